@@ -1,0 +1,107 @@
+"""Facts about a turn, for whoever watches: logs, the playground's lanes, replay's result.
+
+A watcher never changes what happens and never raises. Times are monotonic seconds of the bot's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOpened:
+    """A turn began."""
+
+    at: float
+    turn: str
+    user: str
+    channel: str
+    thread_ts: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEvent:
+    """A raw event came from the agent. `kind` is what the convention calls it, for counting."""
+
+    at: float
+    turn: str
+    kind: str
+    raw: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The machine took an event. `state` is the one it is in afterwards; `late` means: dropped."""
+
+    at: float
+    turn: str
+    event: object
+    actions: tuple[object, ...]
+    state: str
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SlackCalled:
+    """A Web API call returned, or gave up. `args` hold no token."""
+
+    at: float
+    turn: str
+    method: str
+    args: Mapping[str, Any]
+    ok: bool
+    error: str | None
+    took: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurnClosed:
+    """A turn ended. `latches` and `late` are the machine's, for explaining."""
+
+    at: float
+    turn: str
+    outcome: str
+    reason: str | None
+    context_id: str | None
+    task_id: str | None
+    trace_id: str | None
+    latches: Mapping[str, bool]
+    late: int
+
+
+Fact: TypeAlias = TurnOpened | AgentEvent | Decided | SlackCalled | TurnClosed
+
+
+class Watcher(Protocol):
+    """Somebody who is told every fact, synchronously and at once."""
+
+    def __call__(self, fact: Fact) -> None:
+        """Take note of `fact`. Must not raise and must not block."""
+
+
+def ignore(fact: Fact) -> None:
+    """The watcher of a bot that nobody watches."""
+    del fact
+
+
+class Watchers:
+    """Several watchers as one."""
+
+    def __init__(self, *watchers: Watcher) -> None:
+        self._all = list(watchers)
+
+    def add(self, watcher: Watcher) -> None:
+        """Tell `watcher` every fact from now on."""
+        self._all.append(watcher)
+
+    def remove(self, watcher: Watcher) -> None:
+        """Stop telling `watcher`."""
+        self._all.remove(watcher)
+
+    def __call__(self, fact: Fact) -> None:
+        """Tell all of them."""
+        for watcher in tuple(self._all):
+            watcher(fact)

@@ -1,0 +1,1 @@
+"""Slack out: actions become Web API calls. Knows nothing of agents."""

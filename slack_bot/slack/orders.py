@@ -1,0 +1,64 @@
+"""PURE. What the runner hands to the sink, and what the sink answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..turn.actions import Card
+from ..turn.form import Form
+from ..turn.record import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a turn is shown, and for whom.
+
+    `can_stream` is false for askers that Slack refuses as recipients (bots): those get a post.
+    """
+
+    turn: str
+    channel: str
+    thread_ts: str
+    user: str
+    user_team: str
+    can_stream: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """All that waits to be shown, as one write: at most one call's worth of text (`max_call_chars`)."""
+
+    text: str = ""
+    cards: tuple[Card, ...] = ()
+    plan_title: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing waits."""
+        return not (self.text or self.cards or self.plan_title)
+
+
+class Written(StrEnum):
+    """What became of a batch."""
+
+    SHOWN = "shown"  # Slack said ok: the text may leave the buffer
+    HELD = "held"  # not live any more (or never was): keep the text, `finish` delivers it
+    GONE = "gone"  # the thread was deleted: the turn ends quietly
+    STOPPED = "stopped"  # the human stopped the stream: no answer text may appear any more
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a turn is put to rest in the thread.
+
+    `rest` is answer text that never was shown. `rewrite`, where set, is the whole text that must stand in the
+    thread in the end, instead of what was streamed. `note` is for the reader ("" where the answer says all).
+    """
+
+    outcome: Outcome
+    rest: str = ""
+    rewrite: str | None = None
+    note: str = ""
+    offer_retry: bool = False
+    form: Form | None = None

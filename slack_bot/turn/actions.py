@@ -1,0 +1,136 @@
+"""What to do. A closed union of frozen orders; `runner` carries them out through the buffer and the sink.
+
+Each carries `reason`, in plain words, for the developer who asks why a text went where it went.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from .form import Form
+from .record import Outcome
+
+
+class CardState(StrEnum):
+    """Slack's three states of a task card that are safe to send (facts: Slack 1.4)."""
+
+    RUNNING = "in_progress"
+    DONE = "complete"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A task card. `details` and `output` are deltas, because Slack appends them (facts: Slack 1.4)."""
+
+    id: str
+    title: str
+    state: CardState
+    details: str = ""
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowStatus:
+    """The typing status under the thread. Only before a stream is open; best effort."""
+
+    text: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AppendText:
+    """Answer text: goes into the buffer and from there, live, into the thread."""
+
+    text: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FlushText:
+    """Nothing will follow soon: show what the buffer holds now."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateCard:
+    """Open or change a task card; opens the stream if it is not open yet."""
+
+    card: Card
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RetitlePlan:
+    """The line above the cards."""
+
+    title: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteAnswer:
+    """What stands in the thread is not the answer: in the end it must read `text`."""
+
+    text: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskForm:
+    """Show the agent's question."""
+
+    form: Form
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """Ids to keep with the thread and the turn's record. None: unchanged."""
+
+    task_id: str | None = None
+    context_id: str | None = None
+    trace_id: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTask:
+    """Ask the agent to stop working."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The turn is over. `note` is for the reader, in plain words; empty where the answer says it all."""
+
+    outcome: Outcome
+    note: str = ""
+    offer_retry: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Nothing is done, and this is why."""
+
+    reason: str
+
+
+Action: TypeAlias = (
+    ShowStatus
+    | AppendText
+    | FlushText
+    | UpdateCard
+    | RetitlePlan
+    | RewriteAnswer
+    | AskForm
+    | Remember
+    | CancelTask
+    | Close
+    | Noted
+)

@@ -1,0 +1,179 @@
+"""What happened in a turn. A closed union of frozen facts; `machine` decides what they mean.
+
+Each carries `why`: the reason, in a few words, for which it was taken for what it is ("is_final_answer on
+streaming_result"). It is shown to developers and never decides anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from .form import Form
+
+
+class StepState(StrEnum):
+    """Where a plan step stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a plan. `id` is the agent's; `title` is ready to be shown."""
+
+    id: str
+    title: str
+    state: StepState
+
+
+class TaskEnd(StrEnum):
+    """The terminal states of an A2A task."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    REJECTED = "rejected"
+
+
+class StreamEnd(StrEnum):
+    """How the agent's stream ended, after every attempt to learn more was made."""
+
+    CLOSED = "closed"  # properly: the task's end is known
+    REFUSED = "refused"  # the question never reached the agent
+    FAILED = "failed"  # the agent answered with an error
+    LOST = "lost"  # it broke, and the end could not be learned
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegan:
+    """The question is about to be sent."""
+
+    why: str = "question accepted"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskKnown:
+    """An id was learned. None means: not by this event."""
+
+    task_id: str | None = None
+    context_id: str | None = None
+    trace_id: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrated:
+    """The agent says what it is doing. Never part of the answer."""
+
+    text: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """The answer grew by `text`."""
+
+    text: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReplaced:
+    """The answer so far is now exactly `text`, and does not continue what was there."""
+
+    text: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FinalAnswer:
+    """The whole answer as the agent states it in the end. `origin` names where it stood."""
+
+    text: str
+    origin: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool call began. `step_id` is the plan step it belongs to, where the agent says so."""
+
+    tool_id: str
+    title: str
+    step_id: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """A tool call ended. A failed tool is not a failed turn."""
+
+    tool_id: str
+    title: str
+    failed: bool = False
+    step_id: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChanged:
+    """The whole plan as it now stands."""
+
+    steps: tuple[Step, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HumanAsked:
+    """The agent waits for the human."""
+
+    form: Form
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnded:
+    """The task reached a terminal state. `text` is the agent's own reason, if it gave one."""
+
+    end: TaskEnd
+    text: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEnded:
+    """Nothing more will come. `safe` is a sentence for the reader where the end is not a good one."""
+
+    end: StreamEnd
+    safe: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StopPressed:
+    """A human wants the turn to end."""
+
+    user: str
+    why: str = ""
+
+
+Event: TypeAlias = (
+    TurnBegan
+    | TaskKnown
+    | Narrated
+    | AnswerText
+    | AnswerReplaced
+    | FinalAnswer
+    | ToolStarted
+    | ToolEnded
+    | PlanChanged
+    | HumanAsked
+    | TaskEnded
+    | StreamEnded
+    | StopPressed
+)

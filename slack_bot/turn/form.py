@@ -1,0 +1,48 @@
+"""A question to the human: what the agent wants to know.
+
+Interactive forms come later; until then a question is shown as text with its fields named, and the next
+message of the asker answers it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One thing the agent wants to know. `choices` is empty for free text."""
+
+    name: str
+    label: str = ""
+    choices: tuple[str, ...] = ()
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What an agent asks. `prompt` is its own words, which may be empty where only fields came."""
+
+    prompt: str
+    fields: tuple[Field, ...] = ()
+    title: str = ""
+    is_auth: bool = False
+
+    def as_markdown(self) -> str:
+        """The question as a person reads it: title, prompt, then one line a field."""
+        head = [f"**{self.title}**"] if self.title else []
+        if self.prompt:
+            head.append(self.prompt)
+        if not head and not self.fields:
+            head.append("The agent needs a sign-in." if self.is_auth else "The agent needs your input.")
+        lines = [_line(field) for field in self.fields]
+        return "\n\n".join([*head, *(["\n".join(lines)] if lines else [])])
+
+
+def _line(field: Field) -> str:
+    text = f"- **{field.name}**"
+    if field.label and field.label != field.name:
+        text += f": {field.label}"
+    if field.choices:
+        text += f" ({', '.join(field.choices)})"
+    return text if field.required else f"{text} – optional"

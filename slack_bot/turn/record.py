@@ -1,0 +1,71 @@
+"""What a turn is about and how it ended: the values that outlive the process that ran it."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from enum import StrEnum
+
+_SEED = uuid.UUID("5f6a2d1e-9c1b-5f0e-8f6d-0a2a5ac4b071")
+
+
+class Outcome(StrEnum):
+    """How a turn ended. `run_turn` returns it, the store keeps it, a metric counts it."""
+
+    ANSWERED = "answered"
+    ASKED = "asked"  # the agent waits for the human
+    STOPPED = "stopped"  # the human stopped it
+    FAILED = "failed"  # the agent said it failed, or could not be understood
+    REFUSED = "refused"  # the question was never taken
+    LOST = "lost"  # the stream broke and the end could not be learned
+    GONE = "gone"  # the thread was deleted: nothing can be shown
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadKey:
+    """A conversation in Slack. `ts` is the root message's ts, so a thread and its root are one."""
+
+    team: str
+    channel: str
+    ts: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One message to the agent, as accepted from Slack.
+
+    `ts` is the asker's message. `user_team` is the *asker's* team, which Slack wants as recipient team and
+    which differs from `thread.team` in Slack Connect channels. `task_id` is set only when the message answers
+    an agent that asked.
+    """
+
+    thread: ThreadKey
+    ts: str
+    user: str
+    user_team: str
+    text: str
+    is_dm: bool = False
+    asker_is_bot: bool = False
+    context_id: str | None = None
+    task_id: str | None = None
+
+    @property
+    def key(self) -> str:
+        """Names this question for ever: the key of deduplication, records and logs."""
+        return f"{self.thread.team}:{self.thread.channel}:{self.ts}"
+
+    @property
+    def message_id(self) -> str:
+        """The A2A messageId: the same for the same Slack message, whoever computes it (delivery.md 7.1)."""
+        return str(uuid.uuid5(_SEED, self.key))
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """What is known when a turn is over. `reason` is plain words for operators, never agent text."""
+
+    outcome: Outcome
+    reason: str | None = None
+    context_id: str | None = None
+    task_id: str | None = None
+    trace_id: str | None = None
