@@ -68,9 +68,13 @@ class TaskKnown:
 
 @dataclass(frozen=True, slots=True)
 class Narrated:
-    """The agent says what it is doing. Never part of the answer."""
+    """The agent says what it is doing. Never part of the answer; empty text is worth a reason only.
+
+    `replaces`: this is instead of what was said since the last step, not in addition.
+    """
 
     text: str
+    replaces: bool = False
     why: str = ""
 
 
@@ -92,10 +96,14 @@ class AnswerReplaced:
 
 @dataclass(frozen=True, slots=True)
 class FinalAnswer:
-    """The whole answer as the agent states it in the end. `origin` names where it stood."""
+    """The whole answer as it stands in the end. `origin` names where it stood.
+
+    `certain`: the agent itself called it final; otherwise it is the best of what was there at the end.
+    """
 
     text: str
     origin: str
+    certain: bool = True
     why: str = ""
 
 

@@ -36,7 +36,7 @@ class Question:
 
     `ts` is the asker's message. `user_team` is the *asker's* team, which Slack wants as recipient team and
     which differs from `thread.team` in Slack Connect channels. `task_id` is set only when the message answers
-    an agent that asked.
+    an agent that asked. `attempt` counts the times the asker had it asked again; each is a question of its own.
     """
 
     thread: ThreadKey
@@ -48,11 +48,13 @@ class Question:
     asker_is_bot: bool = False
     context_id: str | None = None
     task_id: str | None = None
+    attempt: int = 0
 
     @property
     def key(self) -> str:
         """Names this question for ever: the key of deduplication, records and logs."""
-        return f"{self.thread.team}:{self.thread.channel}:{self.ts}"
+        again = f":{self.attempt}" if self.attempt else ""
+        return f"{self.thread.team}:{self.thread.channel}:{self.ts}{again}"
 
     @property
     def message_id(self) -> str:
@@ -62,10 +64,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """What is known when a turn is over. `reason` is plain words for operators, never agent text."""
+    """What is known when a turn is over. `reason` is plain words for operators, never agent text.
+
+    `answers` is the task that the asker's next message in this thread must name, where the agent waits.
+    """
 
     outcome: Outcome
     reason: str | None = None
     context_id: str | None = None
     task_id: str | None = None
     trace_id: str | None = None
+    answers: str | None = None

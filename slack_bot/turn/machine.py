@@ -1,0 +1,340 @@
+"""The latching state machine of one turn: each event in, the orders out.
+
+Text from an agent comes in two kinds, and which one it is decides everything. Narration never enters the
+thread as text. Answer text latches the turn: from the first of it on, the thread holds an answer, and
+whatever the agent says later is measured against what was delivered: equal is dropped, longer is completed,
+different is rewritten once.
+
+Latches go one way: `answer_begun`, `final_seen`, `asked`, `stop_asked`, `closed` are never reset. Couplings,
+all of them: `final_seen` ends the growth of the answer; `stop_asked` ends all showing; `asked` decides the
+outcome only while the task has not ended with an answer.
+
+The table is the rule. A pair that is not in it is *late*: the event is dropped and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from .actions import (
+    Action,
+    AppendText,
+    AskForm,
+    CancelTask,
+    Card,
+    CardState,
+    Close,
+    FlushText,
+    Noted,
+    Remember,
+    RetitlePlan,
+    RewriteAnswer,
+    ShowStatus,
+    UpdateCard,
+)
+from .compare import contains, missing, same
+from .events import (
+    AnswerReplaced,
+    AnswerText,
+    Event,
+    FinalAnswer,
+    HumanAsked,
+    Narrated,
+    PlanChanged,
+    Step,
+    StepState,
+    StopPressed,
+    StreamEnd,
+    StreamEnded,
+    TaskEnd,
+    TaskEnded,
+    TaskKnown,
+    ToolEnded,
+    ToolStarted,
+    TurnBegan,
+)
+from .form import Form
+from .record import Outcome
+
+THINKING = "is thinking..."
+RESPONDING = "is responding..."
+NO_ANSWER = "_The agent finished without writing an answer._"
+
+
+class State(StrEnum):
+    """Where a turn stands, as the reader sees it."""
+
+    WAITING = "waiting"  # a typing status at most
+    WORKING = "working"  # cards, no answer yet
+    ANSWERING = "answering"  # answer text is being written
+    SETTLED = "settled"  # the final answer is known
+    STOPPING = "stopping"  # the human stopped it
+    CLOSED = "closed"  # over
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What happens on an event: the method's name, and the states it may lead to."""
+
+    method: str
+    leads_to: tuple[State, ...]
+
+
+_W, _K, _A, _S, _P, _C = (
+    State.WAITING,
+    State.WORKING,
+    State.ANSWERING,
+    State.SETTLED,
+    State.STOPPING,
+    State.CLOSED,
+)
+_OPEN = (_W, _K, _A, _S)
+
+
+def _rows(kind: type, method: str, ways: Mapping[State, tuple[State, ...]]) -> dict[tuple[State, type], Rule]:
+    return {(state, kind): Rule(method, leads_to) for state, leads_to in ways.items()}
+
+
+TABLE: Mapping[tuple[State, type], Rule] = {
+    **_rows(TurnBegan, "_begin", {_W: (_W,)}),
+    **_rows(TaskKnown, "_remember", {state: (state,) for state in (*_OPEN, _P)}),
+    **_rows(Narrated, "_narrate", {state: (state,) for state in _OPEN}),
+    **_rows(AnswerText, "_grow", {_W: (_A,), _K: (_A,), _A: (_A,)}),
+    **_rows(AnswerReplaced, "_replace", {_W: (_A,), _K: (_A,), _A: (_A,)}),
+    **_rows(FinalAnswer, "_settle", {_W: (_S,), _K: (_S,), _A: (_S,), _S: (_S,)}),
+    **_rows(ToolStarted, "_start_tool", {_W: (_K,), _K: (_K,), _A: (_A,)}),
+    **_rows(ToolEnded, "_end_tool", {_K: (_K,), _A: (_A,), _S: (_S,)}),
+    **_rows(PlanChanged, "_plan", {_W: (_W, _K), _K: (_K,), _A: (_A,), _S: (_S,)}),
+    **_rows(HumanAsked, "_ask", {state: (state,) for state in _OPEN}),
+    **_rows(TaskEnded, "_end_task", {state: (state,) for state in (*_OPEN, _P)}),
+    **_rows(StopPressed, "_stop", {state: (_P,) for state in _OPEN}),
+    **_rows(StreamEnded, "_close", {state: (_C,) for state in (*_OPEN, _P)}),
+}
+
+
+@dataclass(slots=True)
+class _Latches:
+    answer_begun: bool = False
+    final_seen: bool = False
+    asked: bool = False
+    stop_asked: bool = False
+    closed: bool = False
+
+
+class Turn:
+    """One turn. `handle` decides; nothing else changes it.
+
+    `late` counts the events that came when they could no longer mean anything.
+    """
+
+    def __init__(self) -> None:
+        self.state = State.WAITING
+        self.late = 0
+        self._latches = _Latches()
+        self._answer = ""  # what was handed on for showing
+        self._target: str | None = None  # what must stand there in the end, where that differs
+        self._certain = False
+        self._form: Form | None = None
+        self._end: TaskEnded | None = None
+        self._cards: dict[str, Card] = {}
+        self._steps: dict[str, Step] = {}
+        self._thinking = ""
+
+    @property
+    def latches(self) -> dict[str, bool]:
+        """The latches by name, for explaining."""
+        return {name: getattr(self._latches, name) for name in _Latches.__slots__}
+
+    def handle(self, event: Event) -> list[Action]:
+        """What `event` means now. Raises nothing; an event that is late gives no order at all."""
+        rule = TABLE.get((self.state, type(event)))
+        if rule is None:
+            self.late += 1
+            return []
+        method: Callable[[Event], tuple[State, list[Action]]] = getattr(self, rule.method)
+        self.state, actions = method(event)
+        assert self.state in rule.leads_to, (rule, self.state)
+        return actions
+
+    def _begin(self, event: TurnBegan) -> tuple[State, list[Action]]:
+        return self.state, [ShowStatus(THINKING, event.why)]
+
+    def _remember(self, event: TaskKnown) -> tuple[State, list[Action]]:
+        return self.state, [Remember(event.task_id, event.context_id, event.trace_id, event.why)]
+
+    def _narrate(self, event: Narrated) -> tuple[State, list[Action]]:
+        if not event.text.strip():
+            return self.state, [Noted(event.why)]
+        self._thinking = event.text if event.replaces else self._thinking + event.text
+        if self.state is State.WAITING:
+            return self.state, [ShowStatus(RESPONDING, f"narration: {event.why}")]
+        return self.state, [Noted(f"narration is not shown as text: {event.why}")]
+
+    def _grow(self, event: AnswerText) -> tuple[State, list[Action]]:
+        first = not self._latches.answer_begun
+        self._latches.answer_begun = True
+        if self._target is not None:
+            self._target += event.text
+            return State.ANSWERING, [Noted("held: the answer was replaced, it is rewritten at the end")]
+        self._answer += event.text
+        reason = f"answer {'latched' if first else 'grows'}: {event.why}"
+        return State.ANSWERING, [AppendText(event.text, reason)]
+
+    def _replace(self, event: AnswerReplaced) -> tuple[State, list[Action]]:
+        self._latches.answer_begun = True
+        return State.ANSWERING, self._reconcile(event.text, event.why)
+
+    def _settle(self, event: FinalAnswer) -> tuple[State, list[Action]]:
+        self._latches.final_seen = True
+        self._certain = self._certain or event.certain
+        if not event.text.strip():
+            return State.SETTLED, [FlushText("the final answer is empty: what was written stands")]
+        self._latches.answer_begun = True
+        why = f"final answer from {event.origin}: {event.why}"
+        return State.SETTLED, [*self._reconcile(event.text, why), FlushText("final answer known")]
+
+    def _reconcile(self, text: str, why: str) -> list[Action]:
+        """Measure `text`, the whole answer, against what was handed on (delivery.md 2)."""
+        if same(self._answer, text):
+            self._target = None
+            return [Noted(f"equal to what was delivered: {why}")]
+        rest = missing(self._answer, text)
+        if rest is not None:
+            self._target = None
+            first = not self._answer
+            self._answer += rest
+            return [AppendText(rest, f"{'delivered now' if first else 'the missing rest'}: {why}")]
+        self._target = text
+        return [Noted(f"differs from what was delivered, rewritten at the end: {why}")]
+
+    def _start_tool(self, event: ToolStarted) -> tuple[State, list[Action]]:
+        state = State.WORKING if self.state is State.WAITING else self.state
+        step = self._steps.get(event.step_id or "")
+        if step is not None and step.id in self._cards:
+            card = replace(self._cards[step.id], details=f"{event.title}\n", output="")
+            return state, [UpdateCard(card, f"tool of step {step.id} started: {event.why}")]
+        card = Card(event.tool_id, event.title, CardState.RUNNING)
+        return state, [self._show(card, f"tool started: {event.why}")]
+
+    def _end_tool(self, event: ToolEnded) -> tuple[State, list[Action]]:
+        card = self._cards.get(event.tool_id)
+        if card is None or card.state is not CardState.RUNNING:
+            return self.state, [Noted(f"tool ended, no card of its own: {event.why}")]
+        ended = replace(card, state=CardState.ERROR if event.failed else CardState.DONE)
+        return self.state, [self._show(ended, f"tool ended: {event.why}")]
+
+    def _plan(self, event: PlanChanged) -> tuple[State, list[Action]]:
+        actions: list[Action] = []
+        for step in event.steps:
+            known = self._steps.get(step.id)
+            self._steps[step.id] = step
+            if known != step and step.state is not StepState.PENDING:
+                actions.append(self._show(self._step_card(step), f"step is {step.state}: {event.why}"))
+        if not actions:
+            return self.state, [Noted(f"no step has begun or changed: {event.why}")]
+        return (State.WORKING if self.state is State.WAITING else self.state), [
+            *self._retitle(event.steps),
+            *actions,
+        ]
+
+    def _step_card(self, step: Step) -> Card:
+        state = _CARD_STATES[step.state]
+        details, closes = "", state is not CardState.RUNNING
+        if closes:
+            details, self._thinking = self._thinking.strip(), ""
+        return Card(step.id, step.title, state, details=details)
+
+    def _retitle(self, steps: tuple[Step, ...]) -> list[Action]:
+        running = next((n for n, step in enumerate(steps, 1) if step.state is StepState.RUNNING), None)
+        if running is None or len(steps) < 2:
+            return []
+        title = f"Step {running} of {len(steps)}: {steps[running - 1].title}"
+        return [RetitlePlan(title, "the running step changed")]
+
+    def _show(self, card: Card, reason: str) -> UpdateCard:
+        self._cards[card.id] = replace(card, details="", output="")
+        return UpdateCard(card, reason)
+
+    def _ask(self, event: HumanAsked) -> tuple[State, list[Action]]:
+        self._latches.asked = True
+        self._form = event.form
+        return self.state, [FlushText(f"the agent asks: {event.why}")]
+
+    def _end_task(self, event: TaskEnded) -> tuple[State, list[Action]]:
+        self._end = event
+        return self.state, [FlushText(f"task {event.end}: {event.why}")]
+
+    def _stop(self, event: StopPressed) -> tuple[State, list[Action]]:
+        self._latches.stop_asked = True
+        return State.STOPPING, [CancelTask(f"stopped by {event.user}")]
+
+    def _close(self, event: StreamEnded) -> tuple[State, list[Action]]:
+        actions: list[Action] = []
+        if self._target is not None and not self._latches.stop_asked:
+            actions.append(RewriteAnswer(self._target, "what was delivered is not the answer"))
+        close = self._ending(event)
+        if close.outcome is Outcome.ASKED and (form := self._form_to_show()) is not None:
+            actions.append(AskForm(form, "the agent waits for the human"))
+        if close.outcome is Outcome.ANSWERED and not self._latches.answer_begun:
+            actions.append(AppendText(NO_ANSWER, "the agent wrote nothing"))
+        self._latches.closed = True
+        return State.CLOSED, [*actions, close]
+
+    def _ending(self, event: StreamEnded) -> Close:
+        if self._latches.stop_asked:
+            return Close(Outcome.STOPPED, event.safe or "Stopped.", reason=event.why)
+        if self._end is not None and self._end.end is not TaskEnd.COMPLETED:
+            return self._failure(self._end)
+        if self._latches.asked and (self._end is None or not self._latches.answer_begun):
+            return Close(Outcome.ASKED, reason="the agent asked")
+        return self._by_stream(event)
+
+    def _by_stream(self, event: StreamEnded) -> Close:
+        if event.end is StreamEnd.CLOSED or self._end is not None or self._certain:
+            retry = not self._latches.answer_begun
+            return Close(Outcome.ANSWERED, offer_retry=retry, reason=event.why)
+        note = event.safe or "The agent could not answer."
+        if self._latches.answer_begun:
+            note += " What was written stays; the rest is missing."
+        return Close(_OUTCOMES[event.end], note, offer_retry=True, reason=event.why)
+
+    def _failure(self, end: TaskEnded) -> Close:
+        said = f" It says: {_clip(end.text)}" if end.text.strip() else ""
+        return Close(
+            Outcome.FAILED, f"{_FAILURES[end.end]}{said}", offer_retry=True, reason=f"task {end.end}"
+        )
+
+    def _form_to_show(self) -> Form | None:
+        """The question, less what already stands in the thread as answer text."""
+        form = self._form
+        if form is None or not contains(self._target or self._answer, form.prompt):
+            return form
+        return replace(form, prompt="") if form.fields else None
+
+
+_CARD_STATES = {
+    StepState.PENDING: CardState.RUNNING,
+    StepState.RUNNING: CardState.RUNNING,
+    StepState.DONE: CardState.DONE,
+    StepState.FAILED: CardState.ERROR,
+}
+_OUTCOMES = {
+    StreamEnd.CLOSED: Outcome.ANSWERED,
+    StreamEnd.REFUSED: Outcome.REFUSED,
+    StreamEnd.FAILED: Outcome.FAILED,
+    StreamEnd.LOST: Outcome.LOST,
+}
+_FAILURES = {
+    TaskEnd.COMPLETED: "",
+    TaskEnd.FAILED: "The agent could not finish this.",
+    TaskEnd.CANCELED: "The agent cancelled this.",
+    TaskEnd.REJECTED: "The agent declined this.",
+}
+_CLIP = 300
+
+
+def _clip(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _CLIP else f"{flat[: _CLIP - 1]}…"

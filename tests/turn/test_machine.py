@@ -1,0 +1,347 @@
+"""The table is walked whole; what the reader gets is asserted for each way a turn can go."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.turn.actions import (
+    Action,
+    AppendText,
+    AskForm,
+    CancelTask,
+    CardState,
+    Close,
+    FlushText,
+    Noted,
+    Remember,
+    RetitlePlan,
+    RewriteAnswer,
+    ShowStatus,
+    UpdateCard,
+)
+from slack_bot.turn.compare import same
+from slack_bot.turn.events import (
+    AnswerReplaced,
+    AnswerText,
+    Event,
+    FinalAnswer,
+    HumanAsked,
+    Narrated,
+    PlanChanged,
+    Step,
+    StepState,
+    StopPressed,
+    StreamEnd,
+    StreamEnded,
+    TaskEnd,
+    TaskEnded,
+    TaskKnown,
+    ToolEnded,
+    ToolStarted,
+    TurnBegan,
+)
+from slack_bot.turn.form import Field, Form
+from slack_bot.turn.machine import NO_ANSWER, TABLE, State, Turn
+from slack_bot.turn.record import Outcome
+
+CLOSED = StreamEnded(StreamEnd.CLOSED)
+SAMPLES: dict[type, Event] = {
+    TurnBegan: TurnBegan(),
+    TaskKnown: TaskKnown("t", "c"),
+    Narrated: Narrated("looking"),
+    AnswerText: AnswerText("text"),
+    AnswerReplaced: AnswerReplaced("other"),
+    FinalAnswer: FinalAnswer("final", "final_result"),
+    ToolStarted: ToolStarted("search#1", "search"),
+    ToolEnded: ToolEnded("search#1", "search"),
+    PlanChanged: PlanChanged((Step("s1", "Search", StepState.RUNNING),)),
+    HumanAsked: HumanAsked(Form("Which one?")),
+    TaskEnded: TaskEnded(TaskEnd.COMPLETED),
+    StreamEnded: CLOSED,
+    StopPressed: StopPressed("U1"),
+}
+WAY_TO: dict[State, list[Event]] = {
+    State.WAITING: [],
+    State.WORKING: [SAMPLES[ToolStarted]],
+    State.ANSWERING: [SAMPLES[AnswerText]],
+    State.SETTLED: [SAMPLES[FinalAnswer]],
+    State.STOPPING: [SAMPLES[StopPressed]],
+    State.CLOSED: [CLOSED],
+}
+
+
+def run(*events: Event) -> tuple[Turn, list[Action]]:
+    turn = Turn()
+    return turn, [action for event in events for action in turn.handle(event)]
+
+
+def shown(actions: list[Action]) -> str:
+    """What the thread holds in the end."""
+    rewritten = [action.text for action in actions if isinstance(action, RewriteAnswer)]
+    appended = "".join(action.text for action in actions if isinstance(action, AppendText))
+    return rewritten[-1] if rewritten else appended
+
+
+def only(actions: list[Action], kind: type) -> list[Action]:
+    return [action for action in actions if isinstance(action, kind)]
+
+
+@pytest.mark.parametrize(("state", "kind"), list(itertools.product(State, SAMPLES)))
+def test_the_whole_product_of_states_and_events(state: State, kind: type) -> None:
+    turn, _ = run(*WAY_TO[state])
+    assert turn.state is state
+    before = turn.late
+    actions = turn.handle(SAMPLES[kind])
+    rule = TABLE.get((state, kind))
+    if rule is None:
+        assert (actions, turn.late, turn.state) == ([], before + 1, state)
+    else:
+        assert turn.late == before
+        assert turn.state in rule.leads_to
+
+
+def test_every_event_means_something_somewhere_and_nothing_after_the_end() -> None:
+    assert {kind for _, kind in TABLE} == set(SAMPLES)
+    assert not [state for state, _ in TABLE if state is State.CLOSED]
+
+
+def test_narration_is_a_status_and_never_text() -> None:
+    turn, actions = run(TurnBegan(), Narrated("I'll search"), AnswerText("Yes."), Narrated("more"), CLOSED)
+    assert [action.text for action in actions if isinstance(action, ShowStatus)] == [
+        "is thinking...",
+        "is responding...",
+    ]
+    assert shown(actions) == "Yes."
+    assert turn.latches["answer_begun"]
+
+
+def test_no_status_once_a_card_or_the_answer_stands() -> None:
+    _, actions = run(SAMPLES[ToolStarted], Narrated("hm"), AnswerText("a"), Narrated("hm"), CLOSED)
+    assert not only(actions, ShowStatus)
+
+
+@pytest.mark.parametrize(
+    ("streamed", "final", "reads"),
+    [
+        (["Hello ", "world"], "Hello world", "Hello world"),
+        (["Hello\n\n", "world "], "Hello\nworld", "Hello\n\nworld "),
+        (["Would you like to "], "Would you like to know", "Would you like to know"),
+        ([], "All at once", "All at once"),
+        (["First attempt "], "\n\nRecovered answer.", "\n\nRecovered answer."),
+        (["Kept"], "  ", "Kept"),
+    ],
+)
+def test_the_final_answer_is_measured_against_what_was_delivered(
+    streamed: list[str], final: str, reads: str
+) -> None:
+    turn, actions = run(*map(AnswerText, streamed), FinalAnswer(final, "final_result"), CLOSED)
+    assert shown(actions) == reads
+    assert actions[-1] == Close(Outcome.ANSWERED, reason="")
+    assert turn.latches["final_seen"]
+
+
+def test_a_replaced_answer_is_held_and_rewritten_once_at_the_end() -> None:
+    _, actions = run(AnswerText("one"), AnswerReplaced("two"), AnswerText(" three"), CLOSED)
+    assert [action.text for action in only(actions, RewriteAnswer)] == ["two three"]
+    assert [action.text for action in only(actions, AppendText)] == ["one"]
+
+
+def test_a_replacement_that_continues_is_appended() -> None:
+    _, actions = run(AnswerText("one"), AnswerReplaced("one two"), CLOSED)
+    assert shown(actions) == "one two"
+    assert not only(actions, RewriteAnswer)
+
+
+def test_a_final_answer_that_agrees_after_all_rewrites_nothing() -> None:
+    _, actions = run(AnswerText("one"), AnswerReplaced("two"), FinalAnswer("one", "final_result"), CLOSED)
+    assert not only(actions, RewriteAnswer)
+    assert shown(actions) == "one"
+
+
+def test_a_turn_without_any_answer_says_so() -> None:
+    _, actions = run(TaskEnded(TaskEnd.COMPLETED), CLOSED)
+    assert shown(actions) == NO_ANSWER
+    close = actions[-1]
+    assert isinstance(close, Close)
+    assert close.offer_retry
+
+
+@pytest.mark.parametrize(
+    ("events", "outcome", "note"),
+    [
+        ([TaskEnded(TaskEnd.FAILED, "boom  at\nnight")], Outcome.FAILED, "It says: boom at night"),
+        ([AnswerText("half"), TaskEnded(TaskEnd.FAILED)], Outcome.FAILED, "could not finish"),
+        ([TaskEnded(TaskEnd.REJECTED)], Outcome.FAILED, "declined"),
+        ([TaskEnded(TaskEnd.CANCELED)], Outcome.FAILED, "cancelled"),
+        ([TaskEnded(TaskEnd.FAILED, "x" * 999)], Outcome.FAILED, "…"),
+    ],
+)
+def test_a_task_that_did_not_complete_is_told(events: list[Event], outcome: Outcome, note: str) -> None:
+    _, actions = run(*events, CLOSED)
+    close = actions[-1]
+    assert isinstance(close, Close)
+    assert close.outcome is outcome
+    assert note in close.note
+    assert close.offer_retry
+    assert len(close.note) < 400
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"),
+    [
+        (StreamEnd.REFUSED, Outcome.REFUSED),
+        (StreamEnd.FAILED, Outcome.FAILED),
+        (StreamEnd.LOST, Outcome.LOST),
+    ],
+)
+def test_a_stream_that_did_not_end_well(end: StreamEnd, outcome: Outcome) -> None:
+    _, actions = run(StreamEnded(end, "It went away."))
+    assert actions[-1] == Close(outcome, "It went away.", offer_retry=True)
+    _, actions = run(AnswerText("half"), StreamEnded(end, "It went away."))
+    assert actions[-1] == Close(
+        outcome, "It went away. What was written stays; the rest is missing.", offer_retry=True
+    )
+    _, actions = run(StreamEnded(end))
+    assert actions[-1] == Close(outcome, "The agent could not answer.", offer_retry=True)
+
+
+def test_a_cut_after_the_agents_own_final_result_loses_nothing() -> None:
+    _, actions = run(FinalAnswer("all", "final_result"), StreamEnded(StreamEnd.LOST, "cut"))
+    assert actions[-1] == Close(Outcome.ANSWERED)
+    _, actions = run(FinalAnswer("some", "unmarked", certain=False), StreamEnded(StreamEnd.LOST, "cut"))
+    close = actions[-1]
+    assert isinstance(close, Close)
+    assert close.outcome is Outcome.LOST
+
+
+def test_an_agent_that_asks_has_its_question_shown() -> None:
+    form = Form("Which environment?", (Field("env", choices=("dev", "prod")),))
+    _, actions = run(HumanAsked(form), CLOSED)
+    assert only(actions, AskForm) == [AskForm(form, "the agent waits for the human")]
+    assert actions[-1] == Close(Outcome.ASKED, reason="the agent asked")
+
+
+def test_a_question_that_stands_in_the_answer_is_not_shown_twice() -> None:
+    form = Form("Which one?", (Field("env"),))
+    _, actions = run(FinalAnswer("Which one?", "final_result"), HumanAsked(form), CLOSED)
+    assert [action.form for action in only(actions, AskForm)] == [Form("", form.fields)]
+    _, actions = run(FinalAnswer("Which one?", "final_result"), HumanAsked(Form("Which one?")), CLOSED)
+    assert not only(actions, AskForm)
+    assert actions[-1] == Close(Outcome.ASKED, reason="the agent asked")
+
+
+def test_an_agent_that_asked_and_then_answered_has_answered() -> None:
+    _, actions = run(
+        HumanAsked(Form("Sign in", is_auth=True)), AnswerText("Done."), TaskEnded(TaskEnd.COMPLETED), CLOSED
+    )
+    assert actions[-1] == Close(Outcome.ANSWERED)
+    assert not only(actions, AskForm)
+
+
+def test_a_stop_ends_all_showing_and_cancels() -> None:
+    turn, actions = run(
+        AnswerText("a"),
+        StopPressed("U1"),
+        AnswerText("b"),
+        FinalAnswer("c", "final_result"),
+        StreamEnded(StreamEnd.CLOSED, "Stopped."),
+    )
+    assert shown(actions) == "a"
+    assert only(actions, CancelTask)
+    assert actions[-1] == Close(Outcome.STOPPED, "Stopped.")
+    assert turn.late == 2
+
+
+def test_a_stop_keeps_no_promise_of_a_rewrite() -> None:
+    _, actions = run(AnswerText("a"), AnswerReplaced("b"), StopPressed("U1"), CLOSED)
+    assert not only(actions, RewriteAnswer)
+    assert actions[-1] == Close(Outcome.STOPPED, "Stopped.")
+
+
+def test_ids_are_remembered_even_while_stopping() -> None:
+    _, actions = run(StopPressed("U1"), TaskKnown("t", "c", "x", why="named"))
+    assert actions[-1] == Remember("t", "c", "x", "named")
+
+
+def test_tool_cards_open_and_close_truthfully() -> None:
+    _, actions = run(
+        ToolStarted("a#1", "search"),
+        ToolStarted("b#1", "fetch"),
+        ToolEnded("a#1", "search"),
+        ToolEnded("b#1", "fetch", failed=True),
+        ToolEnded("b#1", "fetch"),
+    )
+    cards = [(action.card.id, action.card.state) for action in actions if isinstance(action, UpdateCard)]
+    assert cards == [
+        ("a#1", CardState.RUNNING),
+        ("b#1", CardState.RUNNING),
+        ("a#1", CardState.DONE),
+        ("b#1", CardState.ERROR),
+    ]
+    assert isinstance(actions[-1], Noted)
+
+
+def test_a_plan_shows_steps_as_they_begin_and_what_was_thought_in_them() -> None:
+    one = Step("s1", "Search", StepState.RUNNING)
+    two = Step("s2", "Write", StepState.PENDING)
+    turn, actions = run(
+        PlanChanged((Step("s1", "Search", StepState.PENDING), two)),
+        PlanChanged((one, two)),
+        ToolStarted("t#1", "search", "s1"),
+        Narrated("thinking part 1"),
+        Narrated("replaced thinking", replaces=True),
+        PlanChanged((Step("s1", "Search", StepState.DONE), Step("s2", "Write", StepState.FAILED))),
+        PlanChanged((Step("s1", "Search", StepState.DONE), Step("s2", "Write", StepState.FAILED))),
+    )
+    cards = [action.card for action in actions if isinstance(action, UpdateCard)]
+    assert [(card.id, card.state, card.details) for card in cards] == [
+        ("s1", CardState.RUNNING, ""),
+        ("s1", CardState.RUNNING, "search\n"),
+        ("s1", CardState.DONE, "replaced thinking"),
+        ("s2", CardState.ERROR, ""),
+    ]
+    assert [action.title for action in actions if isinstance(action, RetitlePlan)] == ["Step 1 of 2: Search"]
+    assert turn.state is State.WORKING
+
+
+EVENTS = st.lists(
+    st.one_of(
+        st.sampled_from([event for kind, event in SAMPLES.items() if kind is not StreamEnded]),
+        st.text("ab \n", max_size=5).map(AnswerText),
+        st.text("ab \n", max_size=9).map(AnswerReplaced),
+        st.text("ab \n", max_size=9).map(lambda text: FinalAnswer(text, "final_result")),
+    ),
+    max_size=20,
+)
+
+
+@given(EVENTS)
+def test_any_turn_closes_once_and_its_latches_never_go_back(events: list[Event]) -> None:
+    turn, latched = Turn(), dict.fromkeys(Turn().latches, False)
+    actions: list[Action] = []
+    for event in [*events, CLOSED, CLOSED]:
+        actions += turn.handle(event)
+        assert all(turn.latches[name] for name, was in latched.items() if was)
+        latched = turn.latches
+    assert len(only(actions, Close)) == 1
+    assert actions[-1] == only(actions, Close)[0]
+
+
+@given(EVENTS)
+def test_the_last_final_answer_is_what_stands_there(events: list[Event]) -> None:
+    turn = Turn()
+    final, actions = "", []
+    for event in events:
+        late = turn.late
+        actions += turn.handle(event)
+        if isinstance(event, FinalAnswer) and event.text.strip() and turn.late == late:
+            final = event.text
+    actions += turn.handle(CLOSED)
+    if final and not turn.latches["stop_asked"]:
+        assert same(shown(actions), final)
+    assert isinstance(actions[-1], Close)
+    assert FlushText in {type(action) for action in actions} or not final

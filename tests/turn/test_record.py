@@ -1,0 +1,20 @@
+"""A question has one name for ever, and one message id."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+
+from slack_bot.turn.record import Question, ThreadKey
+
+ASKED = Question(ThreadKey("T1", "C1", "1.1"), "1.2", "U1", "T1", "hello")
+
+
+def test_the_key_names_the_slack_message() -> None:
+    assert ASKED.key == "T1:C1:1.2"
+
+
+def test_the_message_id_depends_on_the_slack_message_and_on_nothing_else() -> None:
+    assert uuid.UUID(ASKED.message_id).version == 5
+    assert replace(ASKED, text="other", context_id="c").message_id == ASKED.message_id
+    assert replace(ASKED, ts="1.3").message_id != ASKED.message_id
