@@ -28,7 +28,7 @@ class SettingsError(BotError):
 
 
 class UnreadableInput(BotError):
-    """A file given by the user cannot be read. Names the file, the line where there is one, and the reason."""
+    """A file given by the user cannot be read. Names file, line and reason."""
 
 
 class AgentError(BotError):

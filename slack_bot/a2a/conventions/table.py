@@ -1,0 +1,77 @@
+"""PURE. The shape of a dialect's table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ..frames import Metadata
+
+
+class Kind(StrEnum):
+    """What an artifact is, before its flags are read. The values are what `replay` counts events by."""
+
+    ANSWER = "artifact"  # its text is the answer
+    STREAM = "streaming_result"  # flags decide: answer, narration or untagged
+    FINAL = "final_result"
+    PARTIAL = "partial_result"
+    COMPLETE = "complete_result"  # a sub-agent's result
+    TOOL_START = "tool_notification_start"
+    TOOL_END = "tool_notification_end"
+    PLAN = "execution_plan"
+    FORM = "form"
+    OTHER = "other_artifact"
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """One dialect.
+
+    `exact` and then `patterns` (first match) name the kind of an artifact, `default` is for all others.
+    `append_by_default`: what an absent `append` means. `live`: untagged streaming text is the answer.
+    `paragraph_after_tools`: answer text that goes on after a tool begins a new paragraph.
+    `noise`: untagged text that is not worth keeping; `leak`: raw machine text that must never be shown.
+    `announcements`: tool names that are no tools but say what comes next.
+    """
+
+    name: str
+    default: Kind
+    exact: Mapping[str, Kind] = field(default_factory=dict)
+    patterns: tuple[tuple[re.Pattern[str], Kind], ...] = ()
+    append_by_default: bool = False
+    live: bool = False
+    paragraph_after_tools: bool = False
+    replies_are_fallback: bool = False
+    noise: re.Pattern[str] | None = None
+    leak: re.Pattern[str] | None = None
+    announcements: re.Pattern[str] | None = None
+    sub_agent_key: str | None = None
+    sub_agent_value: str = ""
+
+    def knows(self, name: str) -> bool:
+        """`name` is an artifact name that only this dialect gives a meaning to."""
+        return name in self.exact or any(pattern.search(name) for pattern, _ in self.patterns)
+
+    def kind(self, name: str) -> Kind:
+        """What an artifact called `name` is."""
+        if name in self.exact:
+            return self.exact[name]
+        return next((kind for pattern, kind in self.patterns if pattern.search(name)), self.default)
+
+    def is_noise(self, text: str) -> bool:
+        """`text` says nothing that a reader would miss."""
+        return self.noise is not None and self.noise.search(text) is not None
+
+    def is_leak(self, text: str) -> bool:
+        """`text` is the agent's inner machinery, written into its stream by mistake."""
+        return self.leak is not None and self.leak.search(text) is not None
+
+    def is_announcement(self, tool: str) -> bool:
+        """`tool` is not a tool but says what comes next."""
+        return self.announcements is not None and self.announcements.search(tool) is not None
+
+    def is_sub_agent(self, metadata: Metadata) -> bool:
+        """The artifact was passed on from another agent: its text is that agent's, not the answer."""
+        return self.sub_agent_key is not None and metadata.get(self.sub_agent_key) == self.sub_agent_value

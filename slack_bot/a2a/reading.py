@@ -1,0 +1,164 @@
+"""PURE. What stands inside an artifact: tool names, plan steps, form fields, wrapped answers.
+
+Agents put these into descriptions, metadata or data parts, each in several spellings; every function here
+takes what is there and never fails on what is not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..turn.events import Step, StepState
+from ..turn.form import Field, Form
+from .frames import Artifact, Metadata, Part
+
+_TOOL_KEYS = ("tool_name", "toolName", "name", "tool", "function_name", "functionName", "function")
+_DESCRIBED = re.compile(r"Tool call (?:started|completed|failed):\s*(.+)", re.DOTALL)
+_SAID = re.compile(r"(?:Running|Calling|Executing|Tool):\s*(\S+)")
+_FAILED = re.compile(r"^\s*❌|Tool call failed:")
+_STATES = {
+    "pending": StepState.PENDING,
+    "in_progress": StepState.RUNNING,
+    "running": StepState.RUNNING,
+    "completed": StepState.DONE,
+    "complete": StepState.DONE,
+    "done": StepState.DONE,
+    "failed": StepState.FAILED,
+    "error": StepState.FAILED,
+}
+_UNSAID_AGENTS = frozenset({"", "supervisor"})
+_MARKERS = re.compile(r"\[FINAL[ _]ANSWER\]")
+_BOXED = ("content", "is_task_complete")
+
+
+def words(value: object) -> str:
+    """`value` as text if it is text, else ""."""
+    return value if isinstance(value, str) else ""
+
+
+def truth(metadata: Metadata, key: str) -> bool:
+    """A flag is set: true, or a word that says so."""
+    value = metadata.get(key)
+    return value is True or (isinstance(value, str) and value.lower() == "true")
+
+
+def tool_name(artifact: Artifact) -> str:
+    """What the tool is called, as the agent would say it to a person."""
+    for key in _TOOL_KEYS:
+        if name := words(artifact.metadata.get(key)):
+            return name
+    if match := _DESCRIBED.search(artifact.description):
+        return match.group(1).strip()
+    for part in artifact.parts:
+        if isinstance(part.data, Mapping):
+            for key in _TOOL_KEYS:
+                if name := words(part.data.get(key)):
+                    return name
+    if match := _SAID.search(artifact.text):
+        return match.group(1)
+    return words(artifact.metadata.get("sourceAgent")) or "tool"
+
+
+def tool_call_id(artifact: Artifact) -> str | None:
+    """The id of the call, where the agent has one."""
+    for key in ("tool_call_id", "toolCallId", "call_id"):
+        if name := words(artifact.metadata.get(key)):
+            return name
+    return None
+
+
+def tool_failed(artifact: Artifact) -> bool:
+    """The agent says that the tool failed. The word "error" in a tool's output says nothing."""
+    if _FAILED.search(artifact.text) or _FAILED.search(artifact.description):
+        return True
+    return words(artifact.metadata.get("status")).lower() in ("failed", "error")
+
+
+def plan_steps(parts: tuple[Part, ...]) -> tuple[Step, ...]:
+    """The steps of the first data part that lists any, in their order."""
+    for part in parts:
+        steps = part.data.get("steps") if isinstance(part.data, Mapping) else None
+        if isinstance(steps, list):
+            rows = [step for step in steps if isinstance(step, Mapping)]
+            rows.sort(key=_order)
+            return tuple(_step(number, row) for number, row in enumerate(rows))
+    return ()
+
+
+def _order(row: Mapping[str, Any]) -> float:
+    order = row.get("order")
+    return float(order) if isinstance(order, int | float) else 0.0
+
+
+def _step(number: int, row: Mapping[str, Any]) -> Step:
+    title = words(row.get("title")) or words(row.get("description")) or f"Step {number + 1}"
+    agent = words(row.get("agent")).strip()
+    if agent.lower() not in _UNSAID_AGENTS and not title.startswith(f"[{agent}]"):
+        title = f"[{agent}] {title}"
+    state = _STATES.get(words(row.get("status")).lower(), StepState.PENDING)
+    return Step(words(row.get("step_id")) or words(row.get("id")) or f"step-{number}", title, state)
+
+
+def form_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
+    """The question that a data part describes; None if none does."""
+    for part in parts:
+        if isinstance(part.data, Mapping) and (form := _form(part.data, prompt)) is not None:
+            return form
+    return None
+
+
+def _form(data: Mapping[str, Any], prompt: str) -> Form | None:
+    inner = data.get("metadata")
+    source = inner if isinstance(inner, Mapping) and inner.get("input_fields") else data
+    rows = source.get("input_fields") or source.get("fields")
+    fields = tuple(_field(row) for row in rows if isinstance(row, Mapping)) if isinstance(rows, list) else ()
+    wants = any(truth(where, key) for where in (data, source) for key in ("user_input", "require_user_input"))
+    if not fields and not wants:
+        return None
+    said = prompt or words(data.get("content")) or words(source.get("input_description"))
+    said = said or words(data.get("description"))
+    title = words(source.get("input_title")) or words(data.get("title"))
+    return Form(prompt=said, fields=fields, title=title)
+
+
+def _field(row: Mapping[str, Any]) -> Field:
+    name = words(row.get("field_name")) or words(row.get("id")) or words(row.get("name")) or "answer"
+    label = words(row.get("field_description")) or words(row.get("label"))
+    choices = row.get("field_values") or row.get("options")
+    return Field(name, label, _choices(choices), required=truth(row, "required"))
+
+
+def _choices(choices: object) -> tuple[str, ...]:
+    if not isinstance(choices, list):
+        return ()
+    found = [
+        words(each.get("label")) or words(each.get("value")) if isinstance(each, Mapping) else words(each)
+        for each in choices
+    ]
+    return tuple(each for each in found if each)
+
+
+def without_marker(text: str) -> str:
+    """`text` behind the marker with which some models announce their answer, and without further ones."""
+    head, *rest = _MARKERS.split(text)
+    return "".join(rest).lstrip("\r\n") if rest else head
+
+
+def unboxed(artifact: Artifact) -> str:
+    """The answer in a result: its text, or the `content` of the JSON that wraps it."""
+    text = artifact.text
+    if text.lstrip().startswith("{"):
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError):
+            data = None
+        if isinstance(data, dict) and all(key in data for key in _BOXED):
+            return words(data["content"])
+    if not text:
+        for part in artifact.parts:
+            if isinstance(part.data, Mapping) and isinstance(part.data.get("content"), str):
+                return words(part.data["content"])
+    return without_marker(text)

@@ -1,0 +1,419 @@
+"""Frames in, turn events out: what the reader must not see is not an answer, and the answer is whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.a2a.frames import (
+    Artifact,
+    ArtifactUpdate,
+    Frame,
+    Message,
+    Part,
+    Reply,
+    Snapshot,
+    StatusUpdate,
+    TaskState,
+    Unknown,
+)
+from slack_bot.a2a.parser import EventParser
+from slack_bot.errors import BadAgentData
+from slack_bot.turn.events import (
+    AnswerReplaced,
+    AnswerText,
+    Event,
+    FinalAnswer,
+    HumanAsked,
+    Narrated,
+    PlanChanged,
+    TaskEnd,
+    TaskEnded,
+    TaskKnown,
+    ToolEnded,
+    ToolStarted,
+)
+from slack_bot.turn.form import Field, Form
+
+ANSWER = {"is_final_answer": True}
+NARRATION = {"is_narration": True}
+
+
+def text(value: str) -> tuple[Part, ...]:
+    return (Part(text=value),)
+
+
+def chunk(
+    value: str, name: str = "streaming_result", metadata: dict[str, Any] | None = None, **more: Any
+) -> ArtifactUpdate:
+    about = {key: more.pop(key) for key in ("artifact_id", "description") if key in more}
+    artifact = Artifact(name=name, parts=text(value) if value else (), metadata=metadata or {}, **about)
+    return ArtifactUpdate(artifact, **more)
+
+
+def carrying(name: str, data: object) -> ArtifactUpdate:
+    return ArtifactUpdate(Artifact(name=name, parts=(Part(data=data, has_data=True),)))
+
+
+def status(state: TaskState, said: str = "") -> StatusUpdate:
+    return StatusUpdate(state=state, message=Message(parts=text(said)) if said else None)
+
+
+def parse(*frames: Frame, convention: str = "auto", answer_from: str = "auto") -> list[Event]:
+    parser = EventParser(convention, answer_from)
+    events = [event for frame in frames for event in parser.feed(frame)]
+    return [*events, *parser.finish()]
+
+
+def answer_of(events: list[Event]) -> str:
+    """What a reader would hold in the end."""
+    whole = ""
+    for event in events:
+        match event:
+            case AnswerText(more):
+                whole += more
+            case AnswerReplaced(new) | FinalAnswer(new):
+                whole = new
+            case _:
+                pass
+    return whole
+
+
+def kinds(events: list[Event]) -> list[str]:
+    return [type(event).__name__ for event in events if not (isinstance(event, Narrated) and not event.text)]
+
+
+COMPLETED = status(TaskState.COMPLETED)
+
+
+def test_generic_artifacts_are_the_answer_live() -> None:
+    events = parse(
+        Snapshot("t", "c", TaskState.SUBMITTED),
+        status(TaskState.WORKING, "Looking up"),
+        chunk("The ", "answer", artifact_id="a"),
+        chunk("fox.", "answer", artifact_id="a", append=True, last_chunk=True),
+        COMPLETED,
+    )
+    assert kinds(events) == ["TaskKnown", "Narrated", "AnswerText", "AnswerText", "TaskEnded", "FinalAnswer"]
+    assert answer_of(events) == "The fox."
+    assert events[0] == TaskKnown("t", "c", None, why="named by the agent")
+
+
+def test_the_flags_are_honoured_in_every_dialect() -> None:
+    events = parse(chunk("hm", "answer", NARRATION), chunk("Yes.", "answer", {**NARRATION, **ANSWER}))
+    assert kinds(events) == ["Narrated", "AnswerText", "FinalAnswer"]
+    assert answer_of(events) == "Yes."
+
+
+def test_ids_are_learned_from_any_event_and_told_once() -> None:
+    parser = EventParser()
+    first = parser.feed(StatusUpdate("t", None, TaskState.WORKING, metadata={"trace_id": "x"}))
+    assert first[0] == TaskKnown("t", None, "x", why="named by the agent")
+    second = parser.feed(chunk("a", "answer", context_id="c", task_id="t"))
+    assert second[0] == TaskKnown(None, "c", None, why="named by the agent")
+    assert not [
+        event for event in parser.feed(chunk("b", "answer", task_id="t")) if isinstance(event, TaskKnown)
+    ]
+
+
+def test_a_chunk_for_an_unknown_artifact_creates_it_and_a_full_text_replaces() -> None:
+    events = parse(
+        chunk("Let me look that up. ", "", artifact_id="a", append=True),
+        chunk("The fox.", "result", artifact_id="a", append=False, last_chunk=True),
+        COMPLETED,
+    )
+    assert kinds(events) == ["AnswerText", "AnswerReplaced", "TaskEnded", "FinalAnswer"]
+    assert answer_of(events) == "The fox."
+
+
+def test_marked_caipe_text_streams_and_the_final_result_closes_it() -> None:
+    events = parse(
+        chunk("I'll search", metadata=NARRATION, append=False),
+        chunk("# Answer\n", metadata=ANSWER, append=True),
+        chunk("# Answer\nBody.\n", "final_result"),
+    )
+    assert kinds(events) == ["Narrated", "AnswerText", "FinalAnswer"]
+    assert events[-1] == FinalAnswer("# Answer\nBody.\n", "final_result", why="the agent's final result")
+
+
+def test_unmarked_caipe_text_is_held_and_is_the_answer_only_if_nothing_better_came() -> None:
+    held = parse(chunk("Hello "), chunk("world"))
+    assert kinds(held) == ["Narrated", "Narrated", "FinalAnswer"]
+    assert answer_of(held) == "Hello world"
+    assert held[-1] == FinalAnswer("Hello world", "unmarked text", certain=False, why="best of what came")
+    assert answer_of(parse(chunk("thoughts"), chunk("Answer", "final_result"))) == "Answer"
+
+
+def test_the_old_supervisors_stream_is_its_answer_when_told_so() -> None:
+    events = parse(chunk("Hello "), chunk("world"), convention="caipe-0.2")
+    assert kinds(events) == ["AnswerText", "AnswerText", "FinalAnswer"]
+
+
+def test_unmarked_text_after_the_answer_began_belongs_to_it() -> None:
+    assert answer_of(parse(chunk("One ", metadata=ANSWER), chunk("two"))) == "One two"
+
+
+def test_unmarked_text_of_a_failed_task_is_not_an_answer() -> None:
+    events = parse(chunk("Working"), status(TaskState.FAILED, "provider time-out"))
+    assert kinds(events) == ["Narrated", "TaskEnded"]
+    assert events[-1] == TaskEnded(TaskEnd.FAILED, "provider time-out", why="task state")
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        "Returning structured response: is_task_complete=True content='private'",
+        'ResponseFormat(content="',
+        '{"is_task_complete": true, "content": "',
+    ],
+)
+def test_machinery_in_the_stream_is_never_an_answer(leak: str) -> None:
+    assert answer_of(parse(chunk("before"), chunk(leak), chunk("partial json"))) == ""
+    assert answer_of(parse(chunk(leak), chunk("Clean.", "final_result"))) == "Clean."
+
+
+def test_machinery_split_over_chunks_is_never_an_answer() -> None:
+    assert answer_of(parse(chunk('{"is_task'), chunk('_complete": true}'))) == ""
+
+
+def test_the_words_alone_are_legitimate_text() -> None:
+    assert answer_of(parse(chunk("set is_task_complete at the end"))) == "set is_task_complete at the end"
+
+
+def test_heartbeats_and_search_lines_are_noise() -> None:
+    events = parse(
+        chunk("⏳ Waiting for jira... (30s)"), chunk("🔍 search...\n"), chunk("Done.", metadata=ANSWER)
+    )
+    assert kinds(events) == ["AnswerText", "FinalAnswer"]
+
+
+def test_a_new_paragraph_begins_after_a_tool() -> None:
+    tool = {"tool_name": "search"}
+    events = parse(
+        chunk("Part one.\n", metadata=ANSWER),
+        chunk("", "tool_notification_start", tool),
+        chunk("", "tool_notification_end", tool),
+        chunk("Part two.\n", metadata=ANSWER),
+        chunk("\nstill two", metadata=ANSWER),
+    )
+    assert answer_of(events) == "Part one.\n\nPart two.\n\nstill two"
+
+
+def test_no_paragraph_before_the_first_text() -> None:
+    tool = {"tool_name": "search"}
+    events = parse(
+        chunk("", "tool_notification_start", tool),
+        chunk("", "tool_notification_end", tool),
+        chunk("\n\n##", metadata=ANSWER),
+        chunk(" ", metadata=ANSWER),
+        chunk("CAIPE", metadata=ANSWER),
+    )
+    assert answer_of(events) == "\n\n## CAIPE"
+
+
+def test_tools_are_told_apart_and_their_output_is_not_shown() -> None:
+    events = parse(
+        chunk("🔧", "tool_notification_start", description="Tool call started: search"),
+        chunk("🔧", "tool_notification_start", description="Tool call started: search"),
+        chunk("❌", "tool_notification_end", description="Tool call failed: search"),
+        chunk("", "tool_notification_end", {"tool_name": "search", "tool_call_id": "other"}),
+        chunk("<html>page</html>", "tool_notification_end", {"tool_name": "curl"}),
+        chunk("", "tool_notification_start_fetch", {"tool_name": "fetch", "tool_call_id": "c1"}),
+    )
+    tools = [event for event in events if isinstance(event, ToolStarted | ToolEnded)]
+    assert [(type(tool).__name__, tool.tool_id) for tool in tools] == [
+        ("ToolStarted", "search#1"),
+        ("ToolStarted", "search#2"),
+        ("ToolEnded", "search#1"),
+        ("ToolEnded", "other"),
+        ("ToolStarted", "c1"),
+    ]
+    assert [tool.failed for tool in tools if isinstance(tool, ToolEnded)] == [True, False]
+    assert answer_of(events) == ""
+
+
+@pytest.mark.parametrize("name", ["composing_answer", "[RAG] Search docs"])
+def test_announcements_are_no_tools(name: str) -> None:
+    events = parse(chunk("✍️", "tool_notification_start", description=f"Tool call started: {name}"))
+    assert kinds(events) == ["Narrated"]
+
+
+def test_plans() -> None:
+    steps = {"steps": [{"step_id": "s1", "title": "A", "status": "completed"}]}
+    events = parse(carrying("execution_plan_update", steps), chunk("1. A", "execution_plan_update"))
+    assert kinds(events) == ["PlanChanged"]
+    assert isinstance(events[0], PlanChanged)
+
+
+@pytest.mark.parametrize("name", ["terraform_plan", "information", "platform_x", "status_update", ""])
+def test_a_name_that_merely_contains_a_word_ends_nothing(name: str) -> None:
+    events = parse(chunk("x", metadata=ANSWER), carrying(name, {"fields": [{"id": "a"}]}))
+    assert not [event for event in events if isinstance(event, HumanAsked)]
+
+
+def test_forms_and_questions() -> None:
+    form = {"user_input": True, "input_fields": [{"field_name": "bucket", "required": True}]}
+    events = parse(
+        chunk("need details", metadata=NARRATION),
+        status(TaskState.WORKING, "Please choose."),
+        carrying("UserInputMetaData", form),
+        status(TaskState.INPUT_REQUIRED, "Please choose."),
+    )
+    asked = [event for event in events if isinstance(event, HumanAsked)]
+    assert [event.form.prompt for event in asked] == ["", "Please choose."]
+    assert asked[-1].form.fields == (Field("bucket", required=True),)
+    assert answer_of(events) == ""
+
+
+def test_a_question_without_words_is_still_a_question() -> None:
+    events = parse(status(TaskState.AUTH_REQUIRED))
+    assert kinds(events) == ["HumanAsked"]
+    assert events[-1] == HumanAsked(Form("", is_auth=True), why="task is auth-required")
+
+
+def test_a_question_may_bring_its_own_fields() -> None:
+    message = Message(parts=(Part(text="Which?"), Part(data={"fields": [{"id": "env"}]}, has_data=True)))
+    events = parse(StatusUpdate(state=TaskState.INPUT_REQUIRED, message=message))
+    assert events == [HumanAsked(Form("Which?", (Field("env"),)), why="task is input-required")]
+
+
+def test_a_final_result_that_asks_is_a_question() -> None:
+    boxed = {"is_task_complete": False, "require_user_input": True, "content": "Fill the form"}
+    events = parse(carrying("complete_result", boxed), carrying("final_result", boxed), COMPLETED)
+    asked = [event for event in events if isinstance(event, HumanAsked)]
+    assert [event.form.prompt for event in asked] == ["Fill the form"]
+
+
+def test_precedence_at_the_end() -> None:
+    sub = {"agentType": "sub-agent"}
+    complete = chunk("from the sub-agent", "complete_result", sub)
+    partial = chunk("partial", "partial_result")
+    message = Reply(Message("m", parts=text("message")))
+    assert answer_of(parse(complete, chunk("unmarked"), COMPLETED)) == "from the sub-agent"
+    assert answer_of(parse(complete, message, partial, COMPLETED)) == "partial"
+    assert answer_of(
+        parse(chunk("streamed by another", metadata=sub), complete, chunk("", "final_result"))
+    ) == ("from the sub-agent")
+    assert answer_of(parse(chunk("x", "final_result", sub), COMPLETED)) == ""
+
+
+def test_a_terminal_status_message_is_the_answer_or_belongs_to_it() -> None:
+    done = status(TaskState.COMPLETED, "All done.")
+    assert answer_of(parse(done)) == "All done."
+    assert answer_of(parse(chunk("Text", "a"), done)) == "Text\n\nAll done."
+    assert answer_of(parse(chunk("It is all done. All  done.", "a"), done)) == "It is all done. All  done."
+    assert answer_of(parse(chunk("All", "a"), done)) == "All done."
+
+
+def test_a_message_in_place_of_a_task_is_the_answer_live() -> None:
+    events = parse(
+        Reply(Message("m", parts=text("Hel"))),
+        Reply(Message("m", parts=text("lo"))),
+        Reply(Message("m", parts=text("Hello there"))),
+        Reply(Message("u", role="user", parts=text("me"))),
+    )
+    assert [event.text for event in events if isinstance(event, AnswerText)] == ["Hel", "lo", " there"]
+    assert answer_of(events) == "Hello there"
+
+
+def test_a_message_beside_a_task_waits_for_the_end_unless_told_otherwise() -> None:
+    frames = (Snapshot("t"), Reply(Message("m", parts=text("Hi"))))
+    assert kinds(parse(*frames)) == ["TaskKnown", "Narrated", "FinalAnswer"]
+    assert kinds(parse(*frames, answer_from="message")) == ["TaskKnown", "AnswerText", "FinalAnswer"]
+
+
+def test_status_text_is_the_answer_of_an_agent_told_so() -> None:
+    frames = [status(TaskState.WORKING, said) for said in ("The ", "The quick", " fox")]
+    events = parse(*frames, COMPLETED, answer_from="status")
+    assert [event.text for event in events if isinstance(event, AnswerText)] == ["The ", "quick", " fox"]
+    assert answer_of(parse(*frames, COMPLETED)) == "The quick fox"
+
+
+def test_a_snapshot_lays_the_task_against_what_was_told() -> None:
+    parser = EventParser()
+    parser.feed(chunk("One ", "answer", artifact_id="a"))
+    parts = (Part(text="One "), Part(text="two"))
+    events = parser.feed(Snapshot("t", state=TaskState.COMPLETED, artifacts=(Artifact("a", parts=parts),)))
+    assert AnswerText("two", "the task as it stands") in events
+    assert parser.state is TaskState.COMPLETED
+
+
+def test_a_finished_caipe_task_in_one_piece() -> None:
+    task = Snapshot(
+        "t",
+        state=TaskState.COMPLETED,
+        artifacts=(
+            Artifact("s", "streaming_result", parts=text("thinking and answer")),
+            Artifact("p", "UserInputMetaData", parts=(Part(data={"x": 1}, has_data=True),)),
+            Artifact("f", "final_result", parts=text("The answer")),
+        ),
+    )
+    assert answer_of(parse(task)) == "The answer"
+    marked = Snapshot(
+        state=TaskState.COMPLETED,
+        artifacts=(Artifact("s", "streaming_result", parts=text("A"), metadata=ANSWER),),
+    )
+    assert answer_of(parse(marked)) == "A"
+
+
+def test_the_history_is_the_last_resort() -> None:
+    history = (
+        Message(parts=text("first")),
+        Message(parts=text("last")),
+        Message(role="user", parts=text("me")),
+    )
+    assert answer_of(parse(Snapshot("t", state=TaskState.COMPLETED, history=history))) == "last"
+
+
+def test_a_reasked_question_shows_no_history() -> None:
+    history = (Message(parts=text("earlier")),)
+    assert answer_of(parse(Snapshot("t", state=TaskState.INPUT_REQUIRED, history=history))) == ""
+
+
+def test_counting_names() -> None:
+    parser = EventParser("caipe")
+    frames: list[Frame] = [
+        chunk("x", "my_streaming_result_x"),
+        chunk("x", "tool_notification_start_search"),
+        chunk("x", "execution_plan_status_update"),
+        chunk("x", "current_result"),
+        Snapshot(),
+        COMPLETED,
+        Reply(Message()),
+        Unknown("odd"),
+    ]
+    assert [parser.kind_of(frame) for frame in frames] == [
+        "streaming_result",
+        "tool_notification_start",
+        "execution_plan",
+        "other_artifact",
+        "task",
+        "status_update",
+        "message",
+        "unknown",
+    ]
+    assert parser.convention == "caipe"
+    assert not parser.has_final
+    assert not parser.asks
+
+
+def test_too_much_text_is_an_error_not_a_dead_process() -> None:
+    parser = EventParser(max_chars=10)
+    with pytest.raises(BadAgentData, match="max_turn_chars"):
+        parser.feed(chunk("x" * 11, "answer"))
+
+
+PIECES = st.lists(st.text("ab #\n", max_size=6), max_size=12)
+
+
+@given(PIECES, st.booleans())
+def test_the_answer_is_whole_whatever_the_chunks(pieces: list[str], caipe: bool) -> None:
+    """Marked chunks of one artifact add up, once."""
+    name = "streaming_result" if caipe else "answer"
+    frames = [
+        chunk(piece, name, ANSWER, artifact_id="a", append=number > 0) for number, piece in enumerate(pieces)
+    ]
+    assert answer_of(parse(*frames, COMPLETED)).strip() == "".join(pieces).strip()

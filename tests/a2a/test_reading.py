@@ -1,0 +1,178 @@
+"""What stands inside an artifact, in every spelling that was seen."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.a2a.frames import Artifact, Part
+from slack_bot.a2a.reading import (
+    form_in,
+    plan_steps,
+    tool_call_id,
+    tool_failed,
+    tool_name,
+    truth,
+    unboxed,
+    without_marker,
+)
+from slack_bot.turn.events import Step, StepState
+from slack_bot.turn.form import Field, Form
+
+
+def text(value: str) -> tuple[Part, ...]:
+    return (Part(text=value),)
+
+
+def data(value: object) -> tuple[Part, ...]:
+    return (Part(data=value, has_data=True),)
+
+
+@pytest.mark.parametrize(
+    ("artifact", "name"),
+    [
+        (Artifact(metadata={"tool_name": "github"}), "github"),
+        (Artifact(description="Tool call started: [RAG] Search docs"), "[RAG] Search docs"),
+        (Artifact(description="Tool call failed: x", parts=text("❌ x failed")), "x"),
+        (Artifact(parts=data({"toolName": "jira"})), "jira"),
+        (Artifact(parts=data({"other": 1})), "tool"),
+        (Artifact(parts=text("Calling: fetch_document now")), "fetch_document"),
+        (Artifact(metadata={"sourceAgent": "search"}), "search"),
+        (Artifact(metadata={"tool_name": 7}), "tool"),
+    ],
+)
+def test_the_name_of_a_tool(artifact: Artifact, name: str) -> None:
+    assert tool_name(artifact) == name
+
+
+def test_the_id_of_a_call() -> None:
+    assert tool_call_id(Artifact(metadata={"tool_call_id": "tc1"})) == "tc1"
+    assert tool_call_id(Artifact()) is None
+
+
+@pytest.mark.parametrize(
+    ("artifact", "failed"),
+    [
+        (Artifact(parts=text("no errors found")), False),
+        (Artifact(parts=text("❌ x failed")), True),
+        (Artifact(description="Tool call failed: x"), True),
+        (Artifact(metadata={"status": "Failed"}), True),
+        (Artifact(), False),
+    ],
+)
+def test_a_tool_failed_only_if_the_agent_says_so(artifact: Artifact, failed: bool) -> None:
+    assert tool_failed(artifact) is failed
+
+
+def test_flags() -> None:
+    assert truth({"a": True}, "a")
+    assert truth({"a": "true"}, "a")
+    assert not truth({"a": 1}, "a")
+    assert not truth({}, "a")
+
+
+def test_the_steps_of_a_plan_in_their_order() -> None:
+    steps = [
+        {"step_id": "s2", "title": "Write", "status": "pending", "order": 1, "agent": "Supervisor"},
+        {"step_id": "s1", "title": "Search", "status": "in_progress", "order": 0, "agent": "RAG"},
+        {"status": "failed", "order": 2},
+        {"id": "s4", "description": "[RAG] x", "status": "new", "order": "third", "agent": "RAG"},
+        "no step",
+    ]
+    assert plan_steps((*text("a plan"), *data({"steps": steps}))) == (
+        Step("s1", "[RAG] Search", StepState.RUNNING),
+        Step("s4", "[RAG] x", StepState.PENDING),
+        Step("s2", "Write", StepState.PENDING),
+        Step("step-3", "Step 4", StepState.FAILED),
+    )
+    assert plan_steps(data({"steps": "none"})) == ()
+
+
+def test_forms_of_both_dialects() -> None:
+    caipe = {
+        "user_input": True,
+        "input_title": "New bucket",
+        "input_fields": [
+            {
+                "field_name": "region",
+                "field_description": "AWS region",
+                "field_values": ["a", 3],
+                "required": True,
+            }
+        ],
+    }
+    assert form_in(data(caipe)) == Form("", (Field("region", "AWS region", ("a",), True),), "New bucket")
+    other = {
+        "title": "T",
+        "description": "Confirm",
+        "fields": [
+            {"id": "p", "label": "Project", "options": [{"label": "OPS", "value": "1"}, {"value": "DEV"}]}
+        ],
+    }
+    assert form_in(data(other)) == Form("Confirm", (Field("p", "Project", ("OPS", "DEV")),), "T")
+    boxed = {
+        "require_user_input": True,
+        "content": "Fill it",
+        "metadata": {"input_fields": [{"field_name": "n"}]},
+    }
+    assert form_in(data(boxed)) == Form("Fill it", (Field("n"),))
+    assert form_in(data({"require_user_input": True, "content": "Go on?"})) == Form("Go on?")
+    assert form_in(data({"require_user_input": False, "content": "done"})) is None
+    assert form_in(text("no data"), "prompt") is None
+    assert form_in(data({"fields": [{}]}), "prompt") == Form("prompt", (Field("answer"),))
+
+
+@pytest.mark.parametrize(
+    ("raw", "clean"),
+    [
+        ("plain", "plain"),
+        ("thoughts [FINAL ANSWER]\n\nThe answer", "The answer"),
+        ("[FINAL_ANSWER]x[FINAL ANSWER]y", "xy"),
+    ],
+)
+def test_the_marker_never_stands_in_an_answer(raw: str, clean: str) -> None:
+    assert without_marker(raw) == clean
+
+
+@pytest.mark.parametrize(
+    ("artifact", "answer"),
+    [
+        (Artifact(parts=text("as it is")), "as it is"),
+        (Artifact(parts=text('{"is_task_complete": true, "content": "inside"}')), "inside"),
+        (Artifact(parts=text('{"content": "a JSON example"}')), '{"content": "a JSON example"}'),
+        (Artifact(parts=text("{not json")), "{not json"),
+        (Artifact(parts=data({"content": "from data"})), "from data"),
+        (Artifact(parts=data({"other": 1})), ""),
+        (Artifact(parts=text("x [FINAL ANSWER] y")), " y"),
+    ],
+)
+def test_the_answer_in_a_result(artifact: Artifact, answer: str) -> None:
+    assert unboxed(artifact) == answer
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["steps", "fields", "input_fields", "metadata", "content", "title", "user_input", "order"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_no_data_whatever_breaks_the_reading(value: object) -> None:
+    parts = data(value)
+    plan_steps(parts)
+    form_in(parts)
+    artifact = Artifact(parts=parts, metadata=value if isinstance(value, dict) else {})
+    tool_name(artifact)
+    tool_failed(artifact)
+    assert isinstance(unboxed(artifact), str)
