@@ -1,0 +1,71 @@
+"""PURE. What waits to be shown in one turn: at most one write's worth of everything.
+
+Slack's budget is shared by all answers of a workspace, so nothing queues up: while one call is under way,
+text joins the text that waits, and a card's newer state replaces its older one (its details, which Slack
+appends, are added up). So the next call always carries all there is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .slack.orders import Batch
+from .turn.actions import Card, Remember
+from .turn.buffer import StreamBuffer
+
+
+class Outbox:
+    """All that waits. `buffer` holds the text, which leaves it only when Slack has said ok."""
+
+    def __init__(self, buffer: StreamBuffer) -> None:
+        self.buffer = buffer
+        self.status: str | None = None
+        self._cards: dict[str, Card] = {}
+        self._plan_title: str | None = None
+        self._remember: list[Remember] = []
+
+    def card(self, card: Card) -> None:
+        """A card's newest state; details and output join what waits."""
+        waiting = self._cards.get(card.id)
+        if waiting is not None:
+            card = replace(
+                card,
+                details=_joined(waiting.details, card.details),
+                output=_joined(waiting.output, card.output),
+            )
+        self._cards[card.id] = card
+
+    def retitle(self, title: str) -> None:
+        """The newest plan title."""
+        self._plan_title = title
+
+    def remember(self, ids: Remember) -> None:
+        """Ids to be kept before anything is shown."""
+        self._remember.append(ids)
+
+    def take_memories(self) -> list[Remember]:
+        """The ids that wait; they are the caller's now."""
+        waiting, self._remember = self._remember, []
+        return waiting
+
+    def take_status(self) -> str | None:
+        """The status that waits; it is the caller's now."""
+        waiting, self.status = self.status, None
+        return waiting
+
+    def batch(self, now: float) -> Batch:
+        """What may be written now. The text stays in the buffer; cards and title are the caller's now."""
+        cards, self._cards = tuple(self._cards.values()), {}
+        title, self._plan_title = self._plan_title, None
+        return Batch(self.buffer.ready(now), cards, title)
+
+    def due(self, now: float) -> float | None:
+        """Seconds until something may be written: 0 for now, None for nothing in sight."""
+        if self._cards or self._plan_title or self._remember or self.status is not None:
+            return 0.0
+        deadline = self.buffer.deadline()
+        return None if deadline is None else max(0.0, deadline - now)
+
+
+def _joined(first: str, second: str) -> str:
+    return f"{first}\n{second}" if first and second and not first.endswith("\n") else first + second
