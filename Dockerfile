@@ -1,0 +1,21 @@
+# The bot in a container: slim, not root, nothing but what `run` needs.
+# Built in two stages so that no compiler, cache or pip remains in the image.
+FROM python:3.11-slim AS build
+COPY deploy/run.txt /tmp/run.txt
+RUN python -m venv /opt/bot \
+ && /opt/bot/bin/pip install --no-cache-dir --require-hashes -r /tmp/run.txt \
+ && /opt/bot/bin/pip uninstall -y pip setuptools
+
+FROM python:3.11-slim
+RUN useradd --system --uid 10001 --home-dir /data --create-home bot
+COPY --from=build /opt/bot /opt/bot
+COPY slack_bot /app/slack_bot
+WORKDIR /data
+ENV PATH=/opt/bot/bin:$PATH PYTHONPATH=/app PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
+    SLACK_BOT_STORE__STORE_URL=sqlite:////data/slack_bot.sqlite
+USER bot
+VOLUME /data
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["python", "-m", "slack_bot"]
+CMD ["run"]

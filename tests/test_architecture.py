@@ -1,0 +1,233 @@
+"""The rules of the house, kept by reading the source: who may import whom, what is pure, how big a thing gets."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "slack_bot"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# room -> the rooms it may import besides itself. The order is the path a turn takes.
+ROOMS: dict[str, set[str]] = {
+    "turn": set(),
+    "errors": set(),
+    "clock": set(),
+    "settings": {"errors"},
+    "observe": {"settings"},
+    "a2a": {"turn", "errors", "clock", "settings", "observe"},
+    "slack": {"turn", "errors", "clock", "settings", "observe"},
+    "store": {"turn", "errors"},
+    "outbound": {"turn", "errors", "clock", "settings", "observe"},
+    "outbox": {"turn", "slack"},
+    "runner": {"outbox", "turn", "a2a", "slack", "errors", "clock", "settings", "observe"},
+    "dispatch": {"runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
+    "listeners": {"dispatch", "turn", "store", "errors", "clock"},
+    "app": {
+        "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store", "outbound",
+        "errors", "clock", "settings", "observe",
+    },
+    "playground": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe", "tools"},
+    "tools": {
+        "app", "dispatch", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
+        "playground",
+    },
+    "cli": {"app", "errors", "settings", "observe"},
+    "__init__": set(),
+    "__main__": {"cli"},
+}  # fmt: skip
+IN_VERBS = {"cli": {"tools", "playground"}}
+PURE = [
+    "turn/*.py", "outbox.py", "observe/facts.py", "store/contracts.py", "errors.py",
+    "a2a/requests.py", "a2a/decode.py", "a2a/frames.py", "a2a/assembly.py", "a2a/parser.py", "a2a/reading.py",
+    "a2a/resume.py", "a2a/conventions/*.py",
+    "slack/orders.py", "slack/faults.py", "slack/blocks.py", "slack/surface.py",
+    "listeners/inbound.py", "playground/workspace.py", "playground/search.py", "tools/tape.py", "tools/result.py",
+]  # fmt: skip
+WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
+OWNED = {
+    "httpx": {"a2a", "outbound", "tools", "playground", "app"},
+    "httpx_sse": {"a2a"},
+    "slack_sdk": {"slack", "listeners", "app", "playground", "tools"},
+    "slack_bolt": {"listeners", "app", "tools"},
+    "aiosqlite": {"store"},
+    "a2a": {"playground"},
+    "starlette": {"playground"},
+    "uvicorn": {"playground"},
+}
+BANNED_NAMES = re.compile(r"(^|_)(utils?|helpers?|common|misc|managers?|services?)$")
+BODY, MODULE = 40, 400
+
+
+def room(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def where(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports(tree: ast.AST, path: Path) -> Iterator[tuple[str, bool]]:
+    """Every import of a module as an absolute dotted name, and whether it stands inside a function."""
+    inside = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+    }
+    package = ["slack_bot", *path.relative_to(PACKAGE).parts[:-1]]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield name.name, id(node) in inside
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            if node.level and node.module is None:
+                for name in node.names:
+                    yield f"{module}.{name.name}", id(node) in inside
+            else:
+                yield module, id(node) in inside
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=where)
+def test_a_room_imports_only_what_it_may(path: Path) -> None:
+    ours = room(path)
+    assert ours in ROOMS, f"{ours} is not in the table of rooms"
+    for name, in_function in imports(parsed(path), path):
+        if not name.startswith("slack_bot"):
+            continue
+        parts = name.split(".")
+        target = parts[1] if len(parts) > 1 else "__init__"
+        allowed = {ours, "__init__"} | ROOMS[ours] | (IN_VERBS.get(ours, set()) if in_function else set())
+        assert target in allowed, f"{where(path)} may not import {name}"
+
+
+def test_the_rooms_make_no_circle() -> None:
+    def reach(name: str, seen: tuple[str, ...]) -> None:
+        assert name not in seen, " -> ".join((*seen, name))
+        for each in ROOMS[name] - ({"playground", "tools"} if name in ("playground", "tools") else set()):
+            reach(each, (*seen, name))
+
+    for name in ROOMS:
+        reach(name, ())
+
+
+@pytest.mark.parametrize("path", MODULES, ids=where)
+def test_our_own_modules_are_imported_relatively(path: Path) -> None:
+    for node in ast.walk(parsed(path)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names.append(node.module or "")
+        assert not [name for name in names if name.split(".")[0] == "slack_bot"], where(path)
+
+
+@pytest.mark.parametrize("path", [path for pattern in PURE for path in PACKAGE.glob(pattern)], ids=where)
+def test_a_pure_file_touches_nothing_of_the_world(path: Path) -> None:
+    pure = {found for pattern in PURE for found in PACKAGE.glob(pattern)}
+    for name, _ in imports(parsed(path), path):
+        top = name.split(".")[0]
+        assert top not in WORLDLY, f"{where(path)} imports {name}"
+        if top == "slack_bot":
+            base = PACKAGE.joinpath(*name.split(".")[1:])
+            target = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+            assert target in pure or target.name == "__init__.py", f"{where(path)} imports {name}, which is not pure"
+        else:
+            assert top in STDLIB, f"{where(path)} imports {name}"
+
+
+STDLIB = {
+    "__future__", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime",
+    "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math", "operator",
+    "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing", "unicodedata", "urllib",
+    "uuid", "random", "secrets",
+}  # fmt: skip
+
+
+def test_every_pure_pattern_finds_something() -> None:
+    assert not [pattern for pattern in PURE if not list(PACKAGE.glob(pattern))]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=where)
+def test_each_library_stays_where_it_belongs(path: Path) -> None:
+    for name, _ in imports(parsed(path), path):
+        top = name.split(".")[0]
+        if top in OWNED:
+            assert room(path) in OWNED[top], f"{where(path)} imports {name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=where)
+def test_the_environment_and_the_time_are_read_in_one_place(path: Path) -> None:
+    source = path.read_text("utf-8")
+    if path.name != "settings.py":
+        assert not re.search(r"os\.(environ|getenv)", source)
+    if where(path) not in ("slack_bot/clock.py", "slack_bot/tools/virtual.py"):
+        assert not re.search(r"\btime\.(time|monotonic|perf_counter)\(", source), "the time comes from Clock"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=where)
+def test_the_budgets_are_kept(path: Path) -> None:
+    source = path.read_text("utf-8")
+    assert source.count("\n") <= MODULE
+    assert not BANNED_NAMES.search(path.stem), "a name that says nothing"
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            if body:
+                size = (body[-1].end_lineno or 0) - body[0].lineno + 1
+                assert size <= BODY, f"{node.name}: {size} lines"
+
+
+def test_one_place_catches_everything() -> None:
+    blind = [
+        f"{where(path)}:{handler.lineno}"
+        for path in MODULES
+        for handler in ast.walk(parsed(path))
+        if isinstance(handler, ast.ExceptHandler)
+        and (handler.type is None or getattr(handler.type, "id", "") in ("Exception", "BaseException"))
+    ]
+    assert [place.split(":")[0] for place in blind] in ([], ["slack_bot/dispatch.py"])
+
+
+@pytest.mark.parametrize("path", MODULES, ids=where)
+def test_public_things_say_what_they_are(path: Path) -> None:
+    tree = parsed(path)
+    assert ast.get_docstring(tree), f"{where(path)} does not say why it is there"
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.name[0] != "_":
+            assert ast.get_docstring(node), f"{where(path)}: {node.name}"
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path.stem not in ("__init__", "__main__")], ids=where)
+def test_each_module_has_its_own_tests(path: Path) -> None:
+    twin = ROOT / "tests" / path.relative_to(PACKAGE).with_name(f"test_{path.name}")
+    assert twin.exists(), f"{where(path)} has no {where(twin)}"
+
+
+def test_the_top_level_is_what_was_agreed() -> None:
+    agreed = set("pyproject.toml slack_bot tests .env.example Dockerfile README.md".split())
+    agreed |= set("LICENSE CHANGELOG.md .ci .gitignore .dockerignore docs deploy".split())
+    tolerated = {".git", ".venv", ".env"}
+    found = {
+        path.name
+        for path in ROOT.iterdir()
+        if not path.name.endswith((".egg-info", "_cache", ".sqlite")) and path.name not in (".hypothesis", "build", ".coverage")
+    }
+    assert found - tolerated <= agreed
+
+
+def test_the_budgets_of_the_linter_are_those_of_the_house() -> None:
+    lint = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["ruff"]["lint"]
+    assert {"C90", "PLR", "BLE", "ASYNC", "TID", "T20", "S110", "UP", "I", "RUF"} <= set(lint["select"])
+    assert (lint["mccabe"]["max-complexity"], lint["pylint"]["max-args"], lint["pylint"]["max-returns"]) == (10, 8, 6)

@@ -1,0 +1,57 @@
+"""At most one write's worth waits, whatever happens while a call is under way."""
+
+from __future__ import annotations
+
+from slack_bot.outbox import Outbox
+from slack_bot.turn.actions import Card, CardState, Remember
+from slack_bot.turn.buffer import StreamBuffer
+
+
+def outbox() -> Outbox:
+    return Outbox(StreamBuffer(first_flush=0.4, flush_interval=1.0, max_call_chars=100))
+
+
+def test_newer_cards_replace_older_ones_and_their_details_add_up() -> None:
+    box = outbox()
+    box.card(Card("a", "A", CardState.RUNNING, details="one"))
+    box.card(Card("b", "B", CardState.RUNNING))
+    box.card(Card("a", "A!", CardState.DONE, details="two", output="out"))
+    batch = box.batch(0.0)
+    assert batch.cards == (Card("a", "A!", CardState.DONE, "one\ntwo", "out"), Card("b", "B", CardState.RUNNING))
+    assert box.batch(0.0).is_empty
+
+
+def test_a_title_waits_once() -> None:
+    box = outbox()
+    box.retitle("old")
+    box.retitle("new")
+    assert box.batch(0.0).plan_title == "new"
+    assert box.batch(0.0).plan_title is None
+
+
+def test_text_stays_until_it_was_shown() -> None:
+    box = outbox()
+    box.buffer.push("line\nrest", 0.0)
+    assert box.batch(0.0).text == "line\n"
+    assert box.batch(0.0).text == "line\n"
+    box.buffer.shown("line\n", 0.0)
+    assert box.batch(0.0).text == ""
+    assert box.buffer.rest() == "rest"
+
+
+def test_when_something_is_due() -> None:
+    box = outbox()
+    assert box.due(5.0) is None
+    box.buffer.push("word and ", 5.0)
+    wait = box.due(5.0)
+    assert wait is not None
+    assert 0 < wait <= 0.4
+    assert box.due(99.0) == 0.0
+    box.status = "is thinking..."
+    assert box.due(5.0) == 0.0
+    assert box.take_status() == "is thinking..."
+    assert box.take_status() is None
+    box.remember(Remember("t"))
+    assert box.due(5.0) == 0.0
+    assert box.take_memories() == [Remember("t")]
+    assert box.take_memories() == []
