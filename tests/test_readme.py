@@ -1,0 +1,44 @@
+"""The README promises only what is so: its state diagram is drawn from the machine's table, its links lead somewhere.
+
+    python -m tests.test_readme     prints the diagram
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from slack_bot.turn.machine import TABLE, State
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+
+
+def diagram() -> str:
+    """The transition table as a Mermaid state diagram. Events that leave a state as it is are not drawn."""
+    ways: dict[tuple[State, State], list[str]] = defaultdict(list)
+    for (state, kind), rule in TABLE.items():
+        for target in rule.leads_to:
+            if target is not state:
+                ways[state, target].append(kind.__name__)
+    lines = ["stateDiagram-v2", f"    [*] --> {State.WAITING}"]
+    order = list(State)
+    for (state, target), kinds in sorted(ways.items(), key=lambda way: (order.index(way[0][0]), order.index(way[0][1]))):
+        lines.append(f"    {state} --> {target}: {', '.join(sorted(kinds))}")
+    return "\n".join([*lines, f"    {State.CLOSED} --> [*]"])
+
+
+def test_the_state_diagram_is_the_table() -> None:
+    found = re.search(r"```mermaid\n(stateDiagram.*?)\n```", README.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    assert found.group(1) == diagram()
+
+
+def test_every_link_into_the_repository_leads_somewhere() -> None:
+    for target in re.findall(r"\]\((?!https?://|#)([^)]+)\)", README.read_text("utf-8")):
+        assert (ROOT / target.split("#")[0]).exists(), target
+
+
+if __name__ == "__main__":
+    print(diagram())
