@@ -9,7 +9,6 @@ history.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import assert_never
 
 from ..errors import BadAgentData
@@ -45,9 +44,9 @@ from .frames import (
     Unknown,
 )
 from .reading import (
+    ToolCalls,
     form_in,
     plan_steps,
-    tool_call_id,
     tool_failed,
     tool_name,
     truth,
@@ -83,8 +82,7 @@ class EventParser:
         self._ids: tuple[str | None, str | None, str | None] = (None, None, None)
         self._has_task = False
         self._state = TaskState.UNKNOWN
-        self._tools: Counter[str] = Counter()
-        self._running: dict[str, list[str]] = {}
+        self._tools = ToolCalls()
         self._gap_due = False
         self._final_told = False
         self._leaked = False
@@ -275,7 +273,7 @@ class EventParser:
         form = form_in(artifact.parts)
         if kind is Kind.FINAL and not self._convention.is_sub_agent(artifact.metadata):
             if form is not None:
-                self._form = form
+                self._form, self._final_told = form, True  # its final word is a question
                 return [HumanAsked(form, why="a form in the final result")]
             if text.strip():
                 self._final_told = True
@@ -290,22 +288,16 @@ class EventParser:
         name = tool_name(artifact)
         if self._convention.is_announcement(name):
             return [Narrated(name, why="an announcement, not a tool")]
-        self._tools[name] += 1
-        tool_id = tool_call_id(artifact) or f"{name}#{self._tools[name]}"
-        self._running.setdefault(name, []).append(tool_id)
         step = words(artifact.metadata.get("plan_step_id")) or None
-        return [ToolStarted(tool_id, name, step, why=artifact.name)]
+        return [ToolStarted(self._tools.begin(name, artifact), name, step, why=artifact.name)]
 
     def _tool_end(self, artifact: Artifact) -> list[Event]:
         name = tool_name(artifact)
         if self._convention.paragraph_after_tools and self._answer.whole:
             self._gap_due = True
-        running = self._running.get(name)
-        if not running:
+        tool_id = self._tools.end(name, artifact)
+        if tool_id is None:
             return [_nothing("a tool's output, or the end of a tool that is not running")]
-        tool_id = tool_call_id(artifact) or running[0]
-        if tool_id in running:
-            running.remove(tool_id)
         return [ToolEnded(tool_id, name, failed=tool_failed(artifact), why=artifact.name)]
 
     def _found_form(self, parts: tuple[Part, ...], text: str) -> list[Event]:
@@ -329,7 +321,8 @@ class EventParser:
             return [_nothing(f"task is {state}")]
         if self._answer_from == "status":
             return _told(self._put_status(text), "status text is this agent's answer")
-        self._progress_of_status(text)
+        if self._convention is GENERIC:
+            self._progress.put(text)
         return [Narrated(text, why="working-status text")]
 
     def _put_status(self, text: str) -> Grown | Changed | None:
@@ -337,10 +330,6 @@ class EventParser:
         if whole and text.startswith(whole):
             return self._answer.put("status", text, append=False)
         return self._answer.put("status", text, append=self._answer.has("status"))
-
-    def _progress_of_status(self, text: str) -> None:
-        if self._convention is GENERIC:
-            self._progress.put(text)
 
     def _asked(self, state: TaskState, message: Message | None) -> Event:
         prompt = message.text if message else ""

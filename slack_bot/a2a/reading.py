@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,6 +69,31 @@ def tool_call_id(artifact: Artifact) -> str | None:
         if name := words(artifact.metadata.get(key)):
             return name
     return None
+
+
+class ToolCalls:
+    """Tells a turn's calls apart where the agent gives no ids: the oldest of a name ends first."""
+
+    def __init__(self) -> None:
+        self._begun: Counter[str] = Counter()
+        self._running: dict[str, list[str]] = {}
+
+    def begin(self, name: str, artifact: Artifact) -> str:
+        """A call of the tool `name` began: its id."""
+        self._begun[name] += 1
+        call = tool_call_id(artifact) or f"{name}#{self._begun[name]}"
+        self._running.setdefault(name, []).append(call)
+        return call
+
+    def end(self, name: str, artifact: Artifact) -> str | None:
+        """A call of the tool `name` ended: its id; None if no such call is running."""
+        running = self._running.get(name)
+        if not running:
+            return None
+        call = tool_call_id(artifact) or running[0]
+        if call in running:
+            running.remove(call)
+        return call
 
 
 def tool_failed(artifact: Artifact) -> bool:

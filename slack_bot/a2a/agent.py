@@ -1,0 +1,180 @@
+"""One configured agent: its card, its address, its wire.
+
+The wire is the card's word until the agent's own answer says otherwise: a method or version that it does not
+know was not executed, so the same question may be sent once more on the other wire, and what worked is kept.
+Nothing else is ever sent twice (delivery.md 7).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+import httpx
+
+from ..clock import Clock
+from ..errors import AgentError, AgentFailed, SettingsError
+from ..settings import AgentSettings
+from .auth import Credentials, missing
+from .card import Card
+from .client import Client
+from .frames import Received, Snapshot
+from .lookup import fetch_card
+from .origins import Origins, bare, place_of
+from .requests import WIRES, Asking, Wire, other
+from .transport import new_http
+
+__all__ = ["Agent", "new_http"]
+
+_log = logging.getLogger(__name__)
+
+_NOT_EXECUTED = (-32601, -32009)
+"""Method not found, version not supported: the request was refused before anything ran (facts: A2A 1.6)."""
+_UNSUPPORTED = -32004
+"""Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""
+
+
+class Agent:
+    """The agent of `settings`. `http` comes from `new_http`, serves all turns and is closed by its owner.
+
+    Raises SettingsError if the address or the credentials in the settings cannot be used.
+    """
+
+    def __init__(self, http: httpx.AsyncClient, settings: AgentSettings, clock: Clock) -> None:
+        if settings.url is None:
+            raise SettingsError("A2A_AGENT_URL is not set: give the agent's address, or its card's")
+        if place_of(settings.url) is None:
+            raise SettingsError(
+                "A2A_AGENT_URL is not an http or https address, such as https://agent.example/"
+            )
+        self._http, self._settings, self._clock = http, settings, clock
+        self._auth = Credentials(settings, Origins(settings.url, settings.allowed_hosts))
+        self._card: Card | None = None
+        self._card_until = 0.0
+        self._fetching = asyncio.Lock()
+        self._wire: Wire | None = None
+        self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
+        """Stable key for the store: origin and path of the configured URL, without credentials."""
+
+    @property
+    def wire(self) -> str | None:
+        """The wire that worked, "0.3" or "1.0"; None while nothing is known. May be set from the store."""
+        return self._wire
+
+    @wire.setter
+    def wire(self, value: str | None) -> None:
+        self._wire = next((wire for wire in WIRES if wire == value), None)
+
+    async def prepare(self) -> Card:
+        """The agent's card, at most `card_ttl` seconds old; an older one if it cannot be had anew.
+
+        Raises AgentUnreachable or CardError if there is none at all.
+        """
+        async with self._fetching:
+            if self._card is None or self._clock.monotonic() >= self._card_until:
+                self._card = await self._fetched(self._card)
+                self._card_until = self._clock.monotonic() + self._settings.card_ttl
+            return self._card
+
+    async def ask(
+        self,
+        text: str,
+        *,
+        message_id: str,
+        context_id: str | None = None,
+        task_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> AsyncGenerator[Received, None]:
+        """Ask, and yield what comes, live; one event where the agent does not stream. Close it (`aclosing`).
+
+        The end of the stream is not the end of the task. `metadata` goes into the message.
+        Raises AgentError's subclasses; AgentUnreachable, CardError, AgentRefused: the question was not taken.
+        """
+        card = await self.prepare()
+        asking = Asking(text, message_id, context_id, task_id, metadata or {})
+        for wire, is_last in self._attempts(card):
+            began = False
+            try:
+                async with aclosing(self._asked(card, wire, asking)) as coming:
+                    async for received in coming:
+                        began, self._wire = True, wire
+                        yield received
+                return
+            except AgentFailed as error:
+                if began or is_last or error.code not in _NOT_EXECUTED:
+                    raise
+                self._log_switch(wire, error)
+
+    async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
+        """Join a running task's stream again: a snapshot first, then what follows. Only meant for 1.0."""
+        card = await self.prepare()
+        wire, _ = self._attempts(card)[0]
+        async with aclosing(self._client(card, wire).subscribe(task_id)) as coming:
+            async for received in coming:
+                yield received
+
+    async def get(self, task_id: str) -> Snapshot:
+        """The task as it stands. AgentFailed -32001: the agent does not know it."""
+        return await self._called(lambda client: client.get(task_id))
+
+    async def cancel(self, task_id: str) -> Snapshot:
+        """Stop the task; the task as it stands then. AgentFailed -32002: it had ended before."""
+        return await self._called(lambda client: client.cancel(task_id))
+
+    async def _called(self, call: Callable[[Client], Awaitable[Snapshot]]) -> Snapshot:
+        card = await self.prepare()
+        (wire, is_last), *rest = self._attempts(card)
+        try:
+            return await call(self._client(card, wire))
+        except AgentFailed as error:
+            if is_last or error.code not in _NOT_EXECUTED:
+                raise
+            self._log_switch(wire, error)
+        second, _ = rest[0]
+        snapshot = await call(self._client(card, second))
+        self._wire = second
+        return snapshot
+
+    async def _asked(self, card: Card, wire: Wire, asking: Asking) -> AsyncGenerator[Received, None]:
+        """One question on one wire: streamed, or sent where the agent does not stream."""
+        client, began = self._client(card, wire), False
+        if card.streaming is not False:
+            try:
+                async with aclosing(client.stream(asking)) as coming:
+                    async for received in coming:
+                        began = True
+                        yield received
+                return
+            except AgentFailed as error:
+                # -32004 may also mean that the task had ended; then sending would not help
+                if began or card.streaming or asking.task_id is not None or error.code != _UNSUPPORTED:
+                    raise
+        yield await client.send(asking)
+
+    def _attempts(self, card: Card) -> tuple[tuple[Wire, bool], ...]:
+        """The wires to try, each with whether it is the last one. A configured wire is the only one."""
+        if self._settings.wire != "auto":
+            return ((self._settings.wire, True),)
+        first = self._wire or card.interfaces[0].wire
+        return ((first, False), (other(first), True))
+
+    def _client(self, card: Card, wire: Wire) -> Client:
+        return Client(self._http, card.on(wire), self._settings, self._auth)
+
+    async def _fetched(self, old: Card | None) -> Card:
+        try:
+            card = await fetch_card(self._http, self._auth, self._settings)
+        except AgentError as error:
+            if old is None:
+                raise
+            _log.warning("the agent card is kept though it is old: %s", error)
+            return old
+        if warning := missing(card, self._settings):
+            _log.warning("%s", warning)
+        return card
+
+    def _log_switch(self, wire: Wire, error: AgentFailed) -> None:
+        _log.info("the agent does not speak A2A %s (error %d); trying %s", wire, error.code, other(wire))

@@ -1,0 +1,164 @@
+"""The A2A calls: send, stream, subscribe, get, cancel. One attempt each, at one interface, on one wire.
+
+An error reaches a streaming call in four ways, and all end in a typed error here: as JSON instead of a
+stream, as the data of an event, as an event named `error`, or as a body that is cut (facts: A2A 5). A JSON
+answer to a streaming call may as well be a success, of a server that does not stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from typing import Any
+
+import httpx
+
+from ..errors import BadAgentData, StreamCut, StreamIdle
+from ..settings import AgentSettings
+from . import sse
+from .card import Interface
+from .decode import decode, failure, unwrap
+from .frames import Received, Snapshot, Unknown
+from .origins import place_of
+from .requests import Asking, Json, ask_body, headers, task_body
+from .transport import media_type, not_a2a, parse_json, patient, read_json, refusal, translated
+
+_SSE = "text/event-stream"
+_KEEP_ALIVE_NAMES = frozenset({"ping", "heartbeat", "keepalive", "keep-alive"})
+
+
+class Client:
+    """The calls at one interface. `http` is shared and not closed here."""
+
+    def __init__(
+        self, http: httpx.AsyncClient, interface: Interface, settings: AgentSettings, auth: httpx.Auth
+    ) -> None:
+        self._http = http
+        self._interface = interface
+        self._settings = settings
+        self._auth = auth
+        self._host = str(place_of(interface.url) or "the agent")
+
+    async def stream(self, asking: Asking) -> AsyncGenerator[Received, None]:
+        """Ask, and yield each event as it comes. Raises AgentError's subclasses."""
+        body = ask_body(self._interface.wire, asking, stream=True, tenant=self._interface.tenant)
+        async with aclosing(self._streamed(body)) as coming:
+            async for received in coming:
+                yield received
+
+    async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
+        """Join a running task's stream again. Safe on 1.0 only: 0.3 servers lose the gap and may wedge."""
+        body = task_body(self._interface.wire, "subscribe", task_id, self._interface.tenant)
+        async with aclosing(self._streamed(body)) as coming:
+            async for received in coming:
+                yield received
+
+    async def send(self, asking: Asking) -> Received:
+        """Ask, and wait for the one answer, as long as a turn may take. It need not be the task's end."""
+        body = ask_body(self._interface.wire, asking, stream=False, tenant=self._interface.tenant)
+        return await self._called(body, self._settings.turn_timeout)
+
+    async def get(self, task_id: str) -> Snapshot:
+        """The task as it stands."""
+        return await self._task_called(
+            task_body(self._interface.wire, "get", task_id, self._interface.tenant)
+        )
+
+    async def cancel(self, task_id: str) -> Snapshot:
+        """Ask for the task to be stopped; the task as it stands then. AgentFailed -32002: it had ended."""
+        return await self._task_called(
+            task_body(self._interface.wire, "cancel", task_id, self._interface.tenant)
+        )
+
+    async def _task_called(self, body: Json) -> Snapshot:
+        received = await self._called(body, self._settings.call_timeout)
+        if not isinstance(received.frame, Snapshot):
+            raise BadAgentData(f"{self._host} was asked for a task and sent something else")
+        return received.frame
+
+    async def _called(self, body: Json, limit: float) -> Received:
+        with translated(self._host):
+            try:
+                async with asyncio.timeout(limit), self._posted(body, stream=False, limit=limit) as response:
+                    return await self._single(response)
+            except TimeoutError as error:
+                raise self._too_slow(limit) from error
+
+    async def _streamed(self, body: Json) -> AsyncGenerator[Received, None]:
+        idle = self._settings.idle_timeout
+        with translated(self._host):
+            async with self._posted(body, stream=True, limit=idle) as response:
+                if media_type(response) != _SSE:
+                    yield await self._single_soon(response, idle)
+                    return
+                limit = self._settings.max_event_bytes
+                async with aclosing(sse.events(response, idle=idle, max_event_bytes=limit)) as coming:
+                    async for event in coming:
+                        if (received := self._received(event)) is not None:
+                            yield received
+
+    @asynccontextmanager
+    async def _posted(self, body: Json, *, stream: bool, limit: float) -> AsyncIterator[httpx.Response]:
+        """The successful response to `body`, its head read within `limit` seconds. Others are raised."""
+        wire, extensions = self._interface.wire, self._settings.extensions
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(limit):
+                    response = await stack.enter_async_context(
+                        self._http.stream(
+                            "POST",
+                            self._interface.url,
+                            content=json.dumps(body).encode("ascii"),
+                            headers=headers(wire, extensions, stream=stream),
+                            timeout=patient(self._http, limit),
+                            auth=self._auth,
+                        )
+                    )
+                    if not response.is_success:
+                        raise await refusal(response, self._host)
+            except TimeoutError as error:
+                raise self._too_slow(limit) from error
+            yield response
+
+    async def _single_soon(self, response: httpx.Response, limit: float) -> Received:
+        try:
+            async with asyncio.timeout(limit):
+                return await self._single(response)
+        except TimeoutError as error:
+            raise self._too_slow(limit) from error
+
+    async def _single(self, response: httpx.Response) -> Received:
+        """The one event of a JSON answer."""
+        if "json" not in media_type(response):
+            raise not_a2a(response, self._host)
+        received = _receive(await read_json(response, self._host, self._settings.max_event_bytes))
+        if isinstance(received.frame, Unknown):
+            raise BadAgentData(f"{self._host} sent JSON that is not A2A")
+        return received
+
+    def _received(self, event: sse.SseEvent) -> Received | None:
+        """What `event` says; None where it only keeps the connection alive."""
+        try:
+            payload = parse_json(event.data, self._host)
+        except BadAgentData as error:
+            if not event.whole:
+                raise StreamCut(f"{self._host} ended the stream in the middle of an event") from error
+            if event.name in _KEEP_ALIVE_NAMES:
+                return None
+            if event.name == "error":
+                raise failure(event.data) from error
+            raise
+        received = _receive(payload)
+        if event.name == "error" and isinstance(received.frame, Unknown):
+            raise failure(payload)
+        return received
+
+    def _too_slow(self, limit: float) -> StreamIdle:
+        return StreamIdle(f"{self._host} did not answer within {limit:g} s")
+
+
+def _receive(payload: Any) -> Received:
+    event = unwrap(payload)
+    return Received(raw=event, frame=decode(event))

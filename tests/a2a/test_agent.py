@@ -1,0 +1,524 @@
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from slack_bot.a2a.agent import Agent, new_http
+from slack_bot.a2a.frames import ArtifactUpdate, Frame, Snapshot, StatusUpdate, TaskState
+from slack_bot.clock import loop_clock
+from slack_bot.errors import (
+    AgentError,
+    AgentFailed,
+    AgentRefused,
+    AgentUnreachable,
+    BadAgentData,
+    CardError,
+    SettingsError,
+    StreamCut,
+    StreamIdle,
+)
+from slack_bot.settings import AgentSettings
+from slack_bot.tools import virtual
+from tests.live_agent import ANSWERS, live_agent
+
+from .served import URL, Server, json_reply, reply, sse_reply
+
+DONE = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "completed"}}
+UNKNOWN_METHOD = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}
+
+
+def card(wire: str = "1.0", url: str = URL, **capabilities: Any) -> dict[str, Any]:
+    faces = [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": wire}]
+    return {"name": "A", "supportedInterfaces": faces, "capabilities": capabilities}
+
+
+@asynccontextmanager
+async def an_agent(
+    answer: Callable[[dict[str, Any]], Any], *, card_json: Any = None, **settings: Any
+) -> AsyncIterator[tuple[Agent, Server]]:
+    """An agent in memory: `answer(request body)` for calls, `card_json` (may be callable) for its card."""
+
+    def serve(request: httpx.Request) -> Any:
+        if request.method == "GET":
+            found = card_json() if callable(card_json) else card_json
+            return found if isinstance(found, Exception) else json_reply(found or card(streaming=True))
+        return answer(json.loads(request.content))
+
+    server = Server(serve)
+    found = AgentSettings(**{"url": URL, **settings})
+    async with new_http(found, server) as http:
+        yield Agent(http, found, loop_clock()), server
+
+
+async def ask(agent: Agent, text: str = "q", **ids: Any) -> list[Frame]:
+    async with aclosing(agent.ask(text, message_id="m", **ids)) as coming:
+        return [received.frame async for received in coming]
+
+
+def text_of(frames: list[Frame]) -> str:
+    return "".join(frame.artifact.text for frame in frames if isinstance(frame, ArtifactUpdate))
+
+
+def methods(server: Server) -> list[str]:
+    return [body["method"] for body in server.bodies]
+
+
+# --- the agent itself ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://user:pw@agent.example/a/?key=secret#x", "https://agent.example/a"),
+        ("http://agent.example:8000", "http://agent.example:8000"),
+    ],
+)
+async def test_its_name_is_without_credentials(url: str, name: str) -> None:
+    async with an_agent(lambda _: None, url=url) as (agent, _):
+        assert agent.name == name
+
+
+@pytest.mark.parametrize("url", [None, "http://agent.example:port/"])
+async def test_an_address_that_cannot_be_asked(url: str | None) -> None:
+    with pytest.raises(SettingsError, match="A2A_AGENT_URL"):
+        async with an_agent(lambda _: None, url=url):
+            pass
+
+
+async def test_the_wire_can_be_told_from_the_store() -> None:
+    async with an_agent(lambda _: sse_reply(DONE)) as (agent, server):
+        assert agent.wire is None
+        agent.wire = "7"
+        assert agent.wire is None
+        agent.wire = "0.3"
+        await ask(agent)
+        assert (agent.wire, methods(server)) == ("0.3", ["message/stream"])
+
+
+async def test_the_question_and_its_ids() -> None:
+    async with an_agent(lambda _: sse_reply(DONE)) as (agent, server):
+        await ask(agent, "hello", context_id="c", task_id="t", metadata={"k": 1})
+    assert server.bodies[0]["params"]["message"] == {
+        "role": "ROLE_USER",
+        "messageId": "m",
+        "contextId": "c",
+        "taskId": "t",
+        "parts": [{"text": "hello"}],
+        "metadata": {"k": 1},
+    }
+
+
+def test_the_card_is_kept_for_a_while() -> None:
+    async def run() -> None:
+        async with an_agent(lambda _: sse_reply(DONE)) as (agent, server):
+            await asyncio.gather(agent.prepare(), agent.prepare())
+            await asyncio.sleep(299)
+            await ask(agent)
+            assert [each.method for each in server.asked] == ["GET", "POST"]
+            await asyncio.sleep(1)
+            await ask(agent)
+            assert [each.method for each in server.asked] == ["GET", "POST", "GET", "POST"]
+
+    virtual.run(run())
+
+
+def test_an_old_card_is_better_than_none(caplog: pytest.LogCaptureFixture) -> None:
+    cards = iter([card(streaming=True), httpx.ConnectError("down")])
+
+    async def run() -> None:
+        async with an_agent(lambda _: sse_reply(DONE), card_json=lambda: next(cards)) as (agent, _):
+            first = await agent.prepare()
+            await asyncio.sleep(300)
+            assert await agent.prepare() is first
+
+    virtual.run(run())
+    assert "kept though it is old" in caplog.text
+
+
+async def test_without_a_card_nothing_is_asked() -> None:
+    async with an_agent(lambda _: None, card_json=httpx.ConnectError("down")) as (agent, server):
+        with pytest.raises(AgentUnreachable):
+            await ask(agent)
+        assert server.bodies == []
+
+
+async def test_a_card_that_asks_for_credentials_we_lack(caplog: pytest.LogCaptureFixture) -> None:
+    wanting = card(streaming=True) | {"securitySchemes": {"b": {"type": "http"}}, "security": [{"b": []}]}
+    async with an_agent(lambda _: None, card_json=wanting) as (agent, _):
+        await agent.prepare()
+        assert "asks for bearer" in caplog.text
+        caplog.clear()
+    async with an_agent(lambda _: None, card_json=wanting, bearer_token="t") as (agent, _):
+        await agent.prepare()
+        assert caplog.text == ""
+
+
+# --- the switch of wires ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [-32601, -32009])
+@pytest.mark.parametrize(("said", "spoken"), [("1.0", "0.3"), ("0.3", "1.0")])
+async def test_the_other_wire_is_tried_once_and_remembered(
+    code: int, said: str, spoken: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    known = {"0.3": "message/stream", "1.0": "SendStreamingMessage"}
+
+    def answer(body: dict[str, Any]) -> httpx.Response:
+        return sse_reply(DONE) if body["method"] == known[spoken] else json_reply({"error": {"code": code}})
+
+    caplog.set_level(logging.INFO)
+    async with an_agent(answer, card_json=card(said, streaming=True)) as (agent, server):
+        assert len(await ask(agent)) == 1
+        assert agent.wire == spoken
+        await ask(agent)
+        assert methods(server) == [known[said], known[spoken], known[spoken]]
+        assert {body["params"]["message"]["messageId"] for body in server.bodies} == {"m"}
+    assert f"trying {spoken}" in caplog.text
+
+
+async def test_neither_wire_is_spoken() -> None:
+    async with an_agent(lambda _: json_reply(UNKNOWN_METHOD)) as (agent, server):
+        with pytest.raises(AgentFailed) as caught:
+            await ask(agent)
+        assert caught.value.code == -32601
+        assert len(server.bodies) == 2
+        assert agent.wire is None
+
+
+async def test_a_configured_wire_is_not_left() -> None:
+    async with an_agent(lambda _: json_reply(UNKNOWN_METHOD), wire="0.3") as (agent, server):
+        with pytest.raises(AgentFailed):
+            await ask(agent)
+        with pytest.raises(AgentFailed):
+            await agent.get("t")
+        assert methods(server) == ["message/stream", "tasks/get"]
+
+
+async def test_after_the_first_event_nothing_is_sent_again() -> None:
+    late = b"data: " + json.dumps(UNKNOWN_METHOD).encode() + b"\n\n"
+    first = b"data: " + json.dumps({"result": DONE}).encode() + b"\n\n"
+    async with an_agent(lambda _: reply(first, late)) as (agent, server):
+        with pytest.raises(AgentFailed):
+            await ask(agent)
+        assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        -32603,
+        httpx.ReadTimeout("x"),
+        httpx.RemoteProtocolError("x"),
+        httpx.WriteError("x"),
+        500,
+        502,
+        504,
+        429,
+    ],
+)
+async def test_nothing_else_is_ever_sent_twice(answer: Any) -> None:
+    def found(_: dict[str, Any]) -> Any:
+        if isinstance(answer, Exception):
+            return answer
+        return reply(status=answer) if answer > 0 else json_reply({"error": {"code": answer}})
+
+    async with an_agent(found) as (agent, server):
+        with pytest.raises(AgentError):
+            await ask(agent)
+        assert len(server.bodies) == 1
+
+
+async def test_calls_about_a_task_switch_too() -> None:
+    def answer(body: dict[str, Any]) -> httpx.Response:
+        return json_reply({"result": DONE} if body["method"].startswith("tasks/") else UNKNOWN_METHOD)
+
+    async with an_agent(answer) as (agent, server):
+        assert await agent.get("t") == Snapshot("t", "c", TaskState.COMPLETED)
+        assert agent.wire == "0.3"
+        await agent.cancel("t")
+        assert methods(server) == ["GetTask", "tasks/get", "tasks/cancel"]
+
+
+async def test_an_unknown_task_is_told() -> None:
+    async with an_agent(lambda _: json_reply({"error": {"code": -32001}})) as (agent, server):
+        with pytest.raises(AgentFailed) as caught:
+            await agent.get("t")
+        assert caught.value.code == -32001
+        assert len(server.bodies) == 1
+
+
+async def test_joining_a_stream_again() -> None:
+    async with an_agent(lambda _: sse_reply(DONE)) as (agent, server):
+        async with aclosing(agent.subscribe("t")) as coming:
+            assert [received.raw async for received in coming] == [DONE]
+        assert methods(server) == ["SubscribeToTask"]
+
+
+# --- agents that do not stream ------------------------------------------------------------------------------
+
+
+async def test_an_agent_that_does_not_stream_is_asked_to_send() -> None:
+    async with an_agent(lambda _: json_reply({"result": DONE}), card_json=card(streaming=False)) as (
+        agent,
+        server,
+    ):
+        assert await ask(agent) == [Snapshot("t", "c", TaskState.COMPLETED)]
+        assert methods(server) == ["SendMessage"]
+
+
+async def test_a_card_that_does_not_say_is_tried() -> None:
+    def answer(body: dict[str, Any]) -> httpx.Response:
+        unsupported = {"error": {"code": -32004, "message": "Streaming is not supported"}}
+        return json_reply(unsupported if "Stream" in body["method"] else {"result": DONE})
+
+    async with an_agent(answer, card_json=card()) as (agent, server):
+        assert len(await ask(agent)) == 1
+        assert methods(server) == ["SendStreamingMessage", "SendMessage"]
+        with pytest.raises(AgentFailed):  # of a task: it had ended, and sending would not help
+            await ask(agent, task_id="t")
+    async with an_agent(answer, card_json=card(streaming=True)) as (agent, server):
+        with pytest.raises(AgentFailed):
+            await ask(agent)
+        assert len(server.bodies) == 1
+
+
+# --- credentials --------------------------------------------------------------------------------------------
+
+
+async def test_credentials_go_where_the_card_may_send_them() -> None:
+    elsewhere = card(url="http://elsewhere.example/", streaming=True)
+    async with an_agent(lambda _: sse_reply(DONE), card_json=elsewhere, bearer_token="secret") as (
+        agent,
+        server,
+    ):
+        with pytest.raises(CardError):
+            await ask(agent)
+        assert server.bodies == []
+    allowed = {"allowed_hosts": ("elsewhere.example",), "bearer_token": "secret"}
+    async with an_agent(lambda _: sse_reply(DONE), card_json=elsewhere, **allowed) as (agent, server):
+        await ask(agent)
+        assert [each.headers.get("authorization") for each in server.asked] == ["Bearer secret"] * 2
+
+
+async def test_a_redirect_takes_nothing_along() -> None:
+    def away(_: dict[str, Any]) -> httpx.Response:
+        return reply(status=308, headers={"location": "http://evil.example/"})
+
+    async with an_agent(away, header_name="X-Key", header_value="secret") as (agent, server):
+        with pytest.raises(AgentRefused):
+            await ask(agent)
+        assert {each.url.host for each in server.asked} == {"agent.example"}
+        assert server.asked[-1].headers["x-key"] == "secret"
+
+
+# --- a live server on a2a-sdk -------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def live(versions: tuple[str, ...] = ("1.0", "0.3"), **how: Any) -> AsyncIterator[tuple[Agent, Any]]:
+    settings = {key: how.pop(key) for key in ("wire", "bearer_token", "extensions") if key in how}
+    async with live_agent(versions, **how) as server:
+        found = AgentSettings(url=server.url, **settings)
+        async with new_http(found) as http:
+            yield Agent(http, found, loop_clock()), server
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+@pytest.mark.parametrize("question", ["unicode", "long"])
+async def test_a_live_agent_is_read_to_the_letter(wire: str, question: str) -> None:
+    async with live((wire,)) as (agent, _):
+        frames = await ask(agent, question)
+        assert text_of(frames) == ANSWERS[question]
+        assert agent.wire == wire
+        assert isinstance(frames[0], Snapshot)
+        assert isinstance(frames[-1], StatusUpdate)
+        assert frames[-1].state is TaskState.COMPLETED
+        snapshot = await agent.get(frames[0].task_id or "")
+        assert "".join(artifact.text for artifact in snapshot.artifacts) == ANSWERS[question]
+
+
+def test_the_long_answer_is_long() -> None:
+    assert len(ANSWERS["long"].encode()) > 8_000
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_a_live_agent_that_asks_and_is_answered(wire: str) -> None:
+    async with live((wire,)) as (agent, _):
+        frames = await ask(agent, "ask")
+        last = frames[-1]
+        assert isinstance(last, StatusUpdate)
+        assert last.state is TaskState.INPUT_REQUIRED
+        assert last.message is not None
+        assert last.message.text == "Which one?"
+        again = await ask(agent, "the second", context_id=last.context_id, task_id=last.task_id)
+        assert text_of(again) == "the second"
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_a_live_agent_is_canceled(wire: str) -> None:
+    async with live((wire,)) as (agent, _), aclosing(agent.ask("slow", message_id="m")) as coming:
+        first = (await anext(coming)).frame
+        assert isinstance(first, Snapshot)
+        snapshot = await agent.cancel(first.task_id or "")
+        assert snapshot.state is TaskState.CANCELED
+        rest = [received.frame async for received in coming]
+        assert isinstance(rest[-1], StatusUpdate)
+        assert rest[-1].state is TaskState.CANCELED
+        with pytest.raises(AgentFailed) as caught:
+            await agent.cancel(first.task_id or "")
+        assert caught.value.code == -32002
+
+
+async def test_a_live_agent_whose_card_lies() -> None:
+    async with live(("0.3",), compat=False) as (agent, _):
+        assert text_of(await ask(agent, "hello")) == "hello"
+        assert agent.wire == "1.0"
+
+
+async def test_a_live_agent_that_does_not_stream() -> None:
+    async with live(streaming=False) as (agent, _):
+        (frame,) = await ask(agent, "unicode")
+        assert isinstance(frame, Snapshot)
+        assert frame.state is TaskState.COMPLETED
+        assert "".join(artifact.text for artifact in frame.artifacts) == ANSWERS["unicode"]
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_a_live_agent_that_breaks(wire: str) -> None:
+    async with live((wire,)) as (agent, _):
+        with pytest.raises(AgentFailed, match="boom"):
+            await ask(agent, "raise")
+        frames = await ask(agent, "fail")
+        assert isinstance(frames[-1], StatusUpdate)
+        assert frames[-1].state is TaskState.FAILED
+
+
+async def test_headers_arrive() -> None:
+    async with live(bearer_token="secret", extensions=("urn:x",)) as (agent, server):
+        await ask(agent, "hello")
+    got = server.headers[-1]
+    assert got["authorization"] == "Bearer secret"
+    assert got["a2a-version"] == "1.0"
+    assert got["a2a-extensions"] == "urn:x"
+    assert got["accept-encoding"] == "identity"
+    assert server.headers[0]["authorization"] == "Bearer secret"
+
+
+# --- a nasty server on a real socket ------------------------------------------------------------------------
+
+Nasty = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+EVENT = b"data: " + json.dumps({"result": DONE}).encode() + b"\n\n"
+CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+UNTIL_CLOSED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+
+
+def chunk(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+async def ask_nasty(*sent: bytes, stay: bool = False, **settings: Any) -> list[Frame]:
+    """Ask a server that reads the question, writes these bytes, and closes the connection unless it stays."""
+    left = asyncio.Event()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+            if head.startswith(b"GET"):
+                body = json.dumps(card(url=f"http://127.0.0.1:{port}/", streaming=True)).encode()
+                writer.write(
+                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" + body
+                )
+            else:
+                for data in sent:
+                    writer.write(data)
+                    await writer.drain()
+                if stay:
+                    await left.wait()
+        except ConnectionError:
+            pass  # the client had heard enough
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    found = AgentSettings(url=f"http://127.0.0.1:{port}/", **settings)
+    try:
+        async with new_http(found) as http:
+            return await ask(Agent(http, found, loop_clock()))
+    finally:
+        left.set()
+        server.close()
+        await server.wait_closed()
+
+
+async def test_nasty_but_readable() -> None:
+    for sent in (
+        (CHUNKED, chunk(EVENT), b"0\r\n\r\n"),
+        (UNTIL_CLOSED, EVENT),
+        (UNTIL_CLOSED, EVENT.rstrip()),
+        (UNTIL_CLOSED, b"\xef\xbb\xbf" + EVENT),
+        (UNTIL_CLOSED, b"id: 7\n" + EVENT + b": ping\n\n" * 5),
+        (UNTIL_CLOSED, EVENT.replace(b"\n", b"\r\n")),
+        (UNTIL_CLOSED.replace(b"event-stream", b"event-stream; charset=latin-1"), EVENT),
+        (UNTIL_CLOSED.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n"), gzip.compress(EVENT)),
+        (CHUNKED, *(chunk(EVENT[at : at + 1]) for at in range(len(EVENT))), b"0\r\n\r\n"),
+    ):
+        assert await ask_nasty(*sent) == [Snapshot("t", "c", TaskState.COMPLETED)]
+
+
+async def test_nasty_and_cut() -> None:
+    with pytest.raises(StreamCut):
+        await ask_nasty(CHUNKED, chunk(EVENT))
+    with pytest.raises(StreamCut):
+        await ask_nasty(CHUNKED, b"ff\r\n" + EVENT)
+    with pytest.raises(StreamCut):
+        await ask_nasty(UNTIL_CLOSED, EVENT[:20])
+    with pytest.raises(StreamCut):
+        await ask_nasty()
+    with pytest.raises(StreamCut):
+        await ask_nasty(b"SSH-2.0-OpenSSH\r\n")
+
+
+async def test_nasty_and_pinging() -> None:
+    with pytest.raises(StreamIdle):
+        await ask_nasty(
+            CHUNKED, *[chunk(b": ping\n\n")] * 3, stay=True, idle_timeout=0.2, connect_timeout=0.1, poll_for=0
+        )
+
+
+async def test_nasty_and_huge() -> None:
+    piece = b"x" * (1024 * 1024)
+    with pytest.raises(BadAgentData, match="max_event_bytes"):
+        await ask_nasty(UNTIL_CLOSED, b"data: ", *[piece] * 20)
+    with pytest.raises(BadAgentData, match="max_event_bytes"):
+        await ask_nasty(UNTIL_CLOSED, *[piece] * 20)
+
+
+async def test_nasty_and_not_a2a() -> None:
+    page = b"Content-Type: text/html\r\nConnection: close\r\n\r\n<html>Bad Gateway</html>"
+    with pytest.raises(BadAgentData, match="HTTP 502"):
+        await ask_nasty(b"HTTP/1.1 502 Bad Gateway\r\n" + page)
+    with pytest.raises(BadAgentData, match="web page"):
+        await ask_nasty(b"HTTP/1.1 200 OK\r\n" + page)
+    broken = UNTIL_CLOSED.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
+    with pytest.raises(BadAgentData, match="compression"):
+        await ask_nasty(broken, b"not gzip at all")
+
+
+async def test_nobody_listens() -> None:
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    server.close()
+    await server.wait_closed()
+    found = AgentSettings(url=f"http://127.0.0.1:{port}/")
+    async with new_http(found) as http:
+        with pytest.raises(AgentUnreachable, match=f":{port} cannot be reached"):
+            await ask(Agent(http, found, loop_clock()))

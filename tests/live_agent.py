@@ -1,0 +1,137 @@
+"""A live A2A server on a2a-sdk, an implementation that is not ours, in this event loop on a free port.
+
+What it does is the question's first word: `echo`, `unicode`, `long`, `ask`, `fail`, `raise`, `slow`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.events import EventQueue
+from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
+from a2a.types import (
+    AgentCapabilities,
+    AgentCard,
+    AgentInterface,
+    AgentSkill,
+    Part,
+    Task,
+    TaskState,
+    TaskStatus,
+)
+from starlette.applications import Starlette
+from starlette.types import Receive, Scope, Send
+
+from slack_bot.playground.hosting import host_app
+
+UNICODE = (
+    "Line\u2028separator, paragraph\u2029separator, next\u0085line, \U0001f468‍\U0001f469‍\U0001f467 and Grüße."
+)
+LONG = "".join(
+    f"Line {number:04}: the quick brown fox jumps over the lazy dog. \U0001f98a\n" for number in range(150)
+)
+ANSWERS = {"unicode": UNICODE, "long": LONG}
+
+
+@dataclass
+class Live:
+    """A running agent: its base URL, and the headers of all requests so far."""
+
+    url: str = ""
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+
+class _Executor(AgentExecutor):
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        said = context.get_user_input()
+        task = context.current_task
+        if task is None:
+            task = Task(
+                id=context.task_id,
+                context_id=context.context_id,
+                status=TaskStatus(state=TaskState.TASK_STATE_SUBMITTED),
+            )
+            await event_queue.enqueue_event(task)
+        updater = TaskUpdater(event_queue, task.id, task.context_id)
+        await updater.start_work()
+        match said.split()[0]:
+            case "ask":
+                await updater.requires_input(updater.new_agent_message([Part(text="Which one?")]))
+            case "fail":
+                await updater.failed(updater.new_agent_message([Part(text="It did not work.")]))
+            case "raise":
+                raise RuntimeError("boom in the middle")
+            case "slow":
+                await asyncio.sleep(30)
+            case word:
+                await _write(updater, ANSWERS.get(word, said))
+                await updater.complete()
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        assert context.task_id is not None
+        assert context.context_id is not None
+        await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
+
+
+async def _write(updater: TaskUpdater, answer: str) -> None:
+    """The answer in chunks of 37 characters, which cut wherever they fall."""
+    starts = range(0, len(answer), 37)
+    for start in starts:
+        await updater.add_artifact(
+            [Part(text=answer[start : start + 37])],
+            artifact_id="answer",
+            name="answer",
+            append=start > 0,
+            last_chunk=start == starts[-1],
+        )
+
+
+class _App:
+    def __init__(self, live: Live, versions: Sequence[str], streaming: bool, compat: bool) -> None:
+        card = AgentCard(
+            name="Live agent",
+            description="A test.",
+            version="1",
+            supported_interfaces=[
+                AgentInterface(url=live.url, protocol_binding="JSONRPC", protocol_version=version)
+                for version in versions
+            ],
+            capabilities=AgentCapabilities(streaming=streaming),
+            default_input_modes=["text/plain"],
+            default_output_modes=["text/plain"],
+            skills=[AgentSkill(id="test", name="Test", description="A test.", tags=["test"])],
+        )
+        self._handler = DefaultRequestHandler(_Executor(), InMemoryTaskStore(), card)
+        routes = create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=compat)
+        inner = Starlette(routes=[*create_agent_card_routes(card), *routes])
+
+        async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
+            live.headers.append({key.decode(): value.decode() for key, value in scope["headers"]})
+            await inner(scope, receive, send)
+
+        self.asgi = asgi
+
+    async def aclose(self) -> None:
+        await self._handler.aclose()
+
+
+@asynccontextmanager
+async def live_agent(
+    versions: Sequence[str] = ("1.0", "0.3"), *, streaming: bool = True, compat: bool = True
+) -> AsyncIterator[Live]:
+    """Run one; `versions` is what its card announces, `compat` whether it speaks 0.3 at all."""
+    live = Live()
+
+    def build(url: str) -> Any:
+        live.url = url
+        return _App(live, versions, streaming, compat)
+
+    async with host_app(build, "127.0.0.1", 0):
+        yield live
