@@ -1,0 +1,167 @@
+"""PURE. Block Kit, as plain dictionaries: what stands under an answer, and whole answers as blocks.
+
+Text that is posted or rewritten goes into `markdown` blocks, never into `text=`, which Slack reads as another
+dialect (facts: Slack 6); `text` then is only what a notification or a screen reader says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..turn.actions import Card
+from ..turn.markdown import best_cut
+from ..turn.record import Outcome
+from .chunks import card_text
+from .orders import Ending
+
+FEEDBACK = "feedback"
+"""action_id of the feedback buttons; their values are `positive|<turn>` and `negative|<turn>`."""
+RETRY = "retry"
+"""action_id of the button that asks again; its value is the turn's key."""
+EVENT_TYPE = "slack_bot_turn"
+"""event_type of the metadata on our messages."""
+ANSWER_HERE = "Reply in this thread to answer."
+
+_BUTTON_VALUE = 2_000  # Slack: characters of a button's value
+_CONTEXT_TEXT = 3_000  # Slack: characters of a text object
+_FALLBACK = 300  # enough for a notification; Slack refuses 4,000 in chat.update
+
+Block = dict[str, Any]
+
+
+def feedback(turn: str) -> Block:
+    """Thumbs up, thumbs down."""
+
+    def button(label: str, word: str) -> Block:
+        return {
+            "text": {"type": "plain_text", "text": label},
+            "value": f"{word}|{turn}"[:_BUTTON_VALUE],
+            "accessibility_label": f"Mark this answer as {label.lower()}",
+        }
+
+    element = {
+        "type": "feedback_buttons",
+        "action_id": FEEDBACK,
+        "positive_button": button("Helpful", "positive"),
+        "negative_button": button("Not helpful", "negative"),
+    }
+    return {"type": "context_actions", "elements": [element]}
+
+
+def context(text: str) -> Block:
+    """A small grey line. Plain text, so that nothing in it is read as a mention or as markup."""
+    shown = text if len(text) <= _CONTEXT_TEXT else text[: _CONTEXT_TEXT - 1] + "…"
+    return {"type": "context", "elements": [{"type": "plain_text", "text": shown, "emoji": True}]}
+
+
+def retry_button(turn: str) -> Block:
+    """A button that asks the same question again."""
+    button = {
+        "type": "button",
+        "text": {"type": "plain_text", "text": "Try again"},
+        "action_id": RETRY,
+        "value": turn[:_BUTTON_VALUE],
+    }
+    return {"type": "actions", "elements": [button]}
+
+
+def note(text: str, turn: str, *, offer_retry: bool) -> list[Block]:
+    """What the reader is told about how the turn ended, and the way to try again where there is one."""
+    line = [context(text)] if text else []
+    return [*line, retry_button(turn)] if offer_retry else line
+
+
+def footer(channel: str) -> Block:
+    """How to go on."""
+    here = (
+        "Write in this thread to go on." if channel.startswith("D") else "Mention me in this thread to go on."
+    )
+    return context(here)
+
+
+def tail(ending: Ending, turn: str, channel: str) -> list[Block]:
+    """All that stands under the last message of a turn."""
+    under = note(ending.note, turn, offer_retry=ending.offer_retry)
+    if ending.form is not None:
+        under.append(context(ANSWER_HERE))
+    if ending.outcome is Outcome.ANSWERED:
+        under += [feedback(turn), footer(channel)]
+    return under
+
+
+def markdown(text: str) -> Block:
+    """A piece of an answer. Slack: 12,000 characters in all markdown blocks of a message."""
+    return {"type": "markdown", "text": text}
+
+
+def first_piece(text: str, limit: int) -> str:
+    """The front of `text`: all of it, or at most `limit` characters, cut at the best place."""
+    return text if len(text) <= limit else text[: best_cut(text, limit)]
+
+
+def split(text: str, limit: int) -> list[str]:
+    """`text` in pieces of at most `limit` characters. Joined, they are `text` again; none is empty."""
+    pieces = []
+    while text:
+        pieces.append(first_piece(text, limit))
+        text = text[len(pieces[-1]) :]
+    return pieces
+
+
+def cards(shown: Sequence[Card], title: str, mode: str, limit: int) -> list[Block]:
+    """Task cards as blocks, for a message that is written anew: an update replaces everything it showed."""
+    if not shown:
+        return []
+    tasks = [_card(card, limit) for card in shown]
+    if mode != "plan":
+        return tasks
+    return [{"type": "plan", "title": card_text(title or shown[-1].title, limit) or "Steps", "tasks": tasks}]
+
+
+def _card(card: Card, limit: int) -> Block:
+    block: Block = {
+        "type": "task_card",
+        "task_id": card.id,
+        "title": card_text(card.title, limit) or card.id,
+        "status": card.state.value,
+    }
+    for name, value in (("details", card.details), ("output", card.output)):
+        if value:
+            block[name] = _rich_text(value)
+    return block
+
+
+def _rich_text(text: str) -> Block:
+    section = {"type": "rich_text_section", "elements": [{"type": "text", "text": text}]}
+    return {"type": "rich_text", "elements": [section]}
+
+
+def fallback(text: str) -> str:
+    """What a notification says of `text`: its beginning, in one line."""
+    line = " ".join(text[: 2 * _FALLBACK].split())
+    return line if len(line) <= _FALLBACK else line[: _FALLBACK - 1] + "…"
+
+
+def metadata(turn: str, kind: str, part: int | None = None) -> Block:
+    """Metadata of our messages: whose turn, and whether "answer", "question" or "note".
+
+    `part` counts the posts of a turn, so that one can be found again whose call had no answer.
+    """
+    payload: Block = {"turn": turn, "kind": kind}
+    if part is not None:
+        payload["part"] = part
+    return {"event_type": EVENT_TYPE, "event_payload": payload}
+
+
+def is_ours(found: object, wanted: Block) -> bool:
+    """Whether `found`, read back from a message, is the metadata `wanted`."""
+    if not isinstance(found, dict) or found.get("event_type") != EVENT_TYPE:
+        return False
+    payload = found.get("event_payload")
+    return isinstance(payload, dict) and _same(payload, wanted["event_payload"])
+
+
+def _same(found: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    names: Iterable[str] = wanted.keys() | found.keys()
+    return all(str(found.get(name)) == str(wanted.get(name)) for name in names)

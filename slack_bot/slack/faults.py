@@ -1,0 +1,80 @@
+"""PURE. Slack's error names become classes, by one table (delivery contract, section 5).
+
+Over 150 error names mean a dozen different things to do. What to do depends on one question first: was the
+call applied? Whoever repeats an append that was applied doubles the answer; whoever drops one that was not
+loses it. A name that is not in the table counts as *this call is wrong*: not applied, our bug, logged
+loudly.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Fault(StrEnum):
+    """What a failed call means."""
+
+    LATER = "later"  # not applied: wait and repeat
+    WRONG_CALL = "wrong_call"  # not applied, and it never will be in this form: our bug
+    UNKNOWN = "unknown"  # perhaps applied: settle it before anything else goes to that message
+    SEALED = "sealed"  # the message takes no more: what is confirmed stays
+    FULL = "full"  # the message is as long as it can be
+    STILL_OPEN = "still_open"  # stop the stream first, then update or delete
+    STOPPED = "stopped"  # the human stopped the stream: no answer text may appear any more
+    NOT_HERE = "not_here"  # no streaming in this kind of channel, for the time being
+    NOT_THIS_ONE = "not_this_one"  # no streaming for this asker
+    NO_WRITING = "no_writing"  # the bot may not write here at all
+    GONE = "gone"  # the thread or its message was deleted: end quietly
+    DEAD = "dead"  # the token is no longer good
+
+
+_CLASSES: tuple[tuple[Fault, str], ...] = (
+    (Fault.LATER, "ratelimited rate_limited service_unavailable connect_failed"),
+    (Fault.WRONG_CALL, "invalid_arguments invalid_chunks no_text streaming_mode_mismatch block_mismatch"),
+    (Fault.WRONG_CALL, "markdown_text_required markdown_text_or_chunks_required metadata_too_large"),
+    (Fault.WRONG_CALL, "cannot_provide_both_markdown_text_and_chunks"),
+    (Fault.WRONG_CALL, "message_not_owned_by_app cant_update_message"),
+    (Fault.UNKNOWN, "internal_error fatal_error request_timeout messaging_processing_failed"),
+    (Fault.UNKNOWN, "timeout connection_lost unreadable"),
+    (Fault.SEALED, "message_not_in_streaming_state"),
+    (Fault.FULL, "msg_too_long"),
+    (Fault.STILL_OPEN, "streaming_state_conflict cant_delete_message"),
+    (Fault.STOPPED, "stopped_by_user"),
+    (Fault.NOT_HERE, "channel_type_not_supported method_not_supported_for_channel_type unknown_method"),
+    (Fault.NOT_HERE, "feature_disabled missing_scope messages_tab_disabled method_deprecated"),
+    (Fault.NOT_THIS_ONE, "user_not_found team_not_found team_access_not_granted"),
+    (Fault.NO_WRITING, "is_archived not_in_channel no_permission access_denied ekm_access_denied"),
+    (Fault.GONE, "invalid_thread_ts thread_not_found message_not_found channel_not_found"),
+    (Fault.DEAD, "invalid_auth not_authed token_expired token_revoked account_inactive"),
+)
+
+_NAMES = {name: fault for fault, names in _CLASSES for name in names.split()}
+
+_PREFIXES: tuple[tuple[str, Fault], ...] = (
+    ("restricted_action", Fault.NO_WRITING),
+    ("missing_recipient_", Fault.NOT_THIS_ONE),
+    ("invalid_blocks", Fault.WRONG_CALL),
+    ("invalid_metadata_", Fault.WRONG_CALL),
+    ("msg_blocks_too_", Fault.WRONG_CALL),
+)
+
+
+def classify(error: str) -> Fault:
+    """The class of one of Slack's error names, or of ours: `connect_failed` (nothing was sent), `timeout` and
+    `connection_lost` (no answer came), `unreadable` (an answer that is not JSON)."""
+    found = _NAMES.get(error)
+    if found is not None:
+        return found
+    return next((fault for prefix, fault in _PREFIXES if error.startswith(prefix)), Fault.WRONG_CALL)
+
+
+def fault_of(status: int, error: str) -> Fault:
+    """The class of an answer with HTTP `status` and error name `error` ("" where the body had none).
+
+    A 5xx may come from something behind the place where the call was applied, whatever name it carries.
+    """
+    if status == 429:
+        return Fault.LATER
+    if status >= 500:
+        return Fault.UNKNOWN
+    return classify(error) if error else Fault.UNKNOWN

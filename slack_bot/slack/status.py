@@ -1,0 +1,97 @@
+"""The typing status under a thread: best effort, never in the way of the answer.
+
+Slack drops a status after two minutes and clears it when the app writes; one that arrives after a stream was
+opened stands there as a second message (facts: Slack 4). So statuses are sent from a short task of their own,
+the latest wins, and whoever is about to write closes the line first and waits until nothing is under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from ..clock import Clock
+from ..settings import StreamSettings
+from .api import Failed, SlackApi
+from .faults import Fault
+from .orders import Place
+
+_LAST_CALL = 2.0  # seconds the answer waits for a status that is under way; a visible answer is worth more
+
+
+class StatusLine:
+    """The status of one thread, for one turn."""
+
+    def __init__(self, api: SlackApi, place: Place, settings: StreamSettings, clock: Clock) -> None:
+        self._api, self._place, self._settings, self._clock = api, place, settings, clock
+        self._wanted: str | None = None
+        self._sent: str | None = None
+        self._sent_at: float | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+        self._under_way = False
+
+    def show(self, text: str) -> None:
+        """Show `text`, now or when the last status is old enough. "" clears."""
+        text = _cut(text, self._settings.status_chars)
+        if self._closed or (text == (self._sent or "") and not self._is_stale()):
+            self._wanted = None
+            return
+        self._wanted = text
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._send_wanted(), name=f"status {self._place.turn}")
+
+    def keep(self) -> None:
+        """Send the status again if Slack is about to drop it. Cheap; may be called at any time."""
+        if self._sent and self._wanted is None and self._is_stale():
+            self.show(self._sent)
+
+    async def close(self) -> None:
+        """No status any more. Returns when none is under way."""
+        self._closed, self._wanted = True, None
+        task, self._task = self._task, None
+        if task is None or task.done():
+            return
+        if self._under_way:
+            await asyncio.wait({task}, timeout=_LAST_CALL)
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+    async def clear(self) -> None:
+        """Take away what may still stand there, where nothing was written after it. Call after `close`."""
+        if self._sent:
+            self._sent = None
+            await self._call("")
+
+    def _is_stale(self) -> bool:
+        return self._sent_at is not None and self._age() >= self._settings.status_refresh
+
+    def _is_due(self) -> bool:
+        return self._sent_at is None or self._age() >= self._settings.status_interval
+
+    def _age(self) -> float:
+        return self._clock.monotonic() - (self._sent_at or 0.0)
+
+    async def _send_wanted(self) -> None:
+        while self._wanted is not None:
+            if not self._is_due():
+                await asyncio.sleep(self._settings.status_interval - self._age())
+            text, self._wanted = self._wanted, None
+            if text is None:
+                return
+            self._sent, self._sent_at = text, self._clock.monotonic()
+            self._under_way = True
+            await self._call(text)
+            self._under_way = False
+
+    async def _call(self, text: str) -> None:
+        place = self._place
+        args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": text}
+        result = await self._api.call("assistant.threads.setStatus", args, patience=0)
+        if isinstance(result, Failed) and result.fault not in (Fault.LATER, Fault.UNKNOWN):
+            self._closed, self._sent = True, None  # refused: not worth another attempt in this turn
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

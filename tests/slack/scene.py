@@ -1,0 +1,77 @@
+"""A thread of the emulated workspace with a sink in it, on virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from slack_bot.observe.facts import Fact, SlackCalled
+from slack_bot.playground.inprocess import SlackSession
+from slack_bot.playground.workspace import BOT_TOKEN, SeenMessage, Workspace
+from slack_bot.settings import StreamSettings
+from slack_bot.slack.api import SlackApi
+from slack_bot.slack.orders import Place
+from slack_bot.slack.sink import Sink
+from slack_bot.slack.surface import Memory
+from slack_bot.tools.virtual import WALL_ZERO, virtual_clock
+
+TURN = "T1:C1:1.2"
+Faults = Mapping[str, Sequence[str | None]]
+
+
+class Scene:
+    """Somebody has asked something in a channel; `sink` is where the answer goes."""
+
+    def __init__(
+        self,
+        faults: Faults | None = None,
+        *,
+        user: str = "U1",
+        team: str = "T1",
+        can_stream: bool = True,
+        memory: Memory | None = None,
+        channel: str | None = None,
+        token: str = BOT_TOKEN,
+        **settings: Any,
+    ) -> None:
+        self.workspace = Workspace(faults=faults)
+        self.workspace.add_user(user, team=team)
+        self.workspace.add_channel("C1")
+        self.channel = channel or "C1"
+        if self.channel == "D":
+            self.channel = self.workspace.direct(user)
+        self.root = self.workspace.say(user, self.channel, "question", now=WALL_ZERO)
+        self.facts: list[Fact] = []
+        self.clock = virtual_clock()
+        self.client = AsyncWebClient(
+            token=token,
+            session=SlackSession(self.workspace, self.clock),  # type: ignore[arg-type]
+            retry_handlers=[],
+        )
+        self.settings = StreamSettings(**settings)
+        self.api = SlackApi(self.client, self.clock, self.facts.append, self.settings.retry_later)
+        self.place = Place(TURN, self.channel, self.root, user, team, can_stream)
+        self.sink = Sink(self.api, self.place, self.settings, self.clock, memory)
+
+    def thread(self) -> list[SeenMessage]:
+        """What the bot wrote, as a person sees it."""
+        return [message for message in self.workspace.thread(self.channel, self.root) if message.is_bot]
+
+    def only(self) -> SeenMessage:
+        """The one message the bot wrote."""
+        (message,) = self.thread()
+        return message
+
+    def texts(self) -> list[str]:
+        """The text of each message of the bot."""
+        return [message.text for message in self.thread()]
+
+    def methods(self) -> list[str]:
+        """The methods called, in order."""
+        return [call.method for call in self.workspace.calls]
+
+    def told(self) -> list[SlackCalled]:
+        """What the watcher was told."""
+        return [fact for fact in self.facts if isinstance(fact, SlackCalled)]

@@ -1,0 +1,225 @@
+"""The one door: what is repeated, what is not, and what everything is called."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
+
+from slack_bot.clock import loop_clock
+from slack_bot.observe.facts import SlackCalled
+from slack_bot.settings import SlackSettings
+from slack_bot.slack.api import Done, Failed, SlackApi, new_web_client
+from slack_bot.slack.faults import Fault
+from slack_bot.tools import virtual
+from tests.slack.scene import TURN, Scene
+
+POST = {"text": "hi", "unfurl_links": False}
+
+
+def called(
+    method: str = "chat.postMessage", faults: Any = (), **kwargs: Any
+) -> tuple[Scene, Done | Failed, float]:
+    """The result of one call in a fresh scene, and the seconds it took."""
+
+    async def go() -> tuple[Scene, Done | Failed, float]:
+        scene = Scene(
+            {method: [*faults, None]} if faults else None, retry_later=kwargs.pop("retry_later", 60.0)
+        )
+        args = (
+            {"channel": "C1", **POST} if method == "chat.postMessage" else {"channel": "C1", "ts": scene.root}
+        )
+        began = scene.clock.monotonic()
+        result = await scene.api.for_turn(TURN).call(method, args, **kwargs)
+        return scene, result, scene.clock.monotonic() - began
+
+    return virtual.run(go())
+
+
+def test_a_call_that_works() -> None:
+    scene, result, took = called()
+    assert isinstance(result, Done)
+    assert [message.text for message in scene.workspace.history("C1")] == ["question", "hi"]
+    assert result.ts == scene.workspace.history("C1")[1].ts
+    assert took == 0
+    assert scene.facts == [
+        SlackCalled(0.0, TURN, "chat.postMessage", {"channel": "C1", **POST}, True, None, 0.0)
+    ]
+
+
+def test_reads_go_into_the_address() -> None:
+    scene, result, _ = called("conversations.replies")
+    assert isinstance(result, Done)
+    assert [message["text"] for message in result.data["messages"]] == ["question"]
+    assert result.ts == ""
+    assert scene.workspace.calls[0].args["ts"] == scene.root
+
+
+def test_later_is_waited_for_as_long_as_slack_says() -> None:
+    scene, result, took = called(faults=["ratelimited:7", "rate_limited", "rate_limited"])
+    assert isinstance(result, Done)
+    assert took == 7 + 1 + 2
+    assert [fact.error for fact in scene.told()] == ["ratelimited", "rate_limited", "rate_limited", None]
+    assert len(scene.workspace.history("C1")) == 2
+
+
+def test_later_is_not_waited_for_for_ever() -> None:
+    _, result, took = called(faults=["ratelimited:50"] * 2)
+    assert result == Failed(Fault.LATER, "ratelimited", 50.0)
+    assert took == 50
+
+
+def test_patience_may_be_less() -> None:
+    _, result, took = called(faults=["ratelimited:7"], patience=0)
+    assert result == Failed(Fault.LATER, "ratelimited", 7.0)
+    assert took == 0
+
+
+@pytest.mark.parametrize(
+    ("entry", "failed"),
+    [
+        ("internal_error!", Failed(Fault.UNKNOWN, "internal_error")),
+        ("is_archived", Failed(Fault.NO_WRITING, "is_archived")),
+        ("never_heard_of", Failed(Fault.WRONG_CALL, "never_heard_of")),
+        ("timeout!", Failed(Fault.UNKNOWN, "timeout")),
+    ],
+)
+def test_what_may_have_been_applied_or_never_will_be_is_not_repeated(entry: str, failed: Failed) -> None:
+    scene, result, _ = called(faults=[entry])
+    assert result == failed
+    assert len(scene.workspace.calls) == 1
+
+
+def test_a_time_out_is_the_clients() -> None:
+    _, _, took = called(faults=["timeout"])
+    assert took == 30
+
+
+def test_the_gate_is_passed_before_each_attempt() -> None:
+    passed: list[str] = []
+
+    async def gate(method: str) -> None:
+        passed.append(method)
+
+    async def go() -> None:
+        scene = Scene({"chat.postMessage": ["ratelimited:1", None]})
+        api = SlackApi(scene.client, scene.clock, scene.facts.append, 60, gate=gate)
+        await api.for_turn(TURN).call("chat.postMessage", {"channel": "C1", **POST})
+
+    virtual.run(go())
+    assert passed == ["chat.postMessage", "chat.postMessage"]
+
+
+def test_wrong_calls_are_logged_loudly_and_without_their_text(caplog: pytest.LogCaptureFixture) -> None:
+    called(faults=["invalid_blocks"])
+    called(faults=["internal_error"])
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("ERROR", f"chat.postMessage failed: invalid_blocks (wrong_call), turn {TURN}"),
+        ("WARNING", f"chat.postMessage failed: internal_error (unknown), turn {TURN}"),
+    ]
+
+
+class Broken:
+    """A session whose requests fail the same way each time."""
+
+    closed = False
+
+    def __init__(self, error: Exception) -> None:
+        self.error, self.count = error, 0
+
+    def request(self, *_: Any, **__: Any) -> Any:
+        self.count += 1
+        raise self.error
+
+
+CONNECT = aiohttp.ClientConnectorError(SimpleNamespace(host="h", port=1, ssl=False), OSError(111, "refused"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("error", "failed", "attempts"),
+    [
+        (CONNECT, Failed(Fault.LATER, "connect_failed"), 3),  # at 0, 0.5 and 1.5 s
+        (aiohttp.ConnectionTimeoutError(), Failed(Fault.LATER, "connect_failed"), 3),
+        (aiohttp.ServerDisconnectedError(), Failed(Fault.UNKNOWN, "connection_lost"), 1),
+        (ConnectionResetError(), Failed(Fault.UNKNOWN, "connection_lost"), 1),
+        (TimeoutError(), Failed(Fault.UNKNOWN, "timeout"), 1),
+    ],
+)
+def test_only_what_never_left_is_sent_again(error: Exception, failed: Failed, attempts: int) -> None:
+    async def go() -> tuple[Any, int]:
+        session = Broken(error)
+        client = AsyncWebClient(token="xoxb-1", session=session, retry_handlers=[])  # type: ignore[arg-type]
+        api = SlackApi(client, virtual.virtual_clock(), lambda fact: None, retry_later=2.0)
+        return await api.call("chat.postMessage", {}), session.count
+
+    assert virtual.run(go()) == (failed, attempts)
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        (
+            lambda: web.Response(status=502, text="<h1>Bad", content_type="text/html"),
+            (Fault.UNKNOWN, "http_502"),
+        ),
+        (lambda: web.Response(status=503, text="busy"), (Fault.UNKNOWN, "http_503")),
+        (lambda: web.Response(text="{oh", content_type="application/json"), (Fault.UNKNOWN, "unreadable")),
+        (lambda: web.Response(text="<h1>Login", content_type="text/html"), (Fault.UNKNOWN, "unreadable")),
+        (lambda: web.json_response({"ok": False}), (Fault.UNKNOWN, "unreadable")),
+        (
+            lambda: web.json_response({"ok": False}, status=429, headers={"Retry-After": "soon"}),
+            (Fault.LATER, "http_429"),
+        ),
+    ],
+)
+async def test_answers_that_are_no_answers(
+    answer: Callable[[], web.Response], failed: tuple[Fault, str]
+) -> None:
+    """On a real socket, through the shared session of the bot."""
+
+    async def respond(request: web.Request) -> web.Response:
+        assert request.headers["Authorization"] == "Bearer xoxb-secret"
+        return answer()
+
+    app = web.Application()
+    app.router.add_post("/api/chat.postMessage", respond)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    port = runner.addresses[0][1]
+    try:
+        async with aiohttp.ClientSession() as session:
+            settings = SlackSettings(
+                bot_token=SecretStr("xoxb-secret"), api_url=f"http://127.0.0.1:{port}/api/"
+            )
+            api = SlackApi(
+                new_web_client(settings, session), loop_clock(), lambda fact: None, retry_later=0.1
+            )
+            result = await api.call("chat.postMessage", {"text": "x"})
+    finally:
+        await runner.cleanup()
+    assert isinstance(result, Failed)
+    assert (result.fault, result.error) == failed
+
+
+def test_the_client_has_no_retries_of_its_own() -> None:
+    client = new_web_client(SlackSettings(slack_timeout=7.5))
+    assert (client.retry_handlers, client.timeout, client.token) == ([], 7.5, None)
+
+
+def test_a_cancelled_call_stays_cancelled() -> None:
+    async def go() -> None:
+        scene = Scene({"chat.postMessage": ["timeout"]})
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await scene.api.call("chat.postMessage", {"channel": "C1", **POST})
+
+    virtual.run(go())

@@ -1,0 +1,109 @@
+"""Blocks: what they say, that Slack takes them, and that no text is lost in pieces."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.playground.emulated import blocks as blockkit
+from slack_bot.playground.emulated.state import Bot, Rules, State
+from slack_bot.slack import blocks
+from slack_bot.slack.orders import Ending
+from slack_bot.turn.actions import Card, CardState
+from slack_bot.turn.form import Form
+from slack_bot.turn.record import Outcome
+
+TURN = "T1:C1:1.2"
+STATE = State("T1", "domain", Bot(), Rules())
+
+
+def taken(made: list[dict[str, Any]]) -> list[str]:
+    """The types of blocks that Slack would take."""
+    blockkit.check(STATE, made)
+    return [block["type"] for block in made]
+
+
+def words(made: list[dict[str, Any]]) -> str:
+    return " / ".join(blockkit.plain(block) for block in made)
+
+
+def test_under_an_answer_stand_feedback_and_footer() -> None:
+    under = blocks.tail(Ending(Outcome.ANSWERED), TURN, "C1")
+    assert taken(under) == ["context_actions", "context"]
+    assert words(under) == "Helpful Not helpful / Mention me in this thread to go on."
+    (buttons,) = under[0]["elements"]
+    assert buttons["action_id"] == "feedback"
+    assert buttons["positive_button"]["value"] == f"positive|{TURN}"
+    assert buttons["negative_button"]["value"] == f"negative|{TURN}"
+
+
+def test_in_a_direct_message_nobody_has_to_mention_anybody() -> None:
+    assert words(blocks.tail(Ending(Outcome.ANSWERED), TURN, "D1")[1:]) == "Write in this thread to go on."
+
+
+def test_under_a_failure_stands_the_reason_with_a_way_to_try_again() -> None:
+    under = blocks.tail(Ending(Outcome.FAILED, note="It broke.", offer_retry=True), TURN, "C1")
+    assert taken(under) == ["context", "actions"]
+    assert words(under) == "It broke. / Try again"
+    assert under[1]["elements"][0]["action_id"] == "retry"
+    assert under[1]["elements"][0]["value"] == TURN
+
+
+def test_under_a_question_stands_where_to_answer() -> None:
+    under = blocks.tail(Ending(Outcome.ASKED, form=Form("Which?")), TURN, "C1")
+    assert taken(under) == ["context"]
+    assert words(under) == "Reply in this thread to answer."
+
+
+def test_a_note_may_be_a_button_only_or_nothing() -> None:
+    assert taken(blocks.note("", TURN, offer_retry=True)) == ["actions"]
+    assert blocks.note("", TURN, offer_retry=False) == []
+
+
+def test_a_long_note_is_cut_where_slack_would_refuse_it() -> None:
+    assert taken(blocks.note("x" * 5_000, "t" * 3_000, offer_retry=True)) == ["context", "actions"]
+
+
+def test_cards_as_blocks() -> None:
+    done = Card("a", "Search", CardState.DONE, details="for it", output="found")
+    failed = Card("b", "", CardState.ERROR)
+    (plan,) = blocks.cards([done, failed], "Plan", "plan", 256)
+    assert taken([plan]) == ["plan"]
+    assert plan["title"] == "Plan"
+    assert [task["status"] for task in plan["tasks"]] == ["complete", "error"]
+    assert blockkit.plain(plan["tasks"][0]["output"]) == "found"
+    assert plan["tasks"][1]["title"] == "b"
+    assert taken(blocks.cards([done, failed], "Plan", "timeline", 256)) == ["task_card", "task_card"]
+    assert blocks.cards([done], "", "plan", 256)[0]["title"] == "Search"
+    assert blocks.cards([failed], "", "plan", 256)[0]["title"] == "Steps"
+    assert blocks.cards([], "Plan", "plan", 256) == []
+
+
+@pytest.mark.parametrize(("text", "says"), [("a\n\nb  c", "a b c"), ("", ""), ("x" * 400, "x" * 299 + "…")])
+def test_a_notification_says_the_beginning_in_one_line(text: str, says: str) -> None:
+    assert blocks.fallback(text) == says
+
+
+def test_our_own_messages_are_recognised_by_their_metadata() -> None:
+    wanted = blocks.metadata(TURN, "answer", 2)
+    assert blocks.is_ours(blocks.metadata(TURN, "answer", 2), wanted)
+    assert not blocks.is_ours(blocks.metadata(TURN, "answer", 1), wanted)
+    assert not blocks.is_ours(blocks.metadata(TURN, "answer"), wanted)
+    assert not blocks.is_ours(blocks.metadata(TURN, "note", 2), wanted)
+    assert not blocks.is_ours({"event_type": "other", "event_payload": wanted["event_payload"]}, wanted)
+    assert not blocks.is_ours({"event_type": blocks.EVENT_TYPE, "event_payload": "?"}, wanted)
+    assert not blocks.is_ours(None, wanted)
+
+
+@given(st.text(alphabet="ab \n#`.|é😀", max_size=200), st.integers(min_value=4, max_value=40))
+def test_pieces_together_are_the_text(text: str, limit: int) -> None:
+    pieces = blocks.split(text, limit)
+    assert "".join(pieces) == text
+    assert all(0 < len(piece) <= limit for piece in pieces)
+
+
+def test_pieces_end_where_a_reader_would_pause() -> None:
+    assert blocks.split("one two\n\nthree four", 10) == ["one two\n\n", "three four"]
+    assert blocks.first_piece("short", 10) == "short"
+    assert taken([blocks.markdown("**short**")]) == ["markdown"]

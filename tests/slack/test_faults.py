@@ -1,0 +1,64 @@
+"""The table of delivery contract section 5, name by name."""
+
+import pytest
+
+from slack_bot.slack.faults import Fault, classify, fault_of
+
+TABLE = {
+    Fault.LATER: "ratelimited rate_limited service_unavailable connect_failed",
+    Fault.WRONG_CALL: (
+        "invalid_arguments invalid_blocks invalid_blocks_format invalid_chunks msg_blocks_too_many"
+        " msg_blocks_too_long no_text streaming_mode_mismatch block_mismatch invalid_metadata_format"
+    ),
+    Fault.UNKNOWN: (
+        "timeout internal_error fatal_error request_timeout messaging_processing_failed connection_lost"
+        " unreadable"
+    ),
+    Fault.SEALED: "message_not_in_streaming_state",
+    Fault.FULL: "msg_too_long",
+    Fault.STILL_OPEN: "streaming_state_conflict cant_delete_message",
+    Fault.STOPPED: "stopped_by_user",
+    Fault.NOT_HERE: (
+        "channel_type_not_supported method_not_supported_for_channel_type unknown_method feature_disabled"
+        " missing_scope messages_tab_disabled method_deprecated"
+    ),
+    Fault.NOT_THIS_ONE: "user_not_found team_not_found missing_recipient_user_id missing_recipient_team_id",
+    Fault.NO_WRITING: (
+        "is_archived restricted_action restricted_action_thread_locked not_in_channel no_permission"
+        " access_denied"
+    ),
+    Fault.GONE: "invalid_thread_ts thread_not_found message_not_found channel_not_found",
+    Fault.DEAD: "invalid_auth token_expired token_revoked account_inactive",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"), [(name, fault) for fault, names in TABLE.items() for name in names.split()]
+)
+def test_each_name_has_its_class(name: str, fault: Fault) -> None:
+    assert classify(name) is fault
+
+
+def test_a_name_nobody_knows_means_our_call_is_wrong() -> None:
+    assert classify("brand_new_error") is Fault.WRONG_CALL
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "fault"),
+    [
+        (429, "ratelimited", Fault.LATER),
+        (429, "", Fault.LATER),
+        (200, "rate_limited", Fault.LATER),
+        (500, "internal_error", Fault.UNKNOWN),
+        (
+            503,
+            "service_unavailable",
+            Fault.UNKNOWN,
+        ),  # something behind the place where it was applied may say so
+        (502, "", Fault.UNKNOWN),
+        (200, "", Fault.UNKNOWN),
+        (200, "msg_too_long", Fault.FULL),
+    ],
+)
+def test_the_http_status_counts_too(status: int, error: str, fault: Fault) -> None:
+    assert fault_of(status, error) is fault

@@ -1,0 +1,78 @@
+"""Posts are found again before they are repeated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slack_bot.slack.api import Failed
+from slack_bot.slack.blocks import context
+from slack_bot.slack.faults import Fault
+from slack_bot.slack.posts import Posts
+from slack_bot.tools import virtual
+from tests.slack.scene import TURN, Scene
+
+POST = "chat.postMessage"
+
+
+def posted(*texts: str, faults: Any = None, crowd: int = 0) -> tuple[Scene, list[Failed | None]]:
+    """Post `texts` into a thread where `crowd` others have written; returns what became of each."""
+
+    async def go() -> tuple[Scene, list[Failed | None]]:
+        scene = Scene(faults)
+        for number in range(crowd):
+            scene.workspace.say("U2", "C1", str(number), now=virtual.WALL_ZERO, thread_ts=scene.root)
+        posts = Posts(scene.api, scene.place)
+        return scene, [await posts.post(text, [context("under")], "answer") for text in texts]
+
+    return virtual.run(go())
+
+
+def test_a_post_is_markdown_with_blocks_under_it_and_signed() -> None:
+    scene, results = posted("**One.**", "Two.")
+    assert results == [None, None]
+    first, second = scene.thread()
+    assert (first.text, first.extras) == ("**One.**", ("under",))
+    assert [message.metadata for message in (first, second)] == [
+        {"event_type": "slack_bot_turn", "event_payload": {"turn": TURN, "kind": "answer", "part": part}}
+        for part in (1, 2)
+    ]
+    args = scene.workspace.calls[0].args
+    assert (args["text"], args["unfurl_links"], args["unfurl_media"]) == ("**One.**", False, False)
+
+
+@pytest.mark.parametrize("entry", ["timeout", "timeout!", "internal_error", "internal_error!"])
+def test_the_same_text_twice_is_told_apart(entry: str) -> None:
+    scene, results = posted("Same.", "Same.", faults={POST: [None, entry, None]})
+    assert results == [None, None]
+    assert scene.texts() == ["Same.", "Same."]
+
+
+def test_it_is_found_in_a_long_thread() -> None:
+    scene, _ = posted("One.", faults={POST: ["timeout!", None]}, crowd=450)
+    assert scene.texts() == ["One."]
+    assert scene.methods() == [POST, *["conversations.replies"] * 3]
+
+
+def test_one_that_cannot_be_posted_is_reported() -> None:
+    scene, (result,) = posted("One.", faults={POST: ["internal_error"]})
+    assert result == Failed(Fault.UNKNOWN, "internal_error")
+    assert scene.methods().count(POST) == 4
+
+
+def test_blocks_that_are_refused_are_left_out() -> None:
+    scene, results = posted("One.", faults={POST: ["invalid_blocks", None]})
+    assert results == [None]
+    assert (scene.only().text, scene.only().extras) == ("One.", ())
+
+
+def test_the_asker_is_told_directly() -> None:
+    async def go() -> Scene:
+        scene = Scene()
+        await Posts(scene.api, scene.place).tell_asker()
+        return scene
+
+    scene = virtual.run(go())
+    (message,) = scene.workspace.history(scene.workspace.direct("U1"))
+    assert message.text == "I may not write in <#C1>, so I cannot answer you there."

@@ -1,0 +1,784 @@
+"""What a person sees of a turn: live, whole and once, whatever Slack answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slack_bot.errors import SlackError
+from slack_bot.playground.workspace import SeenMessage
+from slack_bot.slack.orders import Batch, Ending, Written
+from slack_bot.slack.surface import Memory
+from slack_bot.tools import virtual
+from slack_bot.turn.actions import Card, CardState
+from slack_bot.turn.form import Field, Form
+from slack_bot.turn.record import Outcome
+from tests.slack.scene import TURN, Scene
+
+START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
+POST, UPDATE, STATUS = "chat.postMessage", "chat.update", "assistant.threads.setStatus"
+FEEDBACK = ("Helpful Not helpful", "Mention me in this thread to go on.")
+ANSWERED = Ending(Outcome.ANSWERED)
+RUNNING, DONE, ERROR = CardState.RUNNING, CardState.DONE, CardState.ERROR
+SEARCH = Card("t1", "Search", RUNNING)
+
+
+def play(story: Callable[[Scene], Coroutine[Any, Any, None]], *args: Any, **kwargs: Any) -> Scene:
+    """Run `story` in a fresh scene. No story may show a status beside an answer."""
+
+    async def go() -> Scene:
+        scene = Scene(*args, **kwargs)
+        await story(scene)
+        return scene
+
+    scene = virtual.run(go())
+    assert scene.workspace.status_rows(scene.channel, scene.root) == []
+    return scene
+
+
+def answer(*texts: str, ending: Ending = ANSWERED) -> Callable[[Scene], Coroutine[Any, Any, None]]:
+    """A story: write these texts, one a second, as the runner would, then finish."""
+
+    async def story(scene: Scene) -> None:
+        held = ""
+        for text in texts:
+            if held or await scene.sink.write(Batch(text)) is not Written.SHOWN:
+                held += text
+            await asyncio.sleep(1)
+        rest = held + ending.rest
+        await scene.sink.finish(
+            Ending(ending.outcome, rest, ending.rewrite, ending.note, ending.offer_retry, ending.form)
+        )
+
+    return story
+
+
+def sealed(scene: Scene) -> SeenMessage:
+    """The one message: a streamed one, stopped."""
+    message = scene.only()
+    assert message.state == "sealed"
+    assert not message.plan_failed
+    assert scene.workspace.open_streams() == []
+    return message
+
+
+# -- live ----------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_streamed_and_signed() -> None:
+    scene = play(answer("One.\n", "Two.\n"))
+    message = sealed(scene)
+    assert message.text == "One.\nTwo.\n"
+    assert message.extras == FEEDBACK
+    assert message.metadata == {
+        "event_type": "slack_bot_turn",
+        "event_payload": {"turn": TURN, "kind": "answer"},
+    }
+    assert scene.methods() == [START, APPEND, STOP]
+    start = scene.workspace.calls[0].args
+    assert (start["recipient_user_id"], start["recipient_team_id"]) == ("U1", "T1")
+    assert start["chunks"] == [{"type": "markdown_text", "text": "One.\n"}]
+    assert start["task_display_mode"] == "plan"
+    assert "chunks" not in scene.workspace.calls[-1].args
+    assert [fact.turn for fact in scene.told()] == [TURN] * 3
+
+
+def test_text_stands_while_it_is_written() -> None:
+    async def story(scene: Scene) -> None:
+        assert scene.sink.is_live
+        assert not scene.sink.opened
+        assert await scene.sink.write(Batch("One.\n")) is Written.SHOWN
+        assert scene.sink.opened
+        assert (scene.only().text, scene.only().state) == ("One.\n", "streaming")
+        assert await scene.sink.write(Batch("Two.\n")) is Written.SHOWN
+        assert scene.only().text == "One.\nTwo.\n"
+        await scene.sink.finish(ANSWERED)
+
+    play(story)
+
+
+def test_the_rest_is_appended_before_the_stop() -> None:
+    scene = play(answer("One.\n", ending=Ending(Outcome.ANSWERED, rest="Two.")))
+    assert sealed(scene).text == "One.\nTwo."
+    assert scene.methods() == [START, APPEND, STOP]
+
+
+def test_an_answer_that_comes_at_the_very_end_is_streamed_all_the_same() -> None:
+    scene = play(answer(ending=Ending(Outcome.ANSWERED, rest="42.")))
+    assert sealed(scene).text == "42."
+    assert scene.methods() == [START, STOP]
+
+
+def test_a_long_rest_takes_several_calls() -> None:
+    text = "".join(f"Line {number}.\n" for number in range(20))
+    scene = play(answer(ending=Ending(Outcome.ANSWERED, rest=text)), max_call_chars=100)
+    assert sealed(scene).text == text
+    assert scene.methods() == [START, APPEND, STOP]
+
+
+def test_in_a_direct_message_it_is_the_same() -> None:
+    scene = play(answer("Hello."), channel="D")
+    assert sealed(scene).extras[-1] == "Write in this thread to go on."
+
+
+def test_an_empty_batch_is_no_call() -> None:
+    async def story(scene: Scene) -> None:
+        assert await scene.sink.write(Batch()) is Written.SHOWN
+
+    assert play(story).methods() == []
+
+
+def test_silence_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(AssertionError, match="no note"):
+        play(answer())
+
+
+# -- cards ---------------------------------------------------------------------------------------------------
+
+
+def test_cards_are_shown_and_their_details_add_up() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("", (Card("t1", "Search", RUNNING, details="first "),), "Looking"))
+        await scene.sink.write(Batch("", (Card("t1", "Searched", DONE, details="second"),)))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Found."))
+
+    message = sealed(play(story))
+    assert message.plan_title == "Looking"
+    (task,) = message.tasks
+    assert (task.title, task.status, task.details) == ("Searched", "complete", "first second")
+    assert message.text == "Found."
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        (Ending(Outcome.ANSWERED, rest="x"), "complete"),
+        (Ending(Outcome.ASKED, form=Form("Which?")), "complete"),
+        (Ending(Outcome.STOPPED, note="Stopped."), "complete"),
+        (Ending(Outcome.FAILED, note="It broke."), "error"),
+        (Ending(Outcome.LOST, note="It was lost."), "error"),
+    ],
+)
+def test_a_card_that_still_runs_is_closed_as_the_turn_ended(ending: Ending, status: str) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("", (SEARCH,)))
+        await scene.sink.finish(ending)
+
+    assert [task.status for task in sealed(play(story)).tasks] == [status]
+
+
+def test_a_failed_card_stays_failed() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("", (Card("t1", "Search", ERROR), Card("t2", "Read", RUNNING))))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="x"))
+
+    assert [task.status for task in sealed(play(story)).tasks] == ["error", "complete"]
+
+
+def test_what_happened_to_a_card_while_text_was_held_is_told_at_the_end() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        assert await scene.sink.write(Batch("Two.")) is Written.HELD
+        assert await scene.sink.write(Batch("", (Card("t1", "Search", ERROR),))) is Written.HELD
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
+
+    first, second = play(story, {APPEND: ["msg_too_long"]}).thread()
+    assert [task.status for task in first.tasks] == ["error"]
+    assert (first.text, second.text) == ("One. ", "Two.")
+
+
+def test_hostile_titles_do_not_break_the_stream() -> None:
+    async def story(scene: Scene) -> None:
+        cards = (
+            Card("t1", "## " + "x" * 400, DONE, output="y" * 400),
+            Card("t2", "", DONE, details="  ## z"),
+        )
+        assert await scene.sink.write(Batch("", cards, "p" * 400)) is Written.SHOWN
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="x"))
+
+    first, second = sealed(play(story)).tasks
+    assert (first.title[:5], len(first.title), len(first.output)) == ("\u200b## x", 256, 256)
+    assert (second.title, second.details) == ("t2", "\u200b## z")
+
+
+# -- notes and questions -------------------------------------------------------------------------------------
+
+
+def test_a_failure_with_nothing_shown_is_a_note_with_a_way_to_try_again() -> None:
+    scene = play(answer(ending=Ending(Outcome.FAILED, note="It broke.", offer_retry=True)))
+    note = scene.only()
+    assert (note.text, note.extras, note.state) == ("", ("It broke.", "Try again"), "posted")
+    assert note.metadata is not None
+    assert note.metadata["event_payload"]["kind"] == "note"
+    assert scene.methods() == [POST]
+
+
+def test_a_failure_after_some_text_stands_below_it() -> None:
+    scene = play(answer("Half. ", ending=Ending(Outcome.FAILED, note="It broke.", offer_retry=True)))
+    assert sealed(scene).text == "Half. "
+    assert sealed(scene).extras == ("It broke.", "Try again")
+
+
+def test_a_question_is_streamed_and_the_thread_waits() -> None:
+    form = Form("Which repository?", (Field("repo", choices=("a", "b"), required=True),))
+    scene = play(answer("I can do that.", ending=Ending(Outcome.ASKED, form=form)))
+    assert sealed(scene).text == f"I can do that.\n\n{form.as_markdown()}"
+    assert sealed(scene).extras == ("Reply in this thread to answer.",)
+    assert scene.workspace.session("C1", scene.root) == "suspended"
+
+
+def test_nobody_is_called_by_the_names_of_fields() -> None:
+    form = Form("Which?", (Field("<!here>", choices=("<@U2>",)),))
+    text = sealed(play(answer(ending=Ending(Outcome.ASKED, form=form)))).text
+    assert "<!" not in text
+    assert "<@" not in text
+
+
+def test_a_question_with_nothing_before_it() -> None:
+    scene = play(answer(ending=Ending(Outcome.ASKED, form=Form("Which?"))))
+    assert sealed(scene).text == "Which?"
+
+
+def test_a_question_where_streaming_is_refused_is_a_post_of_its_own() -> None:
+    ending = Ending(Outcome.ASKED, rest="I can.", form=Form("Which?"))
+    first, second = play(answer(ending=ending), can_stream=False).thread()
+    assert (first.text, first.extras) == ("I can.", ())
+    assert (second.text, second.extras) == ("Which?", ("Reply in this thread to answer.",))
+    kinds = [message.metadata and message.metadata["event_payload"]["kind"] for message in (first, second)]
+    assert kinds == ["answer", "question"]
+
+
+def test_without_agent_sessions_the_question_stands_all_the_same() -> None:
+    scene = play(
+        answer("Hm. ", ending=Ending(Outcome.ASKED, form=Form("Which?"))), {STOP: ["invalid_arguments", None]}
+    )
+    assert sealed(scene).text == "Hm. \n\nWhich?"
+    assert sealed(scene).extras == ("Reply in this thread to answer.",)
+
+
+# -- rewriting -----------------------------------------------------------------------------------------------
+
+
+def test_a_different_final_answer_replaces_what_was_streamed() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("Wrong. ", (SEARCH,), "Looking"))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="**Right.**"))
+
+    scene = play(story)
+    message = sealed(scene)
+    assert (message.plan_title, [task.status for task in message.tasks]) == ("Looking", ["complete"])
+    assert message.text == "**Right.**"
+    assert message.extras == FEEDBACK
+    assert "Wrong" not in message.read
+    assert scene.methods() == [START, STOP, UPDATE]
+
+
+def test_a_rewrite_where_nothing_was_streamed_is_just_the_answer() -> None:
+    scene = play(answer(ending=Ending(Outcome.ANSWERED, rewrite="Right.")))
+    assert sealed(scene).text == "Right."
+    assert scene.methods() == [START, STOP]
+
+
+def test_a_long_rewrite_goes_on_in_posts() -> None:
+    text = "".join(f"Line {number}.\n" for number in range(28))
+    scene = play(answer("Wrong.", ending=Ending(Outcome.ANSWERED, rewrite=text)), max_call_chars=100)
+    assert "".join(scene.texts()) == text
+    assert [message.extras for message in scene.thread()] == [(), (), FEEDBACK]
+    assert [message.state for message in scene.thread()] == ["sealed", "posted", "posted"]
+
+
+def test_a_rewrite_that_is_refused_is_posted() -> None:
+    scene = play(
+        answer("Wrong.", ending=Ending(Outcome.ANSWERED, rewrite="Right.")), {UPDATE: ["cant_update_message"]}
+    )
+    assert scene.texts() == ["Wrong.", "Right."]
+
+
+def test_a_rewrite_whose_blocks_are_refused_is_made_plain() -> None:
+    ending = Ending(Outcome.FAILED, rewrite="Right.", note="But.")
+    scene = play(answer("Wrong.", ending=ending), {UPDATE: ["block_mismatch", None]})
+    assert scene.texts() == ["Right.", ""]
+    assert scene.thread()[1].extras == ("But.",)
+
+
+# -- no streaming --------------------------------------------------------------------------------------------
+
+
+def test_an_asker_who_cannot_be_streamed_to_gets_a_post() -> None:
+    scene = play(answer("One. ", "Two."), can_stream=False)
+    message = scene.only()
+    assert (message.text, message.extras, message.state) == ("One. Two.", FEEDBACK, "posted")
+    assert scene.methods() == [POST]
+    assert scene.workspace.calls[0].args["unfurl_links"] is False
+
+
+def test_a_long_post_takes_several_messages_and_is_signed_once() -> None:
+    text = "".join(f"Line {number}.\n" for number in range(28))
+    scene = play(answer(ending=Ending(Outcome.ANSWERED, rest=text)), can_stream=False, max_call_chars=100)
+    assert "".join(scene.texts()) == text
+    assert [message.extras for message in scene.thread()] == [(), (), FEEDBACK]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "method_not_supported_for_channel_type",
+        "user_not_found",
+        "unknown_method",
+        "missing_recipient_team_id",
+    ],
+)
+def test_where_streaming_is_refused_the_answer_is_posted(error: str) -> None:
+    scene = play(answer("One. ", "Two."), {START: [error]})
+    assert (scene.only().text, scene.only().extras) == ("One. Two.", FEEDBACK)
+    assert scene.methods() == [START, POST]
+
+
+def test_a_refusal_for_this_kind_of_channel_is_remembered_but_not_one_for_this_asker() -> None:
+    memory = Memory()
+    play(answer("x"), {START: ["user_not_found"]}, memory=memory)
+    assert play(answer("x"), {START: ["feature_disabled"]}, memory=memory).methods() == [START, POST]
+    assert play(answer("x"), memory=memory).methods() == [POST]
+    assert play(answer("x"), memory=memory, channel="D").methods() == [START, STOP]
+
+
+def test_the_wrong_team_of_a_guest_costs_no_text() -> None:
+    async def story(scene: Scene) -> None:
+        scene.workspace.add_user("U1", team="T9")
+        await answer("One.")(scene)
+
+    assert play(story).texts() == ["One."]
+
+
+# -- calls that are wrong ------------------------------------------------------------------------------------
+
+
+def test_cards_that_are_refused_do_not_cost_the_text() -> None:
+    async def story(scene: Scene) -> None:
+        assert await scene.sink.write(Batch("One. ", (SEARCH,), "Plan")) is Written.SHOWN
+        assert await scene.sink.write(Batch("Two.", (SEARCH,), "Plan")) is Written.SHOWN
+        await scene.sink.finish(ANSWERED)
+
+    scene = play(story, {START: ["invalid_chunks", None]})
+    assert (sealed(scene).text, sealed(scene).tasks) == ("One. Two.", ())
+    assert scene.methods() == [START, START, APPEND, STOP]
+
+
+def test_cards_alone_that_are_refused_are_given_up() -> None:
+    async def story(scene: Scene) -> None:
+        assert await scene.sink.write(Batch("", (SEARCH,))) is Written.SHOWN
+        assert await scene.sink.write(Batch("", (SEARCH,))) is Written.SHOWN
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="One."))
+
+    scene = play(story, {START: ["invalid_chunks", None]})
+    assert (sealed(scene).text, sealed(scene).tasks) == ("One.", ())
+
+
+def test_blocks_that_are_refused_do_not_keep_a_stream_open() -> None:
+    scene = play(answer("One."), {STOP: ["invalid_blocks", None]})
+    assert sealed(scene).text == "One."
+    assert sealed(scene).extras == FEEDBACK  # written anew, with what the stop could not carry
+    assert scene.methods() == [START, STOP, STOP, UPDATE]
+
+
+def test_a_stop_that_takes_nothing_at_all() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One.", (SEARCH,)))
+        await scene.sink.finish(ANSWERED)
+
+    scene = play(story, {STOP: ["invalid_blocks", "invalid_chunks", None]})
+    message = sealed(scene)
+    assert message.extras == FEEDBACK
+    assert [task.status for task in message.tasks] == ["complete"]
+
+
+def test_a_post_whose_blocks_are_refused_is_made_plain() -> None:
+    scene = play(answer("**One.**"), {POST: ["invalid_blocks", None]}, can_stream=False)
+    assert scene.texts() == ["**One.**"]
+
+
+# -- calls that must wait ------------------------------------------------------------------------------------
+
+
+def test_a_limit_is_waited_for_and_nothing_is_doubled() -> None:
+    scene = play(
+        answer("One. ", "Two."),
+        {APPEND: ["ratelimited:5", "rate_limited", None], STOP: ["ratelimited:3", None]},
+    )
+    assert sealed(scene).text == "One. Two."
+
+
+def test_a_limit_that_does_not_pass_ends_the_live_text_and_not_the_answer() -> None:
+    scene = play(answer("One. ", "Two. ", "Three."), {APPEND: ["ratelimited:30"]})
+    assert scene.texts() == ["One. ", "Two. Three."]
+    assert [message.extras for message in scene.thread()] == [(), FEEDBACK]
+
+
+# -- sealed, full --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "error", ["msg_too_long", "message_not_in_streaming_state", "streaming_mode_mismatch"]
+)
+def test_what_stands_stays_and_the_rest_is_posted_below(error: str) -> None:
+    scene = play(answer("One. ", "Two. ", "Three."), {APPEND: [error], STOP: [None]})
+    assert scene.texts() == ["One. ", "Two. Three."]
+    assert scene.thread()[1].extras == FEEDBACK
+
+
+def test_a_stream_that_slack_sealed_with_an_open_card_is_put_right() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        expire(scene)
+        assert await scene.sink.write(Batch("Two.")) is Written.HELD
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
+
+    first, second = play(story).thread()
+    assert not first.plan_failed
+    assert [task.status for task in first.tasks] == ["complete"]
+    assert first.text == "One. "
+    assert (second.text, second.extras) == ("Two.", FEEDBACK)
+
+
+def test_a_stream_that_was_sealed_before_its_stop_gets_its_buttons_all_the_same() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One."))
+        expire(scene)
+        await scene.sink.finish(ANSWERED)
+
+    scene = play(story)
+    assert (sealed(scene).text, sealed(scene).extras) == ("One.", FEEDBACK)
+    assert scene.methods() == [START, STOP, UPDATE]
+
+
+def expire(scene: Scene) -> None:
+    """Slack ends the stream by itself."""
+    for ts in scene.workspace.open_streams():
+        message = scene.workspace.state.find(scene.channel, ts)
+        assert message is not None
+        message.state = "sealed"
+        message.plan_failed = bool(message.tasks)
+
+
+# -- calls without an answer ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("entry", ["timeout", "timeout!", "internal_error", "internal_error!"])
+@pytest.mark.parametrize("method", [START, APPEND, STOP, UPDATE])
+def test_a_call_without_an_answer_neither_loses_nor_doubles(method: str, entry: str) -> None:
+    ending = Ending(Outcome.ANSWERED, rewrite="One. Two. Three. Four." if method == UPDATE else None)
+    scene = play(answer("One. ", "Two. ", "Three. ", "Four.", ending=ending), {method: [entry, None]})
+    assert "".join(scene.texts()) == "One. Two. Three. Four."
+    assert scene.thread()[-1].extras == FEEDBACK
+    assert scene.workspace.open_streams() == []
+
+
+@pytest.mark.parametrize("entry", ["timeout", "timeout!", "internal_error", "fatal_error!"])
+def test_a_post_without_an_answer_is_looked_for_before_it_is_repeated(entry: str) -> None:
+    scene = play(answer("One."), {POST: [entry, None]}, can_stream=False)
+    assert scene.texts() == ["One."]
+
+
+def test_a_thread_that_cannot_be_read_gets_the_post_again_rather_than_none() -> None:
+    faults = {POST: ["internal_error!", None], "conversations.replies": ["missing_scope"]}
+    assert play(answer("One."), faults, can_stream=False).texts() == ["One.", "One."]
+
+
+def test_a_start_without_an_answer_in_a_thread_that_cannot_be_read() -> None:
+    scene = play(answer("One."), {START: ["internal_error"], "conversations.replies": ["missing_scope"]})
+    assert scene.texts() == ["One."]
+
+
+def test_a_start_in_doubt_does_not_take_a_message_that_is_not_its_own() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.api.call(
+            "chat.postMessage", {"channel": "C1", "thread_ts": scene.root, "text": "earlier"}
+        )
+        await answer("One.")(scene)
+
+    assert play(story, {START: ["internal_error"]}).texts() == ["earlier", "One."]
+
+
+def test_a_write_that_was_cancelled_is_in_doubt() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await scene.sink.write(Batch("Two. "))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two. Three."))
+
+    scene = play(story, {APPEND: ["timeout!", None]})
+    assert sealed(scene).text == "One. Two. Three."
+
+
+def test_a_long_answer_in_doubt_is_written_anew_in_pieces() -> None:
+    lines = [f"Line {number}.\n" for number in range(20)]
+    scene = play(answer(*lines), {APPEND: [None, None, "timeout!", None]}, max_call_chars=100)
+    assert "".join(scene.texts()) == "".join(lines)
+
+
+PASSING = (None, "ratelimited:1", "internal_error", "internal_error!", "timeout", "timeout!")
+REFUSING = (*PASSING, "rate_limited", "invalid_arguments", "msg_too_long", "unknown_method")
+
+
+def scripts(entries: tuple[str | None, ...]) -> st.SearchStrategy[list[str | None]]:
+    """Fault scripts that end well."""
+    return st.lists(st.sampled_from(entries), max_size=3).map(lambda script: [*script, None])
+
+
+@settings(deadline=None)
+@given(
+    start=scripts(REFUSING),
+    append=scripts(REFUSING),
+    stop=scripts(PASSING),
+    update=scripts(PASSING),
+    post=scripts(PASSING),
+    anew=st.booleans(),
+)
+def test_whatever_fails_for_a_while_the_reader_has_the_answer_whole_and_once(
+    start: Any, append: Any, stop: Any, update: Any, post: Any, anew: bool
+) -> None:
+    lines = [f"Line {number} is here.\n" for number in range(6)]
+    rewritten = "Another answer,\nin two lines.\n"
+
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("", (SEARCH,)))
+        await answer(*lines, ending=Ending(Outcome.ANSWERED, rewrite=rewritten if anew else None))(scene)
+
+    faults = {START: start, APPEND: append, STOP: stop, UPDATE: update, POST: post}
+    scene = play(story, faults, max_call_chars=60)
+    read = "".join(message.text for message in scene.thread())
+    assert read == (rewritten if anew else "".join(lines))
+    assert scene.workspace.open_streams() == []
+    assert not any(message.plan_failed for message in scene.thread())
+    assert [message.extras for message in scene.thread()].count(FEEDBACK) == 1
+
+
+def test_nothing_works_any_more() -> None:
+    with pytest.raises(SlackError, match="internal_error"):
+        play(answer("One."), {POST: ["internal_error"]}, can_stream=False)
+
+
+# -- stop, gone, dead ----------------------------------------------------------------------------------------
+
+
+def test_after_slacks_own_stop_nothing_more_appears_but_the_truth() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
+        assert await scene.sink.write(Batch("Two. ")) is Written.STOPPED
+        assert not scene.sink.is_live
+        assert await scene.sink.write(Batch("Three. ")) is Written.STOPPED
+        note = "Stopped here. The agent could not be stopped."
+        await scene.sink.finish(Ending(Outcome.STOPPED, rest="Two. Three.", note=note))
+
+    message = play(story).only()
+    assert (message.text, message.plan_failed) == ("One. ", False)
+    assert [task.status for task in message.tasks] == ["complete"]
+    assert message.extras == ("Stopped here. The agent could not be stopped.",)
+    assert "Two" not in message.read
+
+
+def test_a_stop_that_comes_while_the_rest_is_written() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
+
+    message = play(story).only()
+    assert (message.text, message.extras) == ("One. ", ("Stopped.",))
+
+
+def test_a_stop_before_anything_was_shown_is_a_note() -> None:
+    scene = play(answer(ending=Ending(Outcome.STOPPED, rest="Two.", note="Stopped.")))
+    assert (scene.only().text, scene.only().extras) == ("", ("Stopped.",))
+
+
+def test_a_stop_by_word_ends_the_stream_without_the_rest() -> None:
+    scene = play(answer("One. ", ending=Ending(Outcome.STOPPED, rest="Two.", note="Stopped.")))
+    assert (sealed(scene).text, sealed(scene).extras) == ("One. ", ("Stopped.",))
+
+
+def test_the_truth_about_a_stop_is_posted_where_it_cannot_be_written_in() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
+        await scene.sink.write(Batch("Two. "))
+        await scene.sink.finish(Ending(Outcome.STOPPED, note="Stopped."))
+
+    first, second = play(story, {UPDATE: ["cant_update_message"]}).thread()
+    assert (first.text, second.extras) == ("One. ", ("Stopped.",))
+
+
+def test_a_stop_that_comes_with_the_last_call_keeps_the_rest_back() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        assert await scene.sink.write(Batch("Two. ")) is Written.HELD
+        scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two. "))
+
+    scene = play(story, {APPEND: ["msg_too_long"], STOP: ["stopped_by_user"]})
+    assert scene.texts() == ["One. "]
+    assert scene.only().extras == ("Stopped.",)
+
+
+def test_the_truth_about_a_stop_under_a_very_long_text_is_a_message_of_its_own() -> None:
+    async def story(scene: Scene) -> None:
+        for number in range(5):
+            await scene.sink.write(Batch(f"Line {number} of a long text.\n"))
+        scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="More."))
+
+    first, second = play(story, max_call_chars=100).thread()
+    assert (len(first.text), second.extras) == (115, ("Stopped.",))
+
+
+def test_a_message_that_goes_while_it_is_written_anew_ends_quietly() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("Wrong."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="Right."))
+
+    assert play(story, {UPDATE: ["message_not_found"]}).methods() == [START, STOP, UPDATE]
+
+
+def test_finishing_again_adds_the_note_and_touches_nothing() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("Wrong."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="Right."))
+        await scene.sink.finish(Ending(Outcome.FAILED, note="Something broke."))
+
+    first, second = play(story).thread()
+    assert (first.text, first.extras, second.extras) == ("Right.", FEEDBACK, ("Something broke.",))
+
+
+def test_after_a_turn_that_broke_the_stream_is_closed_with_a_note() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        with pytest.raises(SlackError):
+            await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
+        await scene.sink.finish(Ending(Outcome.FAILED, note="It broke."))
+
+    scene = play(story, {APPEND: ["msg_too_long"], POST: ["missing_scope", None]})
+    assert (sealed(scene).text, sealed(scene).extras) == ("One. ", ("It broke.",))
+
+
+@pytest.mark.parametrize("texts", [(), ("One. ",)])
+def test_a_deleted_thread_is_left_alone(texts: tuple[str, ...]) -> None:
+    async def story(scene: Scene) -> None:
+        for text in texts:
+            await scene.sink.write(Batch(text))
+        scene.workspace.delete_root("C1", scene.root, now=scene.clock.wall(), with_replies=True)
+        assert await scene.sink.write(Batch("Two.")) is Written.GONE
+        assert await scene.sink.write(Batch("Three.")) is Written.GONE
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
+
+    scene = play(story)
+    assert scene.thread() == []
+    assert scene.workspace.history("C1") == []
+
+
+def test_a_thread_that_is_deleted_at_the_end_is_left_alone() -> None:
+    async def story(scene: Scene) -> None:
+        scene.workspace.delete_root("C1", scene.root, now=scene.clock.wall())
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="x" * 500))
+
+    for can_stream in (True, False):
+        assert play(story, can_stream=can_stream, max_call_chars=100).workspace.history("C1") == []
+
+
+def test_a_stream_that_somebody_deleted_ends_quietly() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        scene.workspace.delete_root("C1", scene.root, now=scene.clock.wall(), with_replies=True)
+        await scene.sink.finish(ANSWERED)
+
+    assert play(story).thread() == []
+
+
+def test_where_the_bot_may_not_write_the_asker_is_told_once() -> None:
+    async def story(scene: Scene) -> None:
+        scene.workspace.state.channels["C1"].archived = True
+        assert await scene.sink.write(Batch("One.")) is Written.GONE
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="One."))
+
+    scene = play(story)
+    assert scene.thread() == []
+    direct = scene.workspace.history(scene.workspace.direct("U1"))
+    assert [message.text for message in direct] == ["I may not write in <#C1>, so I cannot answer you there."]
+
+
+def test_an_asker_who_cannot_be_told_either() -> None:
+    async def story(scene: Scene) -> None:
+        scene.workspace.state.channels["C1"].archived = True
+        await scene.sink.finish(Ending(Outcome.FAILED, note="x"))
+
+    assert play(story, {"conversations.open": ["missing_scope"]}).methods() == [POST, "conversations.open"]
+
+
+def test_a_dead_token_is_an_error() -> None:
+    with pytest.raises(SlackError, match="token") as caught:
+        play(answer("One."), token="xoxb-revoked")
+    assert caught.value.error == "invalid_auth"
+
+
+# -- status --------------------------------------------------------------------------------------------------
+
+
+def test_a_status_stands_until_the_answer_begins_and_never_beside_it() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.show_status("is thinking...")
+        await asyncio.sleep(0.5)
+        assert line(scene) == "is thinking..."
+        await scene.sink.show_status("is responding...")
+        await scene.sink.write(Batch("One."))
+        await scene.sink.show_status("is late...")
+        await scene.sink.keep_status()
+        await asyncio.sleep(2)
+        assert line(scene) is None
+        await scene.sink.finish(ANSWERED)
+
+    scene = play(story)
+    assert scene.methods() == [STATUS, START, STOP]
+
+
+def test_a_status_is_kept_over_a_long_silence() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.show_status("is thinking...")
+        for _ in range(4):
+            await asyncio.sleep(90)
+            assert line(scene) == "is thinking..."
+            await scene.sink.keep_status()
+        await scene.sink.finish(Ending(Outcome.FAILED, note="It broke."))
+        assert line(scene) is None
+
+    play(story)
+
+
+def test_a_status_is_taken_away_where_nothing_was_written() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.show_status("is thinking...")
+        await asyncio.sleep(0.5)
+        with pytest.raises(SlackError):
+            await scene.sink.finish(Ending(Outcome.FAILED, note="It broke."))
+        assert line(scene) is None
+
+    play(story, {POST: ["missing_scope"]})
+
+
+def test_failing_statuses_fail_nothing() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.show_status("is thinking...")
+        await asyncio.sleep(0.5)
+        await answer("One.")(scene)
+
+    for entry in ("timeout", "internal_error", "method_not_supported_for_channel_type", "ratelimited:9"):
+        assert sealed(play(story, {STATUS: [entry]})).text == "One."
+
+
+def line(scene: Scene) -> str | None:
+    return scene.workspace.status_line(scene.channel, scene.root, now=scene.clock.wall())
