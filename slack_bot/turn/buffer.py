@@ -1,0 +1,172 @@
+"""The text between the agent and Slack: nothing lost, nothing twice, shown soon, cut where it may be cut.
+
+Text leaves only when Slack has said ok (`shown`); a call that failed leaves everything where it was. When it
+is shown is decided by what came and by the time, never by which token happens to come next: `deadline` tells
+when to look again, so the last words before a pause do not stay unseen (delivery.md 3).
+
+White space alone is not worth a call, and Slack trims it: it stays in front of what comes next. Cuts are made
+behind white space, not before it, for the same reason.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from .clusters import cluster_cut
+from .markdown import Cuts, Standing, best_cut, survey
+
+_EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
+_MARGIN = 400  # characters read beyond one call's worth, to know what follows the cut
+_GROWTH = 32  # text without a cut is read again when it grew by this part of it: one token, for a line or two
+
+
+class StreamBuffer:
+    """Holds the text of one answer until Slack shows it.
+
+    `first_flush` and `flush_interval` are seconds, `max_call_chars` the most that one call may carry. A line
+    is ready at its end. Less than a line is ready `flush_interval` after its first token (`first_flush` where
+    nothing was shown yet), up to the last safe cut; where there is none, one `flush_interval` later as it is.
+
+    Only the beginning of a long text is ever looked at, so what a call here costs has a bound.
+    """
+
+    def __init__(self, *, first_flush: float, flush_interval: float, max_call_chars: int) -> None:
+        self._first, self._interval, self._max = first_flush, flush_interval, max_call_chars
+        self._reach = max_call_chars + _MARGIN
+        self._window = ""  # the first `_reach` characters held
+        self._more: deque[str] = deque()  # those behind them, in pieces of at most `_reach`
+        self._length = 0
+        self._forced = 0  # how many of them `flush` wants out
+        self._standing = Standing()
+        self._since: float | None = None  # when the wait began; None: nothing to be seen waits
+        self._joined: float | None = None  # the first push since text was handed out for a call
+        self._cuts = Cuts()
+        self._looked = 0  # how much of the window `_cuts` was told from
+        self.begun = False
+
+    def push(self, text: str, now: float) -> None:
+        """Add `text`, which came at `now`."""
+        self._hold(text)
+        if text.strip():
+            self._since = now if self._since is None else self._since
+            self._joined = now if self._joined is None else self._joined
+
+    def flush(self) -> None:
+        """Nothing follows soon: all that is held now is ready, whatever the cut."""
+        self._forced = self._length
+
+    def deadline(self) -> float | None:
+        """When `ready` will give something without a further push; a time that has passed means now.
+
+        None: nothing to be seen waits. It is too early where the last push undid a cut; then ask again.
+        """
+        if self._since is None or self._is_due():
+            return self._since
+        due = self._since + (self._interval if self.begun else self._first)
+        return due if self._cuts.safe else due + self._interval
+
+    def ready(self, now: float) -> str:
+        """What should be sent now, "" if nothing. The same answer until something is pushed or shown."""
+        if not self._has_come(now):
+            return ""
+        text = self._window[: self._cut(now)]
+        if text:
+            self._joined = None
+        return text
+
+    def shown(self, text: str, now: float) -> None:
+        """Slack shows `text`, which is how the held text began. ValueError if it is not."""
+        if not text:
+            return
+        self._drop(text)
+        self._forced = max(0, self._forced - len(text))
+        self._standing = self._standing.then(text)
+        self._cuts, self._looked = Cuts(), 0
+        waited = now if self._joined is None else self._joined
+        self._since = waited if self._is_visible(self._length) else None
+        self.begun = self.begun or bool(text.strip())
+
+    def rest(self) -> str:
+        """All that was pushed and not shown."""
+        return self._window + "".join(self._more)
+
+    def _hold(self, text: str) -> None:
+        self._length += len(text)
+        self._more.extend(text[at : at + self._reach] for at in range(0, len(text), self._reach))
+        self._refill()
+
+    def _drop(self, text: str) -> None:
+        if self._window.startswith(text):
+            self._window = self._window[len(text) :]
+            self._length -= len(text)
+            self._refill()
+            return
+        held = self.rest()
+        if not held.startswith(text):
+            raise ValueError("what was shown is not how the held text begins")
+        self._window, self._length = "", 0
+        self._more.clear()
+        self._hold(held[len(text) :])
+
+    def _refill(self) -> None:
+        """Move pieces into the window, all at once: one by one would copy the window for each."""
+        pieces, room = [self._window], self._reach - len(self._window)
+        while self._more and room > 0:
+            piece = self._more.popleft()
+            pieces.append(piece[:room])
+            if len(piece) > room:
+                self._more.appendleft(piece[room:])
+            room -= len(piece)
+        self._window = "".join(pieces)
+
+    def _is_visible(self, length: int) -> bool:
+        """More than white space stands among the first `length` characters held."""
+        if self._window[:length].strip():
+            return True
+        return length > len(self._window) and any(piece.strip() for piece in self._more)
+
+    def _is_forced(self) -> bool:
+        return self._forced > 0 and self._is_visible(self._forced)
+
+    def _is_due(self) -> bool:
+        """Something goes without waiting: a line, all of it, or as much as one call can take."""
+        if self._length > self._max or self._is_forced():
+            return True
+        self._look()
+        return self._cuts.line > 0
+
+    def _has_come(self, now: float) -> bool:
+        when = self.deadline()
+        return when is not None and now + _EARLY >= when
+
+    def _look(self) -> None:
+        """Learn where the window may be cut, but only when that can have become more."""
+        new = self._window[self._looked :]
+        if not new or self._cuts.line:
+            return
+        if "\n" not in new and (self._cuts.safe or len(new) * _GROWTH < self._looked):
+            return
+        self._looked = len(self._window)
+        cuts, lead = survey(self._window, self._max, before=self._standing), self._lead()
+        self._cuts = Cuts(*(at if at > lead else 0 for at in (cuts.line, cuts.safe, cuts.word)))
+
+    def _cut(self, now: float) -> int:
+        """How much of the window goes now; 0: nothing yet, after all."""
+        if self._is_forced() and self._forced <= self._max:
+            return self._forced
+        if self._length > self._max:
+            cut = best_cut(self._window, self._max, before=self._standing)
+            return cut if cut > self._lead() else self._anywhere()
+        self._cuts, self._looked = Cuts(), 0
+        if not self._has_come(now):
+            return 0
+        return self._cuts.line or self._cuts.safe or self._cuts.word or self._anywhere()
+
+    def _anywhere(self) -> int:
+        """As much as one call takes. Half a flag goes rather than nothing: its other half may never come."""
+        whole = min(self._max, len(self._window))
+        cut = cluster_cut(self._window, whole)
+        return cut if cut > self._lead() else whole
+
+    def _lead(self) -> int:
+        return len(self._window) - len(self._window.lstrip())

@@ -1,0 +1,58 @@
+"""Characters that are drawn as one and must not be cut apart, not even where a text must be cut somewhere.
+
+Combining marks, emoji sequences, flags, surrogate pairs: a small part of Unicode's grapheme rules, on the
+safe side. A joiner always joins, whatever stands behind it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+_FIRST_COMBINING = "\u0300"
+_ZWJ = "\u200d"
+
+
+def inside_cluster(text: str, at: int) -> bool:
+    """`at` stands between characters that are drawn as one.
+
+    The end of the text counts as inside where what stands there surely wants a partner.
+    """
+    if not 0 < at <= len(text):
+        return False
+    last, following = text[at - 1], text[at : at + 1]
+    if following and _extends(last, following):
+        return True
+    if last == _ZWJ or "\ud800" <= last <= "\udbff":
+        return True
+    cut_flag = _is_flag_half(last) and (not following or _is_flag_half(following))
+    return cut_flag and _flags_before(text, at) % 2 == 1
+
+
+def _extends(last: str, char: str) -> bool:
+    """`char` is drawn onto `last`."""
+    if char < _FIRST_COMBINING:
+        return char == "\n" and last == "\r"
+    if char == _ZWJ or "\U0001f3fb" <= char <= "\U0001f3ff" or "\U000e0020" <= char <= "\U000e007f":
+        return True
+    return unicodedata.category(char).startswith("M") or (
+        "\udc00" <= char <= "\udfff" and "\ud800" <= last <= "\udbff"
+    )
+
+
+def _is_flag_half(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
+def _flags_before(text: str, at: int) -> int:
+    first = at
+    while first > 0 and _is_flag_half(text[first - 1]):
+        first -= 1
+    return at - first
+
+
+def cluster_cut(text: str, limit: int) -> int:
+    """The largest index <= `limit` outside a cluster; `limit` itself where one cluster fills it all."""
+    at = limit = min(limit, len(text))
+    while at > 0 and inside_cluster(text, at):
+        at -= 1
+    return at or limit

@@ -1,0 +1,315 @@
+"""Where a growing Markdown text may be cut, and what must be carried over a cut into a new message.
+
+Slack re-parses a streamed message with every append, so a cut is never wrong for ever: it is ugly until the
+rest comes. Two kinds of ugliness count. A mark that was opened and is not closed yet shows as stars and
+brackets; a table's header row without its separator row is a line of bars. Both are kept off the screen.
+
+What stands on the screen already is another matter: holding the rest back would not take it off, so only what
+begins in the new text is waited for. The same goes for marks opened on an earlier line, because whole lines
+are never held (delivery.md 3). `Standing` keeps of a message what decides about its next cut.
+
+Lines are classified one at a time and kept simple: fences, tables, blank lines, and lines that begin a block.
+Every function reads its text once (`spans` explains why that holds for hostile text too).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from .clusters import cluster_cut
+from .spans import Place, Spans
+
+_FENCE = re.compile(
+    r"(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<run>`{3,}|~{3,})(?P<info>.*)"
+)
+_FENCE_END = re.compile(r"[ \t>]*(?P<run>`{3,}|~{3,})[ \t]*")
+_BLOCK = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|>|(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$))")
+_HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
+_BAR = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r":?-+:?")
+_LONE = re.compile(r"[#*|>_~`=:+-]+")
+_NUMBER = re.compile(r"\d{1,9}[.)]")
+_SENTENCE = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*")
+_LONG_LINE = 4_000  # characters of an unfinished line that are read again for each cut
+_LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut before it: a table's separator row
+_WORD_JOINER = "\u2060"
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """What is open at the end of a text.
+
+    `fence` is the fence's opening line up to its info string `info`; `emphasis` the open runs, outermost
+    first; `code` the backticks of an open code span; `header` a line that is a table's header row if a
+    separator row follows; `table` the header and separator rows of the table the text ends in, each with its
+    line end.
+    """
+
+    fence: str = ""
+    info: str = ""
+    emphasis: tuple[str, ...] = ()
+    code: str = ""
+    header: str = ""
+    table: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A message so far: what is `open` where its last line begins, and that unfinished `line`."""
+
+    open: Open = Open()
+    line: str = ""
+
+    def then(self, text: str) -> Standing:
+        """The message after `text` was added to it."""
+        lines = (self.line + text).split("\n")
+        state = self.open
+        for line in lines[:-1]:
+            state = _after(state, line)
+        return Standing(state, lines[-1])._shortened()
+
+    def _shortened(self) -> Standing:
+        """A line too long to be read again and again: what is open in it is kept, a letter for the rest."""
+        if len(self.line) <= _LONG_LINE:
+            return self
+        return Standing(_within(self.open, self.line), "x")
+
+
+class Rank(IntEnum):
+    """How good a place is for the border between two messages."""
+
+    WORD = 0
+    SENTENCE = 1
+    LINE = 2
+    PARAGRAPH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    at: int
+    rank: Rank
+    waits: bool = (
+        False  # a lone marker would end the text, or a table's header row stand without its separator
+    )
+    inside: bool = False  # a mark that begins in the new text is open
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """The largest indexes up to a limit at which a text may be cut; 0 where there is none.
+
+    `line`: after a line end. `safe`: with nothing half written in sight. `word`: between words, whatever is
+    open there.
+    """
+
+    line: int = 0
+    safe: int = 0
+    word: int = 0
+
+
+def survey(text: str, limit: int | None = None, *, before: str | Standing = "") -> Cuts:
+    """All three cuts of `text` at once. `before` is what of the same message stands already."""
+    line = safe = word = 0
+    for cut in _up_to(text, limit, before):
+        if cut.waits:
+            continue
+        word = cut.at
+        if cut.rank >= Rank.LINE:
+            line = cut.at
+        if not cut.inside:
+            safe = cut.at
+    return Cuts(line, safe, word)
+
+
+def safe_cut(text: str, limit: int | None = None, *, before: str | Standing = "") -> int:
+    """The largest index <= `limit` at which `text` may be cut when it is shown live; 0: nowhere.
+
+    Never within a word, a code span, emphasis, a link or an entity, and never so that a lone `#`, `*`, `|`
+    or list marker ends what is shown. A table's header row waits for its separator row. Within a code fence
+    every border between words is safe.
+    """
+    return survey(text, limit, before=before).safe
+
+
+def line_cut(text: str, limit: int | None = None, *, before: str | Standing = "") -> int:
+    """The index after the last line end <= `limit`, less a table's header row that waits; 0: nowhere."""
+    return survey(text, limit, before=before).line
+
+
+def best_cut(text: str, limit: int, *, before: str | Standing = "") -> int:
+    """Where to end a message that may take `limit` (> 0) characters: never 0 unless `text` is empty.
+
+    In the last quarter a blank line is better than a line end, that than a sentence's end, and that than a
+    word's. Failing that, the last border between words; failing that, `limit` less a cluster it would cut.
+    """
+    if len(text) <= limit:
+        return len(text)
+    near = limit - limit // 4
+    best: dict[Rank, int] = {}
+    word = 0
+    for cut in _up_to(text, limit, before):
+        if not cut.waits:
+            word = cut.at
+        if not cut.waits and not (cut.inside and cut.rank < Rank.LINE):
+            best[cut.rank] = cut.at
+    for rank in sorted(best, reverse=True):
+        if best[rank] >= near:
+            return best[rank]
+    return max(best.values(), default=word) or cluster_cut(text, limit)
+
+
+def open_at_end(text: str, *, before: str | Standing = "") -> Open:
+    """What is open where `text` ends."""
+    standing = _standing(before).then(text)
+    state, line = standing.open, standing.line
+    if not line:
+        return state
+    return _after(state, line) if state.fence or _fence(line) else _within(state, line)
+
+
+def carry_over(text_before: str) -> tuple[str, str]:
+    """What closes a message that ends after `text_before`, and what the next one begins with.
+
+    A fence is closed and opened again with its language, a table repeats its header, emphasis and code spans
+    close and open again. A list goes on by itself; a table's row that is cut becomes two. A mark that follows
+    white space does not close, so there a word joiner, which nobody sees, stands between.
+    """
+    state = open_at_end(text_before)
+    if state.fence:
+        run = _fence_run(state.fence)
+        quoted = state.fence.rfind(">") + 1
+        lead = f"{state.fence[:quoted]} " if quoted else ""
+        closing = "" if text_before.endswith("\n") else "\n"
+        return f"{closing}{lead}{run}", f"{lead}{run}{state.info}\n"
+    if state.table:
+        return "", state.table
+    marks = [*state.emphasis, *([state.code] if state.code else [])]
+    if not marks:
+        return "", ""
+    joiner = _WORD_JOINER if text_before[-1:].isspace() and not state.code else ""
+    return joiner + "".join(reversed(marks)), "".join(marks)
+
+
+def _standing(before: str | Standing) -> Standing:
+    return Standing().then(before) if isinstance(before, str) else before
+
+
+def _up_to(text: str, limit: int | None, before: str | Standing) -> Iterator[_Cut]:
+    """The cuts of `text` in order, those above 0 and not above `limit`."""
+    last = len(text) if limit is None else min(limit, len(text))
+    for cut in _cuts(_standing(before), text[: last + _LOOK_AHEAD]):
+        if cut.at > last:
+            return
+        if cut.at > 0:
+            yield cut
+
+
+def _cuts(standing: Standing, text: str) -> Iterator[_Cut]:
+    """Every cut of `text`. What a table's header row decides is kept until the row below it is known."""
+    lines = (standing.line + text).split("\n")
+    state, offset = standing.open, -len(standing.line)
+    header: list[_Cut] = []
+    for line in lines[:-1]:
+        cuts = list(_line_cuts(state, line, offset, whole=True))
+        rules = state.header and _is_rule(state.header, line)
+        if header and not rules:
+            yield from header
+        after = _after(state, line)
+        header = cuts if after.header and offset >= 0 else []
+        if not header:
+            yield from cuts[-1:] if rules else cuts
+        state, offset = after, offset + len(line) + 1
+    yield from _last_line_cuts(state, lines[-1], offset, header)
+
+
+def _last_line_cuts(state: Open, line: str, offset: int, header: list[_Cut]) -> Iterator[_Cut]:
+    """The cuts of a line that is still being written, after those of a header row that waits for it."""
+    cuts = _line_cuts(state, line, offset, whole=False)
+    if header and set(line) <= set("|-: \t"):
+        yield from (replace(cut, waits=True) for cut in header)
+        return
+    yield from header
+    bar = _BAR.search(line)
+    if bar is None or offset < 0 or state.fence or state.table:
+        yield from cuts
+        return
+    for cut in cuts:
+        yield replace(cut, waits=cut.waits or cut.at > offset + bar.start())
+
+
+def _line_cuts(state: Open, line: str, offset: int, *, whole: bool) -> Iterator[_Cut]:
+    """The cuts within one line, and that after its end if it is `whole`."""
+    if state.fence:
+        yield from (_Cut(offset + place.at, Rank.WORD) for place in Spans().places(line))
+    elif not line.lstrip(" \t>").startswith(("```", "~~~")):
+        spans = Spans(_inherited(state, line))
+        yield from (_word_cut(place, offset) for place in spans.places(line))
+    if whole:
+        blank = not line.strip() and not state.fence
+        yield _Cut(offset + len(line) + 1, Rank.PARAGRAPH if blank else Rank.LINE)
+
+
+def _word_cut(place: Place, offset: int) -> _Cut:
+    rank = Rank.SENTENCE if _SENTENCE.fullmatch(place.token) else Rank.WORD
+    lone = _LONE.fullmatch(place.token) or (place.leads and _NUMBER.fullmatch(place.token))
+    return _Cut(offset + place.at, rank, waits=bool(lone), inside=place.mark >= max(0, -offset))
+
+
+def _after(state: Open, line: str) -> Open:
+    """What is open after the whole `line`, given without its line end."""
+    if state.fence:
+        end = _FENCE_END.fullmatch(line)
+        return Open() if end and end["run"].startswith(_fence_run(state.fence)) else state
+    if fence := _fence(line):
+        return Open(fence=fence["lead"] + fence["run"], info=fence["info"])
+    if not line.strip() or _HEADING.match(line):
+        return Open()
+    if state.header and _is_rule(state.header, line):
+        return Open(table=f"{state.header}{line}\n")
+    if state.table and not _BLOCK.match(line):
+        return state
+    after = _within(replace(state, table=""), line)
+    return replace(after, header=f"{line}\n" if _BAR.search(line) else "")
+
+
+def _within(state: Open, line: str) -> Open:
+    """What is open at the end of `line`, which is not finished."""
+    if state.fence or state.table:
+        return state
+    spans = Spans(_inherited(state, line))
+    for _ in spans.places(line):
+        pass
+    return replace(state, emphasis=spans.emphasis, code=spans.code, header="")
+
+
+def _inherited(state: Open, line: str) -> tuple[str, ...]:
+    """The marks that earlier lines left open and that go on in `line`."""
+    if state.table or _BLOCK.match(line):
+        return ()
+    return (*state.emphasis, *([state.code] if state.code else []))
+
+
+def _is_rule(header: str, line: str) -> bool:
+    """`line` is the separator row that makes `header` a table's header row."""
+    cells = _cells(line)
+    return len(cells) == len(_cells(header)) and all(_RULE.fullmatch(cell.strip()) for cell in cells)
+
+
+def _cells(row: str) -> list[str]:
+    bare = row.strip().removeprefix("|")
+    cells = _BAR.split(bare)
+    return cells[:-1] if len(cells) > 1 and not cells[-1].strip() else cells
+
+
+def _fence(line: str) -> re.Match[str] | None:
+    """`line` begins a fence; three backticks with more of them in the line are a code span."""
+    found = _FENCE.fullmatch(line)
+    return found if found and (found["run"][0] == "~" or "`" not in found["info"]) else None
+
+
+def _fence_run(fence: str) -> str:
+    mark = fence[-1]
+    return fence[len(fence.rstrip(mark)) :]

@@ -1,0 +1,295 @@
+"""Where a growing text may be cut, and what is carried over a cut."""
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slack_bot.turn.clusters import inside_cluster
+from slack_bot.turn.markdown import (
+    Open,
+    Standing,
+    best_cut,
+    carry_over,
+    line_cut,
+    open_at_end,
+    safe_cut,
+    survey,
+)
+
+MARKS = ["**", "*", "_", "~~", "`", "```", "```py\n", "[", "](", ")", "<", ">", "- ", "1. ", "# ", "\\"]
+WORDS = ["word", "Ende.", "中文", "é", "e\u0301", "👩\u200d👧", "🇩🇪", "&lt;", "https://a_b.c"]
+SPACES = ["\n", "\n\n", " ", "  ", "\u2028"]
+PIECES = st.sampled_from([*MARKS, *WORDS, *SPACES, "| a | b |", "|---|---|"])
+MARKDOWN = st.lists(PIECES, max_size=40).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Hel", ""),
+        ("Hello wor", "Hello "),
+        ("Hello world. ", "Hello world. "),
+        ("see `a b", "see "),
+        ("see `a b` and c", "see `a b` and "),
+        ("so **bold text", "so "),
+        ("so **bold text** is", "so **bold text** "),
+        ("so __bold text", "so "),
+        ("so ~~old text", "so "),
+        ("see [the docs](http://x y", "see "),
+        ("see [the docs](http://x) now", "see [the docs](http://x) "),
+        ("see ![a cat](http://x", "see "),
+        ("a &lt;b", "a "),
+        ("# ", ""),
+        ("# Title of", "# Title "),
+        ("## ", ""),
+        ("- ", ""),
+        ("* ", ""),
+        ("1. ", ""),
+        ("- one two", "- one "),
+        ("in 2020. Then", "in 2020. "),
+        ("a - b", "a "),
+        ("> ", ""),
+        ("> said he", "> said "),
+        ("--- ", ""),
+        ("```py", ""),
+        ("``` py x", ""),
+        ("中文字", "中文字"),
+        ("a\ud83d", ""),
+        ("one 👩\u200d👧 two", "one 👩\u200d👧 "),
+        ("\\* a b", "\\* a "),
+    ],
+)
+def test_safe_cut(text: str, shown: str) -> None:
+    assert text[: safe_cut(text)] == shown
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "shown"),
+    [
+        ("```py\n", "if a * b", "if a * "),
+        ("```py\n", "x = [1, 2", "x = [1, "),
+        ("```py\n", "``", ""),
+        ("```py\nx\n```\n", "so **b c", "so "),
+        ("**bold ", "and more t", "and more "),
+        ("**bold ", "done** and *new b", "done** and "),
+        ("`code ", "and more", "and "),
+        ("**a\n", "b c** d e", "b c** d "),
+        ("**a\n\n", "b **c d", "b "),
+        ("| a | b |\n|---|---|\n", "| 1 | 2 |", "| 1 | 2 "),
+        ("| a ", "| b c", "| b "),
+        ("- one\n", "- **b c", ""),
+        ("x", "y z", "y "),
+    ],
+)
+def test_safe_cut_knows_what_stands_before(before: str, text: str, shown: str) -> None:
+    assert text[: safe_cut(text, before=before)] == shown
+    assert text[: safe_cut(text, before=Standing().then(before))] == shown
+
+
+def test_a_limit_is_kept_and_what_is_behind_it_counts() -> None:
+    assert safe_cut("one two three", 8) == 8
+    assert safe_cut("one two three", 7) == 4
+    assert safe_cut("one two three", 0) == 0
+    assert safe_cut("one two", 99) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("| a | b |", ""),
+        ("| a | b |\n", ""),
+        ("| a | b |\n|--", ""),
+        ("| a | b |\n|---|---|", ""),
+        ("| a | b |\n|---|---|\n", "| a | b |\n|---|---|\n"),
+        ("| a | b |\n|:--|--:|\n| 1 | 2 |\n| 3", "| a | b |\n|:--|--:|\n| 1 | 2 |\n"),
+        ("text\n| a | b |\n", "text\n"),
+        ("a | b\nno table", "a | b\n"),
+        ("a | b\nno | table", "a | b\n"),
+        ("a | b\n\nnew", "a | b\n\n"),
+        ("a | b\n---\nsetext", "a | b\n---\n"),
+        ("a \\| b\nx", "a \\| b\n"),
+        ("```\na | b\nx", "```\na | b\n"),
+        ("one\ntwo", "one\n"),
+        ("one", ""),
+    ],
+)
+def test_line_cut(text: str, shown: str) -> None:
+    assert text[: line_cut(text)] == shown
+
+
+def test_a_header_row_is_not_cut_either() -> None:
+    assert safe_cut("| Name | Age |\n|-") == 0
+    assert safe_cut("Name | Age of") == 5  # no telling yet that it is a row
+    assert safe_cut("| a | b |\nno table at all") == len("| a | b |\nno table at ")
+
+
+def test_a_header_row_that_stands_already_is_not_waited_for() -> None:
+    assert line_cut(" | b |\n", before="| a") == len(" | b |\n")
+
+
+def test_no_cut_between_header_and_separator_row() -> None:
+    text = "one two\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    within = text.index("|---")
+    assert best_cut(text, within) == len("one two\n")
+    assert survey(text, within).word == len("one two\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("", Open()),
+        ("```py title=x\ncode\n", Open(fence="```", info="py title=x")),
+        ("- ~~~~\ncode", Open(fence="- ~~~~", info="")),
+        ("> ```\n> a", Open(fence="> ```", info="")),
+        ("```\na\n````\n", Open()),
+        ("```\na\n```", Open()),
+        ("```py", Open(fence="```", info="py")),
+        ("````\na\n```\n", Open(fence="````")),
+        ("```a`b", Open(code="```")),
+        ("```a`b\n", Open(code="```")),
+        ("**a *b", Open(emphasis=("**", "*"))),
+        ("**a\nb", Open(emphasis=("**",))),
+        ("**a\n\nb", Open()),
+        ("# **a\nb", Open()),
+        ("**a\n- b", Open()),
+        ("`a", Open(code="`")),
+        ("| a | b |\n", Open(header="| a | b |\n")),
+        ("a | b\n--- | ---\n1 | 2\nplain", Open(table="a | b\n--- | ---\n")),
+        ("|a|\n|-|\n- item\n", Open()),
+        ("|a|\n|-|\n\nafter", Open()),
+    ],
+)
+def test_open_at_end(text: str, state: Open) -> None:
+    assert open_at_end(text) == state
+
+
+@pytest.mark.parametrize(
+    ("before", "closing", "reopening"),
+    [
+        ("plain text", "", ""),
+        ("```py\nx = 1\n", "```", "```py\n"),
+        ("```py\nx = 1", "\n```", "```py\n"),
+        ("> ~~~\n> a\n", "> ~~~", "> ~~~\n"),
+        ("1. ```sh\n   a\n", "```", "```sh\n"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n", "", "| a | b |\n|---|---|\n"),
+        ("**a *b", "***", "***"),
+        ("**a _b", "_**", "**_"),
+        ("**a b ", "\u2060**", "**"),
+        ("*a `b", "`*", "*`"),
+        ("`b ", "`", "`"),
+        ("- one\n- two\n", "", ""),
+    ],
+)
+def test_carry_over(before: str, closing: str, reopening: str) -> None:
+    assert carry_over(before) == (closing, reopening)
+    if closing:
+        assert open_at_end(before + closing).fence == ""
+        assert open_at_end(before + closing).emphasis == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("short", 10, "short"),
+        ("", 10, ""),
+        ("aaa bbb ccc\n\nddd e", 17, "aaa bbb ccc\n\n"),
+        ("aaa bbb ccc\nddd eee", 14, "aaa bbb ccc\n"),
+        ("aaa bbb. ccc ddd", 11, "aaa bbb. "),
+        ("aaa bbb ccc", 9, "aaa bbb "),
+        ("\n\naaaaaaaaa bbbbbbbbbb", 20, "\n\naaaaaaaaa "),
+        ("a b**ccccccccccccccccc dddd", 24, "a "),
+        ("**cccccccccccccccccccc dddd", 24, "**cccccccccccccccccccc "),
+        ("aaaaaaaaaaaaaaa", 10, "aaaaaaaaaa"),
+        ("aaaaaaaaae\u0301aaaa", 10, "aaaaaaaaa"),
+        ("| a | b |\n|---|---|\n", 12, "| a | b |\n|-"),
+    ],
+)
+def test_best_cut(text: str, limit: int, shown: str) -> None:
+    assert text[: best_cut(text, limit)] == shown
+
+
+def test_best_cut_knows_what_stands_before() -> None:
+    assert best_cut("a * b\n\nc d e f", 12, before="```\n") == 11  # a blank line in code ends no paragraph...
+    assert best_cut("a * b\n\nc", 7, before="```\n") == 7  # ...but is a line's end
+
+
+@settings(deadline=None)
+@given(MARKDOWN, MARKDOWN, st.integers(0, 60))
+def test_cuts_keep_the_limit_and_never_cut_a_word_or_a_cluster(before: str, text: str, limit: int) -> None:
+    cuts = survey(text, limit, before=before)
+    assert cuts.safe == safe_cut(text, limit, before=before)
+    for at in (cuts.line, cuts.safe, cuts.word):
+        assert 0 <= at <= min(limit, len(text))
+        assert at == 0 or text[at - 1].isspace() or text[at - 1] in "中文"
+        assert at == 0 or not inside_cluster(text, at)
+    assert cuts.line <= cuts.word
+    assert cuts.safe <= cuts.word
+
+
+@settings(deadline=None)
+@given(MARKDOWN)
+def test_a_line_cut_stands_behind_a_line_end(text: str) -> None:
+    at = line_cut(text)
+    assert at == 0 or text[at - 1] == "\n"
+    assert "\n" not in text[at:] or "|" in text[at:]
+
+
+@settings(deadline=None)
+@given(MARKDOWN, st.integers(1, 60))
+def test_best_cut_always_cuts(text: str, limit: int) -> None:
+    at = best_cut(text, limit)
+    assert at <= limit
+    assert at > 0 or not text
+
+
+@settings(deadline=None)
+@given(st.lists(MARKDOWN, max_size=6))
+def test_a_message_read_in_parts_stands_as_one_read_whole(parts: list[str]) -> None:
+    standing = Standing()
+    for part in parts:
+        standing = standing.then(part)
+    assert standing == Standing().then("".join(parts))
+
+
+def test_a_very_long_line_is_not_kept() -> None:
+    standing = Standing().then("**" + "word " * 2_000)
+    assert len(standing.line) == 1
+    assert safe_cut("and more** then *it is", before=standing) == len("and more** then ")
+    fenced = Standing().then("```\n" + "word " * 2_000)
+    assert safe_cut("a * b", before=fenced) == 4
+
+
+def work(job: Callable[[], object]) -> int:
+    """How many lines of code `job` runs: the same on every machine."""
+    lines = 0
+
+    def trace(frame: FrameType, event: str, arg: object) -> object:
+        nonlocal lines
+        lines += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        job()
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+HOSTILE = ["[", "`", "` ", "*a ", "**a _b ", "[a](", "<https://", "| a ", "|\n", "> ", "\\", "(", "🇩", "- **"]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_takes_linear_work(piece: str) -> None:
+    def read(times: int) -> int:
+        text = piece * times
+        return work(
+            lambda: (safe_cut(text), open_at_end(text), carry_over(text), best_cut(text, len(text) // 2))
+        )
+
+    assert read(1_200) <= 6 * read(300)

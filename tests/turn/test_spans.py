@@ -1,0 +1,92 @@
+"""What stands open in a line, and where its words end."""
+
+import pytest
+
+from slack_bot.turn.spans import Spans
+
+
+def opened(line: str, inherited: tuple[str, ...] = ()) -> tuple[tuple[str, ...], str]:
+    spans = Spans(inherited)
+    list(spans.places(line))
+    return spans.emphasis, spans.code
+
+
+@pytest.mark.parametrize(
+    ("line", "emphasis"),
+    [
+        ("**bold", ("**",)),
+        ("**bold**", ()),
+        ("**bold *it", ("**", "*")),
+        ("**bold *it***", ()),
+        ("***both", ("***",)),
+        ("***both* bold", ("**",)),
+        ("_it_ ~~gone~~ ~one~", ()),
+        ("~~gone", ("~~",)),
+        ("2 * 3 and a_b_c", ()),
+        ("* item", ()),
+        ("a ** b", ()),
+        (r"\*not", ()),
+        ("*a _b* c", ()),
+        ("__init__.py", ()),
+        ("[a *b](u) c", ()),
+        ("(c) and a > b < c", ()),
+        ("] **x", ("**",)),
+        ("a\\", ()),
+    ],
+)
+def test_emphasis(line: str, emphasis: tuple[str, ...]) -> None:
+    assert opened(line) == (emphasis, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [("`a", "`"), ("`a`", ""), ("``a` b", "``"), ("``a`` b", ""), ("`*a", "`"), ("[x](a`b_c) d", "")],
+)
+def test_code(line: str, code: str) -> None:
+    assert opened(line) == ((), code)
+
+
+def test_what_earlier_lines_left_open_is_closed_here() -> None:
+    assert opened("more** text", ("**",)) == ((), "")
+    assert opened("more` text", ("**", "`")) == (("**",), "")
+    assert opened("more text", ("**", "`")) == (("**",), "`")
+
+
+def marks(line: str) -> list[tuple[int, int]]:
+    return [(place.at, place.mark) for place in Spans().places(line)]
+
+
+@pytest.mark.parametrize(
+    ("line", "places"),
+    [
+        ("one two", [(4, -1)]),
+        ("one  two ", [(5, -1), (9, -1)]),
+        ("a **b c** d", [(2, -1), (6, 2), (10, -1)]),
+        ("[a b](u v) w", [(3, 0), (8, 0), (11, -1)]),
+        ("[a b](u (v) w) x", [(3, 0), (8, 0), (12, 0), (15, -1)]),
+        ("[a b][c] d", [(3, 0), (9, -1)]),
+        ("<http://a|*b `c> d", [(13, 0), (17, -1)]),
+        ("<http://a|b c> d", [(12, 0), (15, -1)]),
+        ("<https://a> b < c", [(12, -1), (14, -1), (16, -1)]),
+        ("中文", [(1, -1), (2, -1)]),
+        ("か\u0301x", []),
+        ("か\u3099x", [(2, -1)]),
+        ("a \u0301b", []),
+    ],
+)
+def test_places_and_the_mark_they_stand_in(line: str, places: list[tuple[int, int]]) -> None:
+    assert marks(line) == places
+
+
+def test_a_place_knows_the_word_before_it() -> None:
+    first, second = Spans().places("- one. two")
+    assert (first.token, first.leads) == ("-", True)
+    assert (second.token, second.leads) == ("one.", False)
+    (indented, number) = Spans().places("  1. two")
+    assert (indented.token, indented.leads) == ("", True)
+    assert (number.token, number.leads) == ("1.", True)
+
+
+def test_of_a_long_word_only_the_end_is_told() -> None:
+    (place,) = Spans().places("x" * 100 + ". ")
+    assert place.token == "x" * 39 + "."
