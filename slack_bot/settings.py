@@ -2,7 +2,7 @@
 
 Weight, strongest first: environment (`SLACK_BOT_` prefix, nested by `__`), a `.env` file, files in
 `/run/secrets`. A few names are also read as everybody knows them: `SLACK_BOT_TOKEN`, `SLACK_APP_TOKEN`,
-`SLACK_SIGNING_SECRET`, `SLACK_API_URL`, `A2A_AGENT_URL`.
+`SLACK_SIGNING_SECRET`, `SLACK_API_URL`, `A2A_AGENT_URL`. An empty value counts as not set.
 
 Every number that somebody measured and nobody documented is a setting here with that number as default,
 never a literal in the code. Leaf names are unique in the whole tree, so a scenario can name them flat.
@@ -10,24 +10,39 @@ never a literal in the code. Leaf names are unique in the whole tree, so a scena
 
 from __future__ import annotations
 
+import difflib
+import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from .errors import SettingsError
 
 PREFIX = "SLACK_BOT_"
-_ALIASES = {
+ALIASES = {
     "SLACK_BOT_TOKEN": ("slack", "bot_token"),
     "SLACK_APP_TOKEN": ("slack", "app_token"),
     "SLACK_SIGNING_SECRET": ("slack", "signing_secret"),
     "SLACK_API_URL": ("slack", "api_url"),
     "A2A_AGENT_URL": ("agent", "url"),
 }
+# Kubernetes puts the address of every service into the environment; one called `slack-bot` looks like ours.
+_KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_\w+)\Z")
+
+SettingPath = tuple[str, str]
+
+
+def _http_url(value: str) -> str:
+    if not re.match(r"https?://[^/\s]+", value):
+        raise ValueError("should be an address that begins with http:// or https://")
+    return value
+
+
+HttpUrl = Annotated[str, AfterValidator(_http_url)]
 
 
 class _Section(BaseModel):
@@ -43,20 +58,20 @@ class SlackSettings(_Section):
     """App-level token for Socket Mode, `xapp-...`. Also read as SLACK_APP_TOKEN."""
     signing_secret: SecretStr | None = None
     """Signing secret; needed in HTTP mode (`run --http`). Also read as SLACK_SIGNING_SECRET."""
-    api_url: str = "https://slack.com/api/"
+    api_url: HttpUrl = "https://slack.com/api/"
     """Web API base. Also read as SLACK_API_URL."""
-    slack_timeout: float = Field(30.0, gt=0)
+    slack_timeout: float = Field(default=30.0, gt=0)
     """Seconds for one Web API call."""
     http_host: str = "0.0.0.0"
     """Address of the HTTP server in HTTP mode."""
-    http_port: int = Field(3000, ge=0, le=65535)
+    http_port: int = Field(default=3000, ge=0, le=65535)
     """Port of the HTTP server in HTTP mode."""
 
 
 class AgentSettings(_Section):
     """The A2A agent."""
 
-    url: str | None = None
+    url: HttpUrl | None = None
     """Base URL or full agent card URL. Also read as A2A_AGENT_URL."""
     use_configured_url: bool = False
     """Send questions to `url` instead of the address in the card (cards behind proxies are often wrong)."""
@@ -76,59 +91,68 @@ class AgentSettings(_Section):
     """Name of a header that carries a key for the agent."""
     header_value: SecretStr | None = None
     """Value of that header."""
-    connect_timeout: float = Field(10.0, gt=0)
+    connect_timeout: float = Field(default=10.0, gt=0)
     """Seconds to connect to the agent."""
-    write_timeout: float = Field(30.0, gt=0)
+    write_timeout: float = Field(default=30.0, gt=0)
     """Seconds to send the request."""
-    card_timeout: float = Field(10.0, gt=0)
+    card_timeout: float = Field(default=10.0, gt=0)
     """Seconds to fetch the agent card."""
-    call_timeout: float = Field(30.0, gt=0)
+    call_timeout: float = Field(default=30.0, gt=0)
     """Seconds for a single call (read a task, cancel)."""
-    idle_timeout: float = Field(120.0, gt=0)
+    idle_timeout: float = Field(default=120.0, gt=0)
     """Seconds without an event before the agent is asked what became of the task. Pings do not count."""
-    turn_timeout: float = Field(1800.0, gt=0)
+    turn_timeout: float = Field(default=1800.0, gt=0)
     """Seconds a whole turn may take."""
-    max_event_bytes: int = Field(16 * 1024 * 1024, gt=0)
+    max_event_bytes: int = Field(default=16 * 1024 * 1024, gt=0)
     """Bytes of one event; more is an error."""
-    max_turn_chars: int = Field(4_000_000, gt=0)
+    max_turn_chars: int = Field(default=4_000_000, gt=0)
     """Characters of text kept for one turn; more is an error."""
-    terminal_grace: float = Field(1.5, ge=0)
+    terminal_grace: float = Field(default=1.5, ge=0)
     """Seconds to go on reading after a terminal state, for a trailing task snapshot."""
-    asked_grace: float = Field(2.0, ge=0)
+    asked_grace: float = Field(default=2.0, ge=0)
     """Seconds to go on reading after the agent asked, before the stream is closed from this side."""
-    poll_for: float = Field(60.0, ge=0)
+    poll_for: float = Field(default=60.0, ge=0)
     """Seconds to ask for the task's end after its stream was lost."""
-    card_ttl: float = Field(300.0, ge=0)
+    card_ttl: float = Field(default=300.0, ge=0)
     """Seconds an agent card is believed."""
 
 
 class StreamSettings(_Section):
     """How text gets into the thread."""
 
-    first_flush: float = Field(0.4, ge=0)
+    first_flush: float = Field(default=0.4, ge=0)
     """Seconds from the first token of an answer to its first flush, where no line ended before."""
-    flush_interval: float = Field(1.0, gt=0)
+    flush_interval: float = Field(default=1.0, gt=0)
     """Seconds without a line end after which text is flushed up to the last safe cut."""
-    max_call_chars: int = Field(12_000, gt=0)
+    max_call_chars: int = Field(default=12_000, gt=0)
     """Characters of text in one call. Slack: 12,000."""
-    card_chars: int = Field(256, gt=0)
+    card_chars: int = Field(default=256, gt=0)
     """Characters of a card's title, details or output in one call. Slack: 256."""
-    status_chars: int = Field(50, gt=0)
+    status_chars: int = Field(default=50, gt=0)
     """Characters of a typing status [obs]."""
-    status_interval: float = Field(1.0, ge=0)
+    status_interval: float = Field(default=1.0, ge=0)
     """Seconds between two typing statuses at least."""
-    status_refresh: float = Field(90.0, gt=0)
+    status_refresh: float = Field(default=90.0, gt=0)
     """Seconds after which the status is sent again. Slack drops it after 120."""
-    retry_later: float = Field(60.0, ge=0)
+    retry_later: float = Field(default=60.0, ge=0)
     """Seconds one write may wait, in all, for a limit or an outage of Slack's to pass."""
-    rotate_after: float = Field(240.0, gt=0)
+    rotate_after: float = Field(default=240.0, gt=0)
     """Seconds of age at which a message is continued in a new one [obs: Slack ends a stream at about 300]."""
-    rotate_bytes: int = Field(9_000, gt=0)
+    rotate_bytes: int = Field(default=9_000, gt=0)
     """Weighted UTF-8 bytes at which a message is continued in a new one [obs: Slack refuses about 11,000]."""
-    max_segments: int = Field(20, gt=0)
+    max_segments: int = Field(default=20, gt=0)
     """Messages one answer may take."""
     task_display_mode: Literal["plan", "timeline"] = "plan"
     """How Slack groups task cards."""
+
+
+class DeskSettings(_Section):
+    """How turns are kept in order."""
+
+    shutdown_grace: float = Field(default=20.0, ge=0)
+    """Seconds that running answers get to finish when the bot is told to end."""
+    remembered_questions: int = Field(default=1000, ge=0)
+    """Questions that can be asked again by the retry button."""
 
 
 class StoreSettings(_Section):
@@ -136,7 +160,7 @@ class StoreSettings(_Section):
 
     store_url: str = "sqlite:///slack_bot.sqlite"
     """`sqlite:///relative/path`, `sqlite:////absolute/path`, or `memory://`."""
-    dedupe_hours: float = Field(24.0, gt=0)
+    dedupe_hours: float = Field(default=24.0, gt=0)
     """Hours for which a message that was taken is not taken again."""
 
 
@@ -149,37 +173,209 @@ class LogSettings(_Section):
     """One line of text or one JSON object an entry."""
 
 
-class Settings(BaseSettings):
+class Settings(_Section):
     """All settings. Frozen; `load()` builds it."""
-
-    model_config = SettingsConfigDict(
-        frozen=True,
-        extra="ignore",
-        env_prefix=PREFIX,
-        env_nested_delimiter="__",
-        env_file=".env",
-        secrets_dir=None,
-        use_attribute_docstrings=True,
-    )
 
     slack: SlackSettings = SlackSettings()
     agent: AgentSettings = AgentSettings()
     stream: StreamSettings = StreamSettings()
+    desk: DeskSettings = DeskSettings()
     store: StoreSettings = StoreSettings()
     log: LogSettings = LogSettings()
 
-    @classmethod
-
     @model_validator(mode="after")
     def _contradictions(self) -> Self:
-        if (self.agent.header_name is None) != (self.agent.header_value is None):
-            raise ValueError("agent.header_name and agent.header_value belong together: set both or neither")
-        inner = self.agent.idle_timeout + self.agent.poll_for
-        if self.agent.turn_timeout <= inner:
+        agent = self.agent
+        if (agent.header_name is None) != (agent.header_value is None):
             raise ValueError(
-                f"agent.turn_timeout ({self.agent.turn_timeout:g} s) must exceed idle_timeout + poll_for"
-                f" ({inner:g} s)"
+                f"{env_name(('agent', 'header_name'))} and {env_name(('agent', 'header_value'))} belong"
+                " together: set both or neither"
             )
-        if self.agent.connect_timeout >= self.agent.idle_timeout:
-            raise ValueError("agent.connect_timeout must be smaller than agent.idle_timeout")
+        inner = agent.idle_timeout + agent.poll_for
+        if agent.turn_timeout <= inner:
+            raise ValueError(
+                f"{env_name(('agent', 'turn_timeout'))} ({agent.turn_timeout:g} s) must be larger than"
+                f" idle_timeout + poll_for ({inner:g} s)"
+            )
+        if agent.connect_timeout >= agent.idle_timeout:
+            raise ValueError(
+                f"{env_name(('agent', 'connect_timeout'))} ({agent.connect_timeout:g} s) must be smaller than"
+                f" idle_timeout ({agent.idle_timeout:g} s)"
+            )
         return self
+
+
+def load(
+    env: Mapping[str, str] | None = None,
+    env_file: Path | None = Path(".env"),
+    secrets_dir: Path | None = Path("/run/secrets"),
+) -> Settings:
+    """Read all sources. `env` replaces the environment; None for a file or directory leaves it out.
+
+    Raises SettingsError with one line for each problem.
+    """
+    problems: list[str] = []
+    given: dict[SettingPath, tuple[str, str]] = {}
+    for source in (_files(secrets_dir), _dotenv(env_file), os.environ if env is None else env):
+        _collect(source, given, problems)
+    tree: dict[str, dict[str, object]] = {section: {} for section in Settings.model_fields}
+    for (section, leaf), (name, text) in given.items():
+        try:
+            tree[section][leaf] = _parsed((section, leaf), text)
+        except ValueError:
+            problems.append(f'{name} is not a list: write a,b or ["a","b"]')
+    names = {path: name for path, (name, _) in given.items()}
+    try:
+        settings = Settings.model_validate(tree)
+    except ValidationError as error:
+        raise SettingsError("\n".join([*problems, *_lines(error, names)])) from None
+    if problems:
+        raise SettingsError("\n".join(problems))
+    return settings
+
+
+def check_for_run(settings: Settings, http: bool) -> None:
+    """Whether the bot can run against Slack with these. SettingsError, one line for each thing missing."""
+    slack = settings.slack
+    missing = [_token_problem("SLACK_BOT_TOKEN", slack.bot_token, "xoxb-", "OAuth & Permissions")]
+    if http:
+        if slack.signing_secret is None:
+            missing.append(
+                "SLACK_SIGNING_SECRET is not set: copy it from your Slack app's Basic Information page"
+            )
+    else:
+        missing.append(
+            _token_problem(
+                "SLACK_APP_TOKEN", slack.app_token, "xapp-", "Basic Information > App-Level Tokens"
+            )
+        )
+    if settings.agent.url is None:
+        missing.append("A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card")
+    if lines := [line for line in missing if line]:
+        raise SettingsError("\n".join(lines))
+
+
+def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Settings:
+    """`settings` with some leaves replaced, named flat: `{"rotate_after": 240}`. Raises SettingsError."""
+    known = {leaf: section for section, leaf in _paths()}
+    tree = {section: dict(getattr(settings, section)) for section in Settings.model_fields}
+    for leaf, value in overrides.items():
+        if leaf not in known:
+            raise SettingsError(f"{leaf} is not a setting{_nearest(leaf, known)}")
+        tree[known[leaf]][leaf] = value
+    try:
+        return Settings.model_validate(tree)
+    except ValidationError as error:
+        raise SettingsError(
+            "\n".join(_lines(error, {(known[leaf], leaf): leaf for leaf in overrides}))
+        ) from None
+
+
+def secrets_of(settings: Settings) -> tuple[str, ...]:
+    """Every secret value, so that none of them is ever shown or logged."""
+    values = (getattr(getattr(settings, section), leaf) for section, leaf in _paths())
+    return tuple(value.get_secret_value() for value in values if isinstance(value, SecretStr))
+
+
+def sections() -> Iterator[tuple[str, type[_Section]]]:
+    """The name and the model of each section."""
+    for section, field in Settings.model_fields.items():
+        assert isinstance(field.annotation, type)
+        yield section, field.annotation
+
+
+def _paths() -> Iterator[SettingPath]:
+    for section, model in sections():
+        for leaf in model.model_fields:
+            yield section, leaf
+
+
+def env_name(path: SettingPath) -> str:
+    """The variable of a setting."""
+    return f"{PREFIX}{path[0]}__{path[1]}".upper()
+
+
+def _files(directory: Path | None) -> dict[str, str]:
+    """A file a setting, named like its variable in either case: how Docker and Kubernetes give secrets."""
+    if directory is None or not directory.is_dir():
+        return {}
+    known = {*ALIASES, *map(env_name, _paths())}
+    try:
+        return {
+            file.name.upper(): file.read_text(encoding="utf-8")
+            for file in sorted(directory.iterdir())
+            if file.name.upper() in known and file.is_file()
+        }
+    except (OSError, UnicodeDecodeError):
+        raise SettingsError(
+            f"A file in {directory} cannot be read as text; check its owner and mode"
+        ) from None
+
+
+def _dotenv(file: Path | None) -> Mapping[str, str | None]:
+    if file is None or not file.is_file():
+        return {}
+    from pydantic_settings import BaseSettings, DotEnvSettingsSource
+
+    try:
+        return DotEnvSettingsSource(BaseSettings, env_file=file, case_sensitive=True).env_vars
+    except (OSError, UnicodeDecodeError):
+        raise SettingsError(f"{file} cannot be read as text; check its owner, mode and encoding") from None
+
+
+def _collect(
+    source: Mapping[str, str | None] | Mapping[str, str],
+    given: dict[SettingPath, tuple[str, str]],
+    problems: list[str],
+) -> None:
+    """Lay one source over the weaker ones. Our own spelling of a name weighs more than the usual one."""
+    known = {env_name(path): path for path in _paths()}
+    own = {name.upper(): value for name, value in source.items() if name.upper() not in ALIASES}
+    usual = {name.upper(): value for name, value in source.items() if name.upper() in ALIASES}
+    for name, value in (*usual.items(), *own.items()):
+        path = ALIASES.get(name) or known.get(name)
+        if path is not None and value is not None and value.strip():
+            given[path] = name, value.strip()
+        elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
+            problems.append(f"{name} is not a setting{_nearest(name, [*known, *ALIASES])}")
+
+
+def _parsed(path: SettingPath, text: str) -> object:
+    """A list may be written as JSON or with commas; everything else pydantic reads from text itself."""
+    if get_origin(dict(sections())[path[0]].model_fields[path[1]].annotation) is not tuple:
+        return text
+    return (
+        json.loads(text)
+        if text.startswith("[")
+        else [item.strip() for item in text.split(",") if item.strip()]
+    )
+
+
+def _lines(error: ValidationError, names: Mapping[SettingPath, str]) -> Iterator[str]:
+    for problem in error.errors(include_url=False, include_context=False):
+        reason = problem["msg"].removeprefix("Value error, ")
+        if len(problem["loc"]) < 2:
+            yield reason
+            continue
+        path = (str(problem["loc"][0]), str(problem["loc"][1]))
+        subject = names.get(path, env_name(path)) + _shown(path, problem["input"])
+        yield f"{subject}: {reason[:1].lower()}{reason[1:]}"
+
+
+def _shown(path: SettingPath, value: object) -> str:
+    """A wrong value as it may be shown: not where it is, or may hold, a secret."""
+    is_secret = "SecretStr" in str(dict(sections())[path[0]].model_fields[path[1]].annotation)
+    return "" if is_secret or re.search(r"@|xox|xapp-", str(value)) else f" is {value!r}"
+
+
+def _nearest(name: str, known: Mapping[str, Any] | list[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _token_problem(name: str, token: SecretStr | None, prefix: str, page: str) -> str:
+    if token is None:
+        return f"{name} is not set: copy it from your Slack app's page {page} ({prefix}...)"
+    if not token.get_secret_value().startswith(prefix):
+        return f"{name} is not such a token: it must begin with {prefix} (your Slack app's page {page})"
+    return ""

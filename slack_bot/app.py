@@ -1,0 +1,193 @@
+"""The composition root: every object of the bot is built here, once, in order, and closed in reverse.
+
+`build` joins the parts and talks to nobody; `run` is `slack-bot run`: it signs in, lets Slack in, and on
+SIGTERM or SIGINT gives the running answers their grace before it goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+import httpx
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.web.async_client import AsyncWebClient
+
+from .a2a.agent import Agent, new_http
+from .clock import Clock, loop_clock
+from .dispatch import Desk
+from .errors import BotError, SettingsError
+from .listeners import register
+from .listeners.http_mode import serve_http
+from .listeners.signin import SlackDoor
+from .listeners.socket_mode import serve_socket
+from .observe.facts import Watcher, Watchers
+from .settings import Settings
+from .slack.api import SlackApi, new_web_client
+from .store.contracts import Store
+from .store.opening import open_store
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """All parts of a bot. `async with` it, or `close()` it."""
+
+    settings: Settings
+    clock: Clock
+    watchers: Watchers
+    store: Store
+    agent: Agent
+    web_client: AsyncWebClient
+    slack: SlackDoor
+    desk: Desk
+    bolt: AsyncApp
+    closers: AsyncExitStack
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self, grace: float = 0.0) -> None:
+        """End the turns, waiting `grace` seconds for them, then release everything. May be called twice."""
+        await self.desk.close(grace)
+        await self.closers.aclose()
+
+
+async def build(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    watcher: Watcher | None = None,
+    http_transport: httpx.AsyncBaseTransport | None = None,
+    slack_session: Any = None,
+    store: Store | None = None,
+) -> App:
+    """Build a bot. What is handed in stays its owner's to close; what is built here is closed by the App.
+
+    `slack_session` is an aiohttp session, or something that answers in its place. Raises
+    SettingsError and StoreError. Nothing is sent to Slack or to the agent yet.
+    """
+    clock = clock or loop_clock()
+    watchers = Watchers(*([watcher] if watcher is not None else []))
+    async with AsyncExitStack() as stack:
+        if store is None:
+            store = await open_store(settings.store.store_url, settings.store.dedupe_hours)
+            stack.push_async_callback(store.close)
+        if slack_session is None:
+            # One session for all calls, without aiohttp's limit of 100 connections: answers are long.
+            slack_session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
+            stack.push_async_callback(slack_session.close)
+        http = await stack.enter_async_context(new_http(settings.agent, http_transport))
+        agent = Agent(http, settings.agent, clock)
+        if settings.agent.wire == "auto":
+            agent.wire = (await store.lore.learned(agent.name)).get("wire")
+        web_client = new_web_client(settings.slack, slack_session)
+        api = SlackApi(web_client, clock, watchers, settings.stream.retry_later)
+        desk = Desk(agent, store, api, settings, clock, watchers)
+        door = SlackDoor(web_client, web_client.token or "")
+        bolt = _new_bolt(settings, slack_session, door)
+        register(bolt, desk)
+        return App(
+            settings=settings,
+            clock=clock,
+            watchers=watchers,
+            store=store,
+            agent=agent,
+            web_client=web_client,
+            slack=door,
+            desk=desk,
+            bolt=bolt,
+            closers=stack.pop_all(),
+        )
+
+
+def _new_bolt(settings: Settings, session: aiohttp.ClientSession, door: SlackDoor) -> AsyncApp:
+    """Bolt, with everything said that it would otherwise look up in the environment.
+
+    Its client has no token of its own: with one, Bolt would authorize by itself instead of asking `door`.
+    """
+
+    async def authorize() -> AuthorizeResult:  # Bolt cannot call a method here: it would fill in `self`
+        return await door.authorize()
+
+    secret = settings.slack.signing_secret
+    client = AsyncWebClient(
+        base_url=settings.slack.api_url,
+        timeout=settings.slack.slack_timeout,  # type: ignore[arg-type]  # an int in the SDK's hint
+        session=session,
+        retry_handlers=[],
+    )
+    logger = logging.getLogger("slack_bot.bolt")
+    logger.setLevel(logging.ERROR)  # a token in the environment is warned about, though it is not used
+    bolt = AsyncApp(
+        name=logger.name,  # Bolt sets the level of the logger so named: never one of ours
+        logger=logger,
+        client=client,
+        authorize=authorize,
+        signing_secret="" if secret is None else secret.get_secret_value(),
+        request_verification_enabled=True,
+        ignoring_self_events_enabled=True,
+        process_before_response=False,
+        attaching_conversation_kwargs_enabled=False,
+    )
+    logger.setLevel(logging.WARNING)
+    return bolt
+
+
+async def serve(
+    app: App, stop: asyncio.Event, *, http: bool = False, ready: Callable[[], None] | None = None
+) -> None:
+    """Let Slack in until `stop` is set; `ready` is called when it is. Raises SettingsError, SlackError."""
+    slack = app.settings.slack
+    if http:
+        if slack.signing_secret is None:  # anybody could speak as Slack then
+            raise SettingsError("SLACK_SIGNING_SECRET is not set: HTTP mode needs it")
+        await serve_http(app.bolt, slack.http_host, slack.http_port, stop, ready=ready)
+    elif slack.app_token is None:
+        raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
+    else:
+        await serve_socket(app.bolt, app.web_client, slack.app_token.get_secret_value(), stop, ready=ready)
+
+
+async def run(settings: Settings, *, http: bool = False, watcher: Watcher | None = None) -> None:
+    """Run the bot against Slack until the process is told to end. Raises BotError if it cannot begin."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(sign, stop.set)
+    async with await build(settings, watcher=watcher) as app:
+        await check_slack(app)
+        await check_agent(app)
+        await serve(app, stop, http=http)
+        log.info("ending: running answers get %g s", settings.desk.shutdown_grace)
+        await app.close(settings.desk.shutdown_grace)
+
+
+async def check_slack(app: App) -> None:
+    """Who are we at Slack? Logged. Raises SlackError if the token is not good."""
+    known = await app.slack.identity()
+    log.info("signed in to Slack as %s in %s", known.name, known.team_name)
+
+
+async def check_agent(app: App) -> None:
+    """Look at the agent. One that is not there is warned about, no more: it may come later."""
+    try:
+        await app.agent.prepare()
+    except BotError as error:
+        log.warning("the agent is not ready, questions will say so until it is: %s", error)
+    else:
+        log.info("the agent is ready: %s", app.agent.name)

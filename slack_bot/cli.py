@@ -1,0 +1,119 @@
+"""The verbs of `slack-bot`. Thin: what a verb needs is imported when it is called, so that `--help` is quick.
+
+Exit status: 0 when all went well, 1 when the bot cannot run or a check failed, 2 for wrong usage, wrong
+settings or unreadable input. An error is one plain sentence a problem on stderr, with the remedy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+
+from . import __version__
+from .errors import BotError, SettingsError, UnreadableInput
+
+Verb = Callable[[argparse.Namespace], int]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the verb that the command line names. Returns the exit status."""
+    args = parser().parse_args(argv)
+    verb: Verb = args.verb
+    try:
+        return verb(args)
+    except (SettingsError, UnreadableInput) as error:
+        return _failed(error, 2)
+    except BotError as error:
+        return _failed(error, 1)
+    except KeyboardInterrupt:
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = argparse.ArgumentParser(
+        prog="slack-bot",
+        description="Mention the bot in Slack, and any A2A agent's answer is written live into the thread.",
+    )
+    top.add_argument("--version", action="version", version=f"slack-bot {__version__}")
+    verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
+
+    play = _verb(
+        verbs, "play", _play, "try everything on this machine: agent, workspace, bot and a page to look at"
+    )
+    play.add_argument("--host", default="127.0.0.1", help="address of the page (default: %(default)s)")
+    play.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
+    play.add_argument("--pace", type=float, default=None, help="tokens a second the agent writes; 0: at once")
+
+    run = _verb(verbs, "run", _run, "run the bot against Slack and the agent of the settings")
+    run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
+
+    replay = _verb(
+        verbs, "replay", _replay, "show the thread that a recorded stream of an agent would have made"
+    )
+    replay.add_argument(
+        "files", nargs="+", metavar="FILE", help="tape, capture or raw SSE; the format is recognised"
+    )
+    replay.add_argument("--json", action="store_true", help="one JSON object a file")
+    replay.add_argument("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
+    replay.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+    return top
+
+
+_EXAMPLES = {
+    "play": "slack-bot play --port 9000",
+    "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
+    "replay": "slack-bot replay export.json --json",
+}
+
+
+def _verb(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, verb: Verb, about: str
+) -> argparse.ArgumentParser:
+    added = verbs.add_parser(
+        name,
+        help=about,
+        description=f"{about[0].upper()}{about[1:]}.",
+        epilog=f"example: {_EXAMPLES[name]}",
+    )
+    added.set_defaults(verb=verb)
+    return added
+
+
+def _play(args: argparse.Namespace) -> int:
+    try:
+        from .playground import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("a2a", "starlette", "uvicorn"):
+            raise
+        raise BotError(
+            "The playground's agent is not installed: pip install 'slack-bot-a2a[play]'"
+        ) from error
+    return int(serve.main(args))
+
+
+def _replay(args: argparse.Namespace) -> int:
+    from .tools import replay
+
+    return int(replay.main(args))
+
+
+def _run(args: argparse.Namespace) -> int:
+    from .settings import check_for_run, load, secrets_of
+
+    settings = load()
+    check_for_run(settings, args.http)
+    from . import app
+    from .observe import logs
+
+    watcher = logs.setup(settings.log.log_level, settings.log.log_format, secrets_of(settings))
+    asyncio.run(app.run(settings, http=args.http, watcher=watcher))
+    return 0
+
+
+def _failed(error: BotError, status: int) -> int:
+    sys.stderr.write(textwrap.indent(f"{error}\n", "slack-bot: "))
+    return status

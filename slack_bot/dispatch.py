@@ -1,0 +1,348 @@
+"""The desk: every turn of this process, one at a time in a thread.
+
+A second question in a thread waits until the first is answered: agents drop or mix up what comes in while
+they work (facts: A2A 2.6). The desk also knows what a thread and its agent have in common (the context id,
+and whether it waits for somebody), who may stop a turn, and what to tell the readers when the process ends.
+
+A turn that broke ends here, and here only: the traceback is logged and the reader is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict, deque
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from .a2a.agent import Agent
+from .clock import Clock
+from .errors import BotError, StoreError
+from .observe.facts import TurnClosed, Watcher
+from .reader import Control
+from .runner import RunnerOptions, run_turn
+from .settings import Settings, secrets_of
+from .slack.api import SlackApi
+from .slack.orders import Ending, Place
+from .slack.sink import Sink
+from .slack.surface import Memory
+from .store.contracts import Conversation, Press, Store
+from .turn.actions import Remember
+from .turn.record import Outcome, Question, ThreadKey, TurnResult
+
+log = logging.getLogger(__name__)
+
+WAITING_REACTION = "hourglass_flowing_sand"
+_FAREWELL_SECONDS = 5.0
+_BROKE = "Something went wrong in the bot while it was answering."
+_ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
+_HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
+
+
+class Stopping(StrEnum):
+    """What became of a wish to stop."""
+
+    STOPPING = "stopping"
+    NOT_RUNNING = "not running"
+    NOT_YOURS = "not yours"
+
+
+class Retrying(StrEnum):
+    """What became of a wish to ask again."""
+
+    STARTED = "started"
+    ALREADY = "already"
+    NOT_YOURS = "not yours"
+    FORGOTTEN = "forgotten"
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    question: Question
+    control: Control
+
+
+class Desk:
+    """Takes questions, runs their turns, ends them. One for a process."""
+
+    def __init__(
+        self, agent: Agent, store: Store, api: SlackApi, settings: Settings, clock: Clock, watcher: Watcher
+    ) -> None:
+        self._agent, self._store, self._api = agent, store, api
+        self._settings, self._clock, self._watcher = settings, clock, watcher
+        self._secrets = secrets_of(settings)
+        self._memory = Memory()
+        self._lanes: dict[ThreadKey, deque[Question]] = {}
+        self._running: dict[ThreadKey, _Running] = {}
+        self._turns: set[asyncio.Task[None]] = set()
+        self._errands: set[asyncio.Task[None]] = set()
+        self._remembered: OrderedDict[str, Question] = OrderedDict()
+        self._closing = False
+
+    # -- taking questions ------------------------------------------------------------------------------------
+
+    async def accept(self, question: Question) -> bool:
+        """Take `question`, once; False where it was taken before.
+
+        Raises BotError when it cannot be taken: then Slack must not be told that it was.
+        """
+        if self._closing:
+            raise BotError("The bot is ending and takes no more questions.")
+        return await self._store.inbox.accept(question.key, self._clock.wall())
+
+    def start(self, question: Question) -> None:
+        """Answer an accepted question: now, or when those before it in its thread are answered."""
+        if not question.text:
+            self._errand(self._hint(question))
+            return
+        if self._is_stop_word(question):
+            self.stop(question.thread, question.user)
+            return
+        self._remember(question)
+        lane = self._lanes.setdefault(question.thread, deque())
+        lane.append(question)
+        if len(lane) == 1:
+            self._launch(question)
+        else:
+            # A status would stand below the answer that is being written: the wait is shown on the question.
+            self._errand(self._react("reactions.add", question))
+
+    async def expects(self, thread: ThreadKey, user: str) -> bool:
+        """Whether the agent waits for `user` in this thread. Raises StoreError."""
+        conversation = await self._store.contexts.get(self._agent.name, thread)
+        return conversation.task_id is not None and conversation.asked_user == user
+
+    # -- what people do to turns -----------------------------------------------------------------------------
+
+    def stop(self, thread: ThreadKey, user: str, *, sealed: bool = False) -> Stopping:
+        """End the running turn of a thread. Only its asker may.
+
+        `sealed`: Slack itself has closed the stream for `user` already, so the turn ends whoever that was.
+        """
+        running = self._running.get(thread)
+        if running is None:
+            return Stopping.NOT_RUNNING
+        if running.question.user != user and not sealed:
+            return Stopping.NOT_YOURS
+        running.control.stop(user)
+        return Stopping.STOPPING
+
+    async def retry(self, turn: str, user: str) -> Retrying:
+        """Ask the question of `turn` again, as a new turn. Only its asker may, and once. Raises BotError."""
+        question = self._remembered.get(turn)
+        if question is None:
+            return Retrying.FORGOTTEN
+        if question.user != user:
+            return Retrying.NOT_YOURS
+        again = replace(question, attempt=question.attempt + 1)
+        if not await self.accept(again):
+            return Retrying.ALREADY
+        self.start(again)
+        return Retrying.STARTED
+
+    async def feedback(self, turn: str, user: str, value: str) -> None:
+        """Keep a press of a feedback button. Raises StoreError."""
+        await self._store.feedback.record(Press(turn, user, value, self._clock.wall()))
+
+    async def whisper(self, channel: str, thread_ts: str, user: str, text: str) -> None:
+        """Tell one person something in a thread. Best effort."""
+        args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
+        await self._api.call("chat.postEphemeral", args)
+
+    # -- ending ----------------------------------------------------------------------------------------------
+
+    async def close(self, grace: float) -> None:
+        """Take nothing more, wait `grace` seconds for what runs, end the rest and tell its readers."""
+        self._closing = True
+        waiting = [question for lane in self._lanes.values() for question in list(lane)[1:]]
+        for lane in self._lanes.values():
+            while len(lane) > 1:
+                lane.pop()
+        for question in waiting:
+            self._errand(self._tell(question, self._sink(question), _ENDING))
+        await _settle(self._turns, grace)
+        for turn in tuple(self._turns):
+            turn.cancel()
+        await _settle(self._turns | self._errands, _FAREWELL_SECONDS)
+        for task in tuple(self._turns | self._errands):
+            task.cancel()
+        await _settle(self._turns | self._errands, _FAREWELL_SECONDS)
+
+    async def idle(self) -> None:
+        """Return when no turn runs or waits, and nothing else is being done."""
+        while busy := self._turns | self._errands:
+            await asyncio.wait(busy)
+
+    # -- one turn --------------------------------------------------------------------------------------------
+
+    def _launch(self, question: Question) -> None:
+        control = Control()
+        self._running[question.thread] = _Running(question, control)
+        task = asyncio.create_task(self._turn(question, control), name=f"turn {question.key}")
+        self._turns.add(task)
+        task.add_done_callback(lambda done: self._ended(done, question))
+
+    def _ended(self, task: asyncio.Task[None], question: Question) -> None:
+        """A turn is over: the next question of its thread may begin."""
+        self._turns.discard(task)
+        _log_if_broken(task)
+        del self._running[question.thread]
+        lane = self._lanes[question.thread]
+        lane.popleft()
+        if not lane:
+            del self._lanes[question.thread]
+            return
+        self._errand(self._react("reactions.remove", lane[0]))
+        self._launch(lane[0])
+
+    async def _turn(self, question: Question, control: Control) -> None:
+        sink = self._sink(question)
+        try:
+            await self._answer(question, sink, control)
+        except asyncio.CancelledError:
+            self._closed(question, Outcome.LOST, "the bot was ended")
+            await self._tell(question, sink, _ENDING)
+            raise
+        except Exception:  # the only one: a turn that broke ends here
+            log.exception("turn broke", extra={"turn": question.key})
+            self._closed(question, Outcome.FAILED, "the turn broke; see the log")
+            await self._tell(question, sink, _BROKE, offer_retry=True)
+
+    async def _answer(self, question: Question, sink: Sink, control: Control) -> None:
+        known = await self._store.contexts.get(self._agent.name, question.thread)
+        answers = known.task_id if known.asked_user == question.user else None
+        question = replace(question, context_id=known.context_id, task_id=answers)
+        kept = _Kept(self, question.thread, known)
+        options = RunnerOptions(
+            agent=self._settings.agent,
+            stream=self._settings.stream,
+            secrets=self._secrets,
+            remember=kept.remember,
+        )
+        result = await run_turn(question, self._agent, sink, options, self._clock, self._watcher, control)
+        await kept.keep(conversation_after(kept.conversation, question, result))
+        await self._learn()
+
+    async def keep(self, thread: ThreadKey, conversation: Conversation) -> None:
+        """Keep what is known of a thread. A store that fails costs the context, not the answer."""
+        try:
+            await self._store.contexts.put(self._agent.name, thread, conversation, self._clock.wall())
+        except StoreError as error:
+            log.error("a thread's context was not kept: %s", error, extra={"thread_ts": thread.ts})
+
+    async def _learn(self) -> None:
+        if self._agent.wire is None or self._settings.agent.wire != "auto":
+            return
+        lore = self._store.lore
+        try:
+            if (await lore.learned(self._agent.name)).get("wire") != self._agent.wire:
+                await lore.learn(self._agent.name, "wire", self._agent.wire, self._clock.wall())
+        except StoreError as error:
+            log.error("the agent's wire was not kept: %s", error)
+
+    # -- small things ----------------------------------------------------------------------------------------
+
+    def _sink(self, question: Question) -> Sink:
+        place = Place(
+            turn=question.key,
+            channel=question.thread.channel,
+            thread_ts=question.thread.ts,
+            user=question.user,
+            user_team=question.user_team,
+            can_stream=not question.asker_is_bot,
+        )
+        return Sink(self._api, place, self._settings.stream, self._clock, self._memory)
+
+    async def _tell(self, question: Question, sink: Sink, note: str, *, offer_retry: bool = False) -> None:
+        try:
+            await sink.finish(Ending(Outcome.FAILED, note=note, offer_retry=offer_retry))
+        except BotError as error:
+            log.error("the reader could not be told: %s", error, extra={"turn": question.key})
+
+    async def _hint(self, question: Question) -> None:
+        metadata = {"event_type": "slack_bot_turn", "event_payload": {"turn": question.key, "kind": "note"}}
+        await self._api.for_turn(question.key).call(
+            "chat.postMessage",
+            {
+                "channel": question.thread.channel,
+                "thread_ts": question.thread.ts,
+                "text": _HINT,
+                "metadata": metadata,
+            },
+        )
+
+    async def _react(self, method: str, question: Question) -> None:
+        args: Mapping[str, Any] = {
+            "channel": question.thread.channel,
+            "timestamp": question.ts,
+            "name": WAITING_REACTION,
+        }
+        await self._api.for_turn(question.key).call(method, args)
+
+    def _closed(self, question: Question, outcome: Outcome, reason: str) -> None:
+        """Tell the watcher what the runner could not."""
+        now = self._clock.monotonic()
+        self._watcher(TurnClosed(now, question.key, outcome, reason, None, None, None, latches={}, late=0))
+
+    def _is_stop_word(self, question: Question) -> bool:
+        """The asker of a running turn wrote nothing but "stop": a wish to us, not a question."""
+        running = self._running.get(question.thread)
+        is_asker = running is not None and running.question.user == question.user
+        return is_asker and question.text.strip(" .!").casefold() == "stop"
+
+    def _remember(self, question: Question) -> None:
+        self._remembered[question.key] = question
+        while len(self._remembered) > self._settings.desk.remembered_questions:
+            self._remembered.popitem(last=False)
+
+    def _errand(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+        task.add_done_callback(_log_if_broken)
+
+
+class _Kept:
+    """What is kept of one thread while its turn runs: written only when it changes."""
+
+    def __init__(self, desk: Desk, thread: ThreadKey, conversation: Conversation) -> None:
+        self._desk, self._thread = desk, thread
+        self.conversation = conversation
+
+    async def remember(self, ids: Remember) -> None:
+        """Keep a context id as soon as the agent named it."""
+        if ids.context_id is not None:
+            await self.keep(replace(self.conversation, context_id=ids.context_id))
+
+    async def keep(self, conversation: Conversation) -> None:
+        """Keep `conversation` if it is news."""
+        if conversation != self.conversation:
+            self.conversation = conversation
+            await self._desk.keep(self._thread, conversation)
+
+
+def conversation_after(before: Conversation, question: Question, result: TurnResult) -> Conversation:
+    """What is known of a thread when a turn in it is over.
+
+    An agent goes on waiting for one person while others ask in the same thread, and after an answer of that
+    person that never reached it.
+    """
+    context = result.context_id or before.context_id
+    if result.answers is not None:
+        return Conversation(context, result.answers, question.user)
+    was_answered = question.task_id is not None and result.outcome is not Outcome.REFUSED
+    if before.task_id is None or was_answered:
+        return Conversation(context)
+    return replace(before, context_id=context)
+
+
+async def _settle(tasks: set[asyncio.Task[None]], seconds: float) -> None:
+    if tasks:
+        await asyncio.wait(tuple(tasks), timeout=seconds)
+
+
+def _log_if_broken(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("%s broke", task.get_name(), exc_info=error)

@@ -1,0 +1,181 @@
+"""PURE. What Slack sends becomes what the desk understands: a question, a stop, a press.
+
+Slack tells one mention twice (`app_mention` and `message`), repeats what was not acknowledged, sends the bot
+its own messages and every change to them. So a payload is judged here first, without side effects, and only
+what is really meant for the bot takes the key that keeps duplicates out: were the key taken by a twin that is
+ignored, the mention would be lost (facts: Slack 8, openclaw#34833).
+
+Payloads come from outside: nothing here raises, whatever JSON arrives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ..turn.record import Question, ThreadKey
+from .wording import plain, without_mention
+
+FEEDBACK_ACTION = "feedback"
+RETRY_ACTION = "retry"
+
+# `assistant_app_thread` is a reply in a direct message's thread (openclaw#82390); a mention with a file
+# sometimes comes as `message` only (bolt-python#925); `bot_message` is another bot speaking.
+_SPOKEN = frozenset({"", "file_share", "thread_broadcast", "assistant_app_thread", "bot_message"})
+_TEAM = re.compile(r"T[A-Z0-9]*\Z")
+_NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """Who the bot is in this workspace: its user id (`U...`) and its bot id (`B...`)."""
+
+    user: str
+    bot: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overheard:
+    """A reply in a channel's thread that names nobody: for the bot only if the agent waits for its author."""
+
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Not for the bot. `reason` is for the log."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopWish:
+    """Slack's own Stop button was pressed. Slack has closed the streams of that thread by then."""
+
+    thread: ThreadKey
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """A button of ours was pressed under the answer of `turn`. `value` is "" on the retry button."""
+
+    turn: str
+    user: str
+    value: str
+    channel: str
+    thread_ts: str
+
+
+Inbound: TypeAlias = Question | Overheard | Ignored
+
+
+def read_message(body: object, me: Me) -> Inbound:
+    """Judge the body of an `app_mention` or `message` event.
+
+    A question's text may be empty: the bot was mentioned without a word.
+    """
+    event = _map(_map(body).get("event"))
+    if (reason := _why_not(event, me)) is not None:
+        return Ignored(reason)
+    text = _str(event, "text")
+    wording = without_mention(text, me.user)
+    is_dm = _str(event, "channel_type") == "im" or _str(event, "channel").startswith("D")
+    is_bot = _is_bot(event)
+    question = _question(_map(body), event, plain(wording), is_dm=is_dm)
+    if _str(event, "type") == "app_mention" or wording != text or (is_dm and not is_bot):
+        return question
+    if is_bot:
+        return Ignored("another bot's message that does not mention the bot")
+    if question.thread.ts == question.ts:
+        return Ignored("a message that does not mention the bot")
+    return Overheard(question)
+
+
+def read_stop(body: object) -> StopWish | Ignored:
+    """Judge the body of an `agent_session_stopped` event."""
+    event = _map(_map(body).get("event"))
+    channel, ts = _str(event, "channel"), _str(event, "thread_ts")
+    if not (channel and ts):
+        return Ignored("a stop without a thread")
+    return StopWish(ThreadKey(_team(_map(body), event), channel, ts), _str(event, "user"))
+
+
+def read_press(body: object) -> Pressed | Ignored:
+    """Judge the body of a `block_actions` payload of the feedback buttons or the retry button."""
+    payload = _map(body)
+    actions = payload.get("actions")
+    action = _map(actions[0]) if isinstance(actions, list) and actions else _NOTHING
+    value, _, turn = _str(action, "value").rpartition("|")
+    user = _str(_map(payload.get("user")), "id")
+    if not (turn and user):
+        return Ignored("a press without a turn")
+    if _str(action, "action_id") == FEEDBACK_ACTION and value not in ("positive", "negative"):
+        return Ignored("a press of no known value")
+    message, container = _map(payload.get("message")), _map(payload.get("container"))
+    return Pressed(
+        turn=turn,
+        user=user,
+        value=value,
+        channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
+        thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or _str(message, "ts"),
+    )
+
+
+def _why_not(event: Mapping[str, Any], me: Me) -> str | None:
+    subtype = _str(event, "subtype")
+    is_own = _str(event, "user") == me.user or (me.bot != "" and _str(event, "bot_id") == me.bot)
+    reasons = {
+        "not a message": _str(event, "type") not in ("app_mention", "message"),
+        f"a message of subtype {subtype}": subtype not in _SPOKEN,
+        "a hidden message": bool(event.get("hidden")),
+        "an edit of a message that was judged before": bool(event.get("edited")),
+        "no channel, ts or author": not (_str(event, "channel") and _str(event, "ts") and _asker(event)),
+        "the bot's own message": is_own,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _question(body: Mapping[str, Any], event: Mapping[str, Any], text: str, *, is_dm: bool) -> Question:
+    ts, team = _str(event, "ts"), _team(body, event)
+    return Question(
+        thread=ThreadKey(team, _str(event, "channel"), _str(event, "thread_ts") or ts),
+        ts=ts,
+        user=_asker(event),
+        user_team=_user_team(event) or team,
+        text=text,
+        is_dm=is_dm,
+        asker_is_bot=_is_bot(event),
+    )
+
+
+def _team(body: Mapping[str, Any], event: Mapping[str, Any]) -> str:
+    """The workspace the bot is installed in, which the twins of a mention share."""
+    authorizations = body.get("authorizations")
+    first = _map(authorizations[0]) if isinstance(authorizations, list) and authorizations else _NOTHING
+    return _str(first, "team_id") or _str(body, "team_id") or _str(event, "team")
+
+
+def _user_team(event: Mapping[str, Any]) -> str:
+    """The asker's own team. On Grid `user_team` may be an enterprise (`E...`), which is no recipient."""
+    named = (_str(event, name) for name in ("user_team", "source_team", "team"))
+    return next((team for team in named if _TEAM.match(team)), "")
+
+
+def _asker(event: Mapping[str, Any]) -> str:
+    return _str(event, "user") or _str(event, "bot_id")
+
+
+def _is_bot(event: Mapping[str, Any]) -> bool:
+    return bool(_str(event, "bot_id")) or _str(event, "subtype") == "bot_message" or _asker(event)[:1] == "B"
+
+
+def _map(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else _NOTHING
+
+
+def _str(mapping: Mapping[str, Any], key: str) -> str:
+    value = mapping.get(key)
+    return value if isinstance(value, str) else ""

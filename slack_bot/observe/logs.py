@@ -1,0 +1,128 @@
+"""Logging: one line an entry, as text or JSON, with the ids of turn, thread and task, and never a token.
+
+Message text is logged at debug only. Tokens are masked in every entry, whoever wrote it: slack_sdk logs whole
+request headers at debug.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+import time
+from typing import assert_never
+
+from .facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
+
+IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
+"""What `extra` may carry, and how it is called in a line. `thread` itself is logging's own."""
+
+_TOKEN = re.compile(r"\b(xox[a-z](?:\.xox[a-z])?-|xapp-)[\w-]+|\b(Bearer )[\w.~+/=-]+", re.IGNORECASE)
+
+log = logging.getLogger("slack_bot.turns")
+
+
+class Masking(logging.Formatter):
+    """A formatter whose lines hold no token. `secrets` are the exact values that must never appear."""
+
+    def __init__(self, secrets: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self._secrets = tuple(secret for secret in secrets if secret)
+
+    def masked(self, text: str) -> str:
+        """`text` without tokens."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return _TOKEN.sub(lambda found: f"{found[1] or found[2]}***", text)
+
+    def said(self, record: logging.LogRecord) -> str:
+        """The message, and the traceback where there is one."""
+        trace = self.formatException(record.exc_info) if record.exc_info else ""
+        return self.masked("\n".join(filter(None, (record.getMessage(), trace))))
+
+
+class TextLines(Masking):
+    """`2026-11-20T10:00:00Z INFO slack_bot.app: message [turn=... thread=...]`"""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One entry."""
+        ids = " ".join(f"{name}={value}" for name, value in _ids(record).items())
+        line = f"{_stamp(record)} {record.levelname} {record.name}: {self.said(record)}"
+        return f"{line} [{ids}]" if ids else line
+
+
+class JsonLines(Masking):
+    """One JSON object an entry: time, level, logger, message, and the ids that are known."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One entry."""
+        entry = {
+            "time": _stamp(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": self.said(record),
+            **_ids(record),
+        }
+        return json.dumps(entry, ensure_ascii=False)
+
+
+def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> LogWatcher:
+    """Log to stderr, in place of whatever was set up before. Returns the watcher that logs turns."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines(secrets) if form == "json" else TextLines(secrets))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    if root.level > logging.DEBUG:
+        for chatty in ("httpx", "httpcore", "slack_sdk", "aiosqlite", "asyncio"):
+            logging.getLogger(chatty).setLevel(logging.WARNING)
+    return LogWatcher()
+
+
+class LogWatcher:
+    """A watcher that logs: beginnings and ends of turns at info, the rest at debug."""
+
+    def __init__(self) -> None:
+        self._threads: dict[str, str] = {}
+
+    def __call__(self, fact: Fact) -> None:
+        """Log one fact."""
+        match fact:
+            case TurnOpened():
+                self._threads[fact.turn] = fact.thread_ts
+                log.info("turn begins", extra=self._extra(fact.turn))
+                log.debug("question: %s", fact.text, extra=self._extra(fact.turn))
+            case TurnClosed():
+                extra = self._extra(fact.turn) | {"task": fact.task_id}
+                log.info(
+                    "turn ends: %s%s", fact.outcome, f" ({fact.reason})" if fact.reason else "", extra=extra
+                )
+                self._threads.pop(fact.turn, None)
+            case SlackCalled():  # a call that failed is logged as a warning where it failed
+                log.debug(
+                    "%s: %s in %.2f s",
+                    fact.method,
+                    fact.error or "ok",
+                    fact.took,
+                    extra=self._extra(fact.turn),
+                )
+            case Decided():
+                log.debug("%s -> %s", fact.event, fact.actions, extra=self._extra(fact.turn))
+            case AgentEvent():
+                log.debug("agent: %s", fact.kind, extra=self._extra(fact.turn))
+            case _:
+                assert_never(fact)
+
+    def _extra(self, turn: str) -> dict[str, object]:
+        return {"turn": turn or None, "thread_ts": self._threads.get(turn)}
+
+
+def _ids(record: logging.LogRecord) -> dict[str, str]:
+    named = ((shown, getattr(record, name, None)) for name, shown in IDS.items())
+    return {shown: str(value) for shown, value in named if value is not None}
+
+
+def _stamp(record: logging.LogRecord) -> str:
+    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+    return f"{moment}.{int(record.msecs):03d}Z"

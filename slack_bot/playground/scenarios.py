@@ -1,0 +1,368 @@
+"""PURE. What the playground's agent thinks: a question becomes a sequence of moves, the same one every time.
+
+`think` is a generator: it yields what a model would do next, and is sent the result of each tool call. It
+knows nothing of A2A; `telling` puts its moves on the wire. A real language model, when there is one, takes
+this place and yields the same moves.
+
+Questions about what the library knows are answered from it, with tools. A few first words ask for something
+special, so that every way an answer can go may be tried by hand: `fail`, `slow`, `long 8000`, `unicode 8000`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import count, cycle
+from typing import TypeAlias
+
+from .search import Hit, Library, Section
+from .toolbox import FETCH, SEARCH, ToolResult
+
+
+class StepStatus(StrEnum):
+    """Where a step of the plan stands, in the wire's words."""
+
+    PENDING = "pending"
+    RUNNING = "in_progress"
+    DONE = "completed"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One step of the plan."""
+
+    title: str
+    agent: str
+    status: StepStatus = StepStatus.PENDING
+
+
+@dataclass(frozen=True, slots=True)
+class InputField:
+    """One thing a form asks for. `values` is empty for free text."""
+
+    name: str
+    description: str
+    values: tuple[str, ...] = ()
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Narrate:
+    """Say what is being done. Not part of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowPlan:
+    """The whole plan as it now stands."""
+
+    steps: tuple[PlanStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallTool:
+    """Call a tool; its `ToolResult` is sent back into the generator."""
+
+    tool: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """The next piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Think silently for so many seconds (nothing at all where the agent's pace is 0)."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class AskBack:
+    """Ask the human and stop. The answer comes as another message to the same task."""
+
+    prompt: str
+    fields: tuple[InputField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """End the run as failed, for this reason."""
+
+    reason: str
+
+
+Move: TypeAlias = Narrate | ShowPlan | CallTool | Write | Pause | AskBack | GiveUp
+Thought: TypeAlias = Generator[Move, ToolResult | None, None]
+
+ENVIRONMENTS = ("staging", "production")
+_AT_HOME = 0.5  # share of a question's words that the library must know before it is worth a search
+_TOO_OFTEN = 6  # further searches of a thorough question: two more than the tool allows
+_FEW_PAGES, _MANY_PAGES = 2, 4
+_LONGEST = 200_000  # characters: more would only test patience
+_SPECIAL = re.compile(r"\s*(fail|slow|long|unicode)\b(?:\D*?(\d+))?", re.IGNORECASE)
+_ASKS_BACK = re.compile(r"\b(deploy|form)\b", re.IGNORECASE)
+_FORM_WANTED = re.compile(r"\bform\b", re.IGNORECASE)
+_JOKE = re.compile(r"\bjokes?\b", re.IGNORECASE)
+_GREETING = re.compile(r"\s*(hi|hello|hey|help|thanks?|what can you do|who are you)\b", re.IGNORECASE)
+_THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
+_WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
+
+_JOKES = (
+    "Why did the stream refuse to end? It was waiting for one more chunk.\n\nIn the end it was cut off, "
+    "but it took it well: it simply polled itself together.",
+    "A developer asks a bot for a joke. The bot writes *typing…* for five minutes.\n\nThat was the joke.",
+    "There are two hard things in chat bots: naming things, delivering messages exactly once, and delivering "
+    "messages exactly once.",
+)
+
+
+def think(question: str, library: Library, reply: str | None = None) -> Thought:
+    """The moves that answer `question`. `reply` is the human's answer where the agent had asked back."""
+    if reply is not None:
+        return _answer_reply(question, reply, library)
+    if special := _SPECIAL.match(question):
+        return _special(special[1].lower(), int(special[2] or 0), question, library)
+    if _JOKE.search(question):
+        return _joke(question)
+    if _ASKS_BACK.search(question):
+        return _ask_back(question)
+    if library.coverage(question) >= _AT_HOME:
+        return _research(question, library)
+    return _small_talk(question, library)
+
+
+def tokens(text: str) -> Iterator[str]:
+    """`text` in pieces as a language model writes them, often less than a word. They join to `text`."""
+    return (match[0] for match in _WORD_LIKE.finditer(text))
+
+
+# -- without tools -------------------------------------------------------------------------------------------
+
+
+def _joke(question: str) -> Thought:
+    yield Narrate("That one I know by heart.")
+    yield Write(_JOKES[len(question) % len(_JOKES)])
+
+
+def _small_talk(question: str, library: Library) -> Thought:
+    about = "\n".join(f"- {title}" for title in _titles(library))
+    if _GREETING.match(question):
+        yield Write(
+            f"Hello! I answer questions from a small knowledge base. It has pages about:\n\n{about}\n"
+        )
+        return
+    yield Narrate("This is not in my knowledge base.")
+    yield Write(
+        "I am sorry, I cannot answer that one: I have no tool that looks outside, only a small knowledge "
+        f"base. It has pages about:\n\n{about}\n\nAsk me about one of these, and I will look it up.\n"
+    )
+
+
+def _titles(library: Library) -> list[str]:
+    return [found[0].title for name in library.names if (found := library.sections_of(name))]
+
+
+# -- special requests ----------------------------------------------------------------------------------------
+
+
+def _special(kind: str, size: int, question: str, library: Library) -> Thought:
+    match kind:
+        case "fail":
+            return _fail("late" in question.lower())
+        case "slow":
+            return _slow(min(size or 8, 600))
+        case "unicode":
+            return _unicode(min(size, _LONGEST))
+        case _:
+            return _long(min(size or 6_000, _LONGEST), library)
+
+
+def _fail(late: bool) -> Thought:
+    plan = (
+        PlanStep("Search the archive", "Archive", StepStatus.RUNNING),
+        PlanStep("Write the answer", "Supervisor"),
+    )
+    yield Narrate("I'll ask the archive. It is known to be moody.")
+    yield ShowPlan(plan)
+    yield CallTool("archive", "everything")
+    yield ShowPlan((replace(plan[0], status=StepStatus.FAILED), plan[1]))
+    if late:
+        yield Write("Here is what I have so far:\n\n- the archive was asked,\n- it began to answer, and")
+    yield GiveUp("Agent execution failed: the archive broke, on purpose, because you asked for it.")
+
+
+def _slow(seconds: int) -> Thought:
+    yield Narrate("Let me think about this for a while.")
+    yield Pause(seconds / 2)
+    yield Narrate(" Still thinking.")
+    yield Pause(seconds / 2)
+    yield Write("Good things take time. This first sentence came after a long silence, ")
+    yield Pause(2.5)
+    yield Write("and its second half after a short one.\n\n")
+    yield Pause(seconds)
+    yield Write("Then nothing came for a while, in the middle of the answer. Now it is complete.")
+
+
+def _long(size: int, library: Library) -> Thought:
+    yield Narrate(f"I'll write about {size} characters.")
+    yield from _pieces(
+        "# A long answer\n\n", _paragraphs(library), size, "**This is the end of the long answer.**"
+    )
+
+
+def _unicode(size: int) -> Thought:
+    yield Narrate("I'll use the whole keyboard: 你好, 👩‍💻.")
+    yield from _pieces("# Every kind of letter\n\n", _letters(), max(size, 400), "Ende. おわり. Τέλος. 🏁")
+
+
+def _pieces(head: str, paragraphs: Iterator[str], size: int, tail: str) -> Thought:
+    written = len(head) + len(tail)
+    yield Write(head)
+    while written < size:
+        paragraph = next(paragraphs)
+        written += len(paragraph)
+        yield Write(paragraph)
+    yield Write(tail)
+
+
+def _paragraphs(library: Library) -> Iterator[str]:
+    found = [(each.heading, each.text) for name in library.names for each in library.sections_of(name)]
+    numbered = enumerate(cycle(found or [("Nothing", "Nothing is known about it.")]), 1)
+    return (f"## {number}. {heading}\n\n{text}\n\n" for number, (heading, text) in numbered)
+
+
+def _letters() -> Iterator[str]:
+    return (f"## {number}. Ü, 漢字, 🦜\n\n{_EVERY_LETTER}" for number in count(1))
+
+
+_EVERY_LETTER = (
+    "One line\u2028another line after U+2028. 日本語の文章には空白がありません。改行もここにはありません。 "
+    "Family 👨‍👩‍👧‍👦, flag 🇨🇭, thumb 👍🏽, e\u0301 with a combining accent, ﬁ ligature, "
+    "Здравствуйте, שלום, नमस्ते, 𝒻𝒶𝓃𝒸𝓎.\n\n"
+    "| letter | name |\n|---|---|\n| ß | Eszett |\n| Ω | Omega |\n| 猫 | cat 🐈 |\n\n"
+)
+
+
+# -- asking back ---------------------------------------------------------------------------------------------
+
+
+def _ask_back(question: str) -> Thought:
+    yield Narrate("Before I can say that, I need to know one thing.")
+    if _FORM_WANTED.search(question):
+        yield AskBack("Please fill in the form for your request.", _FORM)
+        return
+    yield AskBack(f"Which environment: {' or '.join(ENVIRONMENTS)}?")
+
+
+_FORM = (
+    InputField("environment", "Where to deploy", ENVIRONMENTS),
+    InputField("version", "Which version"),
+    InputField("reason", "Why now", required=False),
+)
+
+
+def _answer_reply(question: str, reply: str, library: Library) -> Thought:
+    said = reply.lower()
+    environment = next((name for name in ENVIRONMENTS if name in said or name[:4] in said.split()), None)
+    if environment is None:
+        known = " and ".join(ENVIRONMENTS)
+        fields = _FORM if _FORM_WANTED.search(question) else ()
+        yield AskBack(f"I only know {known}. Which environment is it?", fields)
+        return
+    yield from _research(f"deploy {environment}", library, title=f"Deploying to {environment}")
+
+
+# -- the knowledge base --------------------------------------------------------------------------------------
+
+
+def _research(question: str, library: Library, title: str = "") -> Thought:
+    look = PlanStep("Search the knowledge base", "RAG", StepStatus.RUNNING)
+    read, write = PlanStep("Read what was found", "RAG"), PlanStep("Write the answer", "Supervisor")
+    yield Narrate(f"I'll search the knowledge base for “{' '.join(question.split())[:80]}”. ")
+    yield ShowPlan((look, read, write))
+    hits, capped = yield from _search_all(_queries(question, library))
+    look, read = replace(look, status=StepStatus.DONE), replace(read, status=StepStatus.RUNNING)
+    if capped:
+        yield Narrate("The search limit is reached; I go on with what I have. ")
+    yield ShowPlan((look, read, write))
+    pages = list(dict.fromkeys(hit.section.page for hit in hits))
+    pages = pages[: _MANY_PAGES if capped else _FEW_PAGES]
+    yield Narrate(f"I found {len(hits)} sections on {len(pages)} pages. I'll read them. ")
+    texts: dict[str, str] = {}
+    for page in pages:
+        result = yield CallTool(FETCH, page)
+        if result is not None and not result.capped and not result.failed:
+            texts[page] = result.text
+    read, write = replace(read, status=StepStatus.DONE), replace(write, status=StepStatus.RUNNING)
+    yield ShowPlan((look, read, write))
+    yield Write(_answer(title, hits, texts))
+    yield ShowPlan((look, read, replace(write, status=StepStatus.DONE)))
+
+
+def _queries(question: str, library: Library) -> list[str]:
+    """A thorough question is searched for more often than the tool allows, as models do."""
+    if _THOROUGH.search(question):
+        return [question, *_titles(library)[:_TOO_OFTEN]]
+    return [question]
+
+
+def _search_all(queries: list[str]) -> Generator[Move, ToolResult | None, tuple[list[Hit], bool]]:
+    found: dict[tuple[str, str], Hit] = {}
+    capped = False
+    for query in queries:
+        result = yield CallTool(SEARCH, query)
+        if result is None or result.capped:
+            capped = capped or result is not None
+            continue
+        for hit in result.hits:
+            found.setdefault((hit.section.page, hit.section.heading), hit)
+    return list(found.values()), capped
+
+
+def _answer(title: str, hits: list[Hit], texts: dict[str, str]) -> str:
+    """Heading, prose, table, code, sources: everything a thread must be able to show."""
+    if not hits:
+        return "I found nothing about that in the knowledge base."
+    best = _in_reading_order([hit.section for hit in hits if hit.section.page in texts] or [hits[0].section])
+    parts = [f"# {title or best[0].title}", _prose(best[0])]
+    for section in best[1:]:
+        parts += [f"## {section.heading}", _prose(section)]
+    rows = [f"| {_cell(hit.section.heading)} | {hit.section.page} | {hit.score:.1f} |" for hit in hits[:6]]
+    parts.append("\n".join(["| section | page | score |", "|---|---|---:|", *rows]))
+    parts.append(_code(texts))
+    sources = dict.fromkeys(section.page for section in best)
+    parts.append("**Sources:** " + ", ".join(f"`{page}.md`" for page in sources))
+    return "\n\n".join(parts) + "\n"
+
+
+def _in_reading_order(found: list[Section]) -> list[Section]:
+    """The three best sections, those of the best page first, each page as it is written."""
+    page = found[0].page
+    best = sorted(found, key=lambda section: section.page != page)[:3]
+    return sorted(best, key=lambda section: (section.page != page, section.page, section.position))
+
+
+def _prose(section: Section) -> str:
+    """The section without its code blocks, of which the answer shows one of its own."""
+    return re.sub(r"\n*```.*?```", "", section.text, flags=re.DOTALL).strip()
+
+
+def _code(texts: dict[str, str]) -> str:
+    """The first code block of the pages that were read; else the command that starts all this."""
+    for text in texts.values():
+        if match := re.search(r"^```.*?^```$", text, re.DOTALL | re.MULTILINE):
+            return match[0]
+    return "```bash\nslack-bot play\n```"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,143 @@
+"""PURE. The task as it stands, put together from the events that were played, in the wire's own JSON.
+
+An agent's server keeps such a task for each question and shows it to whoever asks; a scripted agent has only
+its events, so it builds the task anew each time. Chunks are appended as parts, as a2a-sdk does it, also where
+the artifact was never begun: real streams do that (facts: A2A 2.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+Wire: TypeAlias = Literal["0.3", "1.0"]
+
+_WRAPPERS = ("task", "statusUpdate", "artifactUpdate", "message")
+_KINDS = {
+    "task": "task",
+    "status-update": "statusUpdate",
+    "artifact-update": "artifactUpdate",
+    "message": "message",
+}
+_TERMINAL = frozenset({"completed", "failed", "canceled", "cancelled", "rejected"})
+
+
+def opened(event: Mapping[str, Any]) -> tuple[str, Json]:
+    """What `event` is (the 1.0 name of its wrapper, "" if unknown) and its content, in either dialect."""
+    for name in _WRAPPERS:
+        if isinstance(event.get(name), dict) and "kind" not in event:
+            return name, event[name]
+    content = dict(event)
+    if kind := _KINDS.get(str(event.get("kind"))):
+        return kind, content
+    if "artifact" in event:
+        return "artifactUpdate", content
+    if "status" in event:
+        return ("task" if "id" in event else "statusUpdate"), content
+    return ("message" if "parts" in event else ""), content
+
+
+def wire_of(events: Iterable[Mapping[str, Any]]) -> Wire:
+    """The dialect of the first event that shows one. Flat objects are 0.3."""
+    for event in events:
+        if "kind" in event:
+            return "0.3"
+        if any(isinstance(event.get(name), dict) for name in _WRAPPERS):
+            return "1.0"
+    return "0.3"
+
+
+def state_of(task: Mapping[str, Any]) -> str:
+    """The state of a task in lower-case words with hyphens, "" where it has none."""
+    status = task.get("status")
+    state = str(status.get("state", "")) if isinstance(status, Mapping) else ""
+    return state.removeprefix("TASK_STATE_").lower().replace("_", "-")
+
+
+def is_over(task: Mapping[str, Any]) -> bool:
+    """No further event will come for this task."""
+    return state_of(task) in _TERMINAL
+
+
+def state_name(state: str, wire: Wire) -> str:
+    """A state as the wire spells it."""
+    return state if wire == "0.3" else "TASK_STATE_" + state.upper().replace("-", "_")
+
+
+def with_state(task: Json, state: str, wire: Wire, text: str = "") -> Json:
+    """`task` in another state, with a message if there is `text`."""
+    status: Json = {"state": state_name(state, wire)}
+    if text:
+        part: Json = {"kind": "text", "text": text} if wire == "0.3" else {"text": text}
+        message: Json = {"messageId": f"{task['id']}-{state}", "parts": [part]}
+        kind = {"kind": "message", "role": "agent"} if wire == "0.3" else {"role": "ROLE_AGENT"}
+        status["message"] = kind | message
+    return {**task, "status": status}
+
+
+def status_event(task: Json, wire: Wire) -> Json:
+    """The status update that says where `task` stands."""
+    update = {"taskId": task["id"], "contextId": task.get("contextId", ""), "status": task["status"]}
+    return {"kind": "status-update", **update, "final": True} if wire == "0.3" else {"statusUpdate": update}
+
+
+def task_of(events: Iterable[Mapping[str, Any]], wire: Wire) -> Json | None:
+    """The task after `events`, or None where none of them named one."""
+    task: Json = {"id": "", "contextId": "", "status": {"state": state_name("submitted", wire)}}
+    artifacts: dict[str, Json] = {}
+    history: list[Json] = []
+    for event in events:
+        kind, content = opened(event)
+        task["id"] = content.get("id" if kind == "task" else "taskId") or task["id"]
+        task["contextId"] = content.get("contextId") or task["contextId"]
+        if kind == "task":
+            artifacts = {_key(each): each for each in _dicts(content.get("artifacts"))} or artifacts
+            history = _dicts(content.get("history")) or history
+        if kind == "artifactUpdate" and isinstance(content.get("artifact"), dict):
+            _add(artifacts, content["artifact"], append=content.get("append") is True)
+        if kind == "message":
+            history.append(content)
+        if kind in ("task", "statusUpdate") and isinstance(content.get("status"), dict):
+            _remember(history, task["status"], content["status"])
+            task["status"] = content["status"]
+        if kind in ("task", "statusUpdate") and isinstance(content.get("metadata"), dict):
+            task["metadata"] = task.get("metadata", {}) | content["metadata"]
+    if not task["id"]:
+        return None
+    task |= {"artifacts": list(artifacts.values())} if artifacts else {}
+    task |= {"history": history} if history else {}
+    return {"kind": "task", **task} if wire == "0.3" else task
+
+
+def last_message(events: Iterable[Mapping[str, Any]]) -> Json | None:
+    """The last message of an agent that answers without a task."""
+    found = [content for kind, content in map(opened, events) if kind == "message"]
+    return found[-1] if found else None
+
+
+def _add(artifacts: dict[str, Json], artifact: Json, *, append: bool) -> None:
+    key = _key(artifact)
+    known = artifacts.get(key) if append else None
+    if known is None:
+        artifacts[key] = artifact
+        return
+    parts = [*_dicts(known.get("parts")), *_dicts(artifact.get("parts"))]
+    joined: Json = {**known, "parts": parts}
+    metadata = (known.get("metadata") or {}) | (artifact.get("metadata") or {})
+    artifacts[key] = {**joined, "metadata": metadata} if metadata else joined
+
+
+def _key(artifact: Mapping[str, Any]) -> str:
+    return str(artifact.get("artifactId") or artifact.get("name") or "")
+
+
+def _remember(history: list[Json], before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """A status message that is replaced by another goes into the history."""
+    old = before.get("message")
+    if isinstance(old, dict) and old != now.get("message"):
+        history.append(old)
+
+
+def _dicts(value: object) -> list[Json]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -1,0 +1,204 @@
+"""What the playground's agent does, told on the A2A wire: CAIPE's supervisor in marker mode (facts: CAIPE 2).
+
+Text goes token by token into `streaming_result`, tagged `is_narration` or `is_final_answer`; tools, the plan
+and the final result are artifacts of their own. One thing differs on purpose: narration and answer have an
+artifact id each. The supervisor uses one for both, and whoever reads its task after a cut gets both as one.
+
+Other ways of telling the same run (structured, hybrid) will stand beside this one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from a2a.helpers import new_data_part, new_text_message, new_text_part
+from a2a.server.events import EventQueue
+from a2a.types import (
+    Artifact,
+    Part,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
+
+from .scenarios import InputField, PlanStep, StepStatus, tokens
+
+_TOOL_SECONDS = 0.4  # long enough to be seen as running
+
+
+class Telling:
+    """One run of the agent on one task. `pace` is tokens a second; 0 is as fast as it goes."""
+
+    def __init__(self, queue: EventQueue, task: Task, pace: float) -> None:
+        self._queue = queue
+        self._task = task
+        self._pace = pace
+        self._trace = hashlib.sha256(task.id.encode()).hexdigest()[:32]
+        # a task that asked back is told further: its artifacts must not be replaced
+        self._artifacts = len(task.artifacts)
+        self._ids: dict[str, str] = {}
+        self._step: str | None = None
+        self._has_plan = False
+        self._answer: list[str] = []
+
+    async def start(self) -> None:
+        """The task is being worked on."""
+        await self._status(TaskState.TASK_STATE_WORKING)
+
+    async def narrate(self, text: str) -> None:
+        """Say what is being done."""
+        for token in tokens(text):
+            await self._stream("narration", token, {"is_narration": True})
+
+    async def write(self, text: str) -> None:
+        """The answer grows."""
+        for token in tokens(text):
+            metadata: dict[str, Any] = {"is_final_answer": True}
+            if self._step is not None:
+                metadata["plan_step_id"] = self._step
+            await self._stream("answer", token, metadata)
+            self._answer.append(token)
+
+    async def show_plan(self, steps: tuple[PlanStep, ...]) -> None:
+        """The whole plan; what is written from now on belongs to the step that runs."""
+        rows = [
+            {
+                "step_id": _step_id(step),
+                "title": step.title,
+                "agent": step.agent,
+                "status": step.status.value,
+                "order": order,
+            }
+            for order, step in enumerate(steps)
+        ]
+        running = next((step for step in steps if step.status is StepStatus.RUNNING), None)
+        self._step = _step_id(running) if running is not None else self._step
+        name = "execution_plan_status_update" if self._has_plan else "execution_plan_update"
+        self._has_plan = True
+        part = new_data_part({"steps": rows})
+        await self._artifact(name, part, self._id("plan"), "Execution plan progress update")
+
+    async def tool_started(self, tool: str) -> None:
+        """A tool call began."""
+        text = f"🔧 Supervisor: Calling Agent {tool.title()}...\n"
+        await self._tool("tool_notification_start", tool, text, f"Tool call started: {tool}")
+        await self.rest(_TOOL_SECONDS)
+
+    async def tool_ended(self, tool: str, *, failed: bool = False, note: str = "") -> None:
+        """A tool call ended. `note` is added for the reader of the wire."""
+        mark, word = ("❌", "failed") if failed else ("✅", "completed")
+        text = f"{mark} Supervisor: Agent task {tool.title()} {word}\n{note}"
+        await self._tool("tool_notification_end", tool, text, f"Tool call {word}: {tool}")
+
+    async def finish(self) -> None:
+        """The final result, and the task is completed."""
+        part = new_text_part("".join(self._answer))
+        metadata = {"trace_id": self._trace}
+        await self._artifact(
+            "final_result", part, self._next_id("final_result"), "Final result", metadata, last=True
+        )
+        await self._status(TaskState.TASK_STATE_COMPLETED, metadata=metadata)
+
+    async def ask(self, prompt: str, fields: tuple[InputField, ...]) -> None:
+        """The human is asked; the task waits."""
+        if fields:
+            part = new_data_part({"user_input": True, "input_fields": [_field(each) for each in fields]})
+            await self._artifact("UserInputMetaData", part, self._next_id("form"), "Structured user input")
+        await self._status(TaskState.TASK_STATE_INPUT_REQUIRED, prompt)
+
+    async def fail(self, reason: str) -> None:
+        """The task failed."""
+        await self._status(TaskState.TASK_STATE_FAILED, reason)
+
+    async def cancel(self) -> None:
+        """The task was canceled."""
+        await self._status(TaskState.TASK_STATE_CANCELED)
+
+    async def rest(self, seconds: float) -> None:
+        """Nothing happens for so long, unless this agent is as fast as it goes."""
+        await asyncio.sleep(seconds if self._pace else 0)
+
+    # -- the wire --------------------------------------------------------------------------------------------
+
+    async def _stream(self, kind: str, text: str, metadata: Mapping[str, Any]) -> None:
+        append = kind in self._ids
+        await self._artifact(
+            "streaming_result",
+            new_text_part(text),
+            self._id(kind),
+            "Streaming result",
+            metadata,
+            append=append,
+        )
+        await asyncio.sleep(1 / self._pace if self._pace else 0)
+
+    async def _tool(self, name: str, tool: str, text: str, description: str) -> None:
+        metadata = {"sourceAgent": tool, "agentType": "notification"}
+        if self._step is not None:
+            metadata["plan_step_id"] = self._step
+        await self._artifact(name, new_text_part(text), self._next_id("tool"), description, metadata)
+
+    async def _artifact(
+        self,
+        name: str,
+        part: Part,
+        artifact_id: str,
+        description: str,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        append: bool = False,
+        last: bool = False,
+    ) -> None:
+        artifact = Artifact(
+            artifact_id=artifact_id, name=name, description=description, parts=[part], metadata=metadata
+        )
+        await self._queue.enqueue_event(
+            TaskArtifactUpdateEvent(
+                task_id=self._task.id,
+                context_id=self._task.context_id,
+                artifact=artifact,
+                append=append,
+                last_chunk=last,
+            )
+        )
+
+    async def _status(
+        self, state: TaskState, text: str = "", metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        status = TaskStatus(state=state)
+        if text:
+            status.message.CopyFrom(
+                new_text_message(text, context_id=self._task.context_id, task_id=self._task.id)
+            )
+        await self._queue.enqueue_event(
+            TaskStatusUpdateEvent(
+                task_id=self._task.id, context_id=self._task.context_id, status=status, metadata=metadata
+            )
+        )
+
+    def _id(self, kind: str) -> str:
+        if kind not in self._ids:
+            self._ids[kind] = self._next_id(kind)
+        return self._ids[kind]
+
+    def _next_id(self, kind: str) -> str:
+        self._artifacts += 1
+        return f"{kind}-{self._artifacts}"
+
+
+def _step_id(step: PlanStep) -> str:
+    return "step-" + hashlib.sha256(f"{step.agent}::{step.title}".encode()).hexdigest()[:12]
+
+
+def _field(field: InputField) -> dict[str, Any]:
+    return {
+        "field_name": field.name,
+        "field_description": field.description,
+        "field_values": list(field.values),
+        "required": field.required,
+    }

@@ -1,0 +1,84 @@
+"""The store that forgets everything at the end of the process: for tests, `replay` and the playground."""
+
+from __future__ import annotations
+
+from ..turn.record import ThreadKey
+from .contracts import Conversation, Press
+
+
+class MemoryInbox:
+    """Keys with the time they were taken at, oldest first."""
+
+    def __init__(self, dedupe_hours: float) -> None:
+        self._keep = dedupe_hours * 3600
+        self._taken: dict[str, float] = {}
+
+    async def accept(self, key: str, now: float) -> bool:
+        """See `contracts.Inbox`."""
+        for old in [known for known, at in self._taken.items() if at <= now - self._keep]:
+            del self._taken[old]
+        if key in self._taken:
+            return False
+        self._taken[key] = now
+        return True
+
+
+class MemoryContexts:
+    """Conversations by agent and thread."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ThreadKey], Conversation] = {}
+
+    async def get(self, agent: str, thread: ThreadKey) -> Conversation:
+        """See `contracts.Contexts`."""
+        return self._known.get((agent, thread), Conversation())
+
+    async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
+        """See `contracts.Contexts`."""
+        del now
+        self._known[agent, thread] = conversation
+
+
+class MemoryFeedback:
+    """Presses by turn and person."""
+
+    def __init__(self) -> None:
+        self._presses: dict[tuple[str, str], Press] = {}
+
+    async def record(self, press: Press) -> None:
+        """See `contracts.Feedback`."""
+        self._presses[press.turn, press.user] = press
+
+    async def presses(self, turn: str) -> tuple[Press, ...]:
+        """See `contracts.Feedback`."""
+        found = (press for press in self._presses.values() if press.turn == turn)
+        return tuple(sorted(found, key=lambda press: (press.at, press.user)))
+
+
+class MemoryLore:
+    """Facts by agent and name."""
+
+    def __init__(self) -> None:
+        self._facts: dict[str, dict[str, str]] = {}
+
+    async def learned(self, agent: str) -> dict[str, str]:
+        """See `contracts.Lore`."""
+        return dict(self._facts.get(agent, {}))
+
+    async def learn(self, agent: str, name: str, value: str, now: float) -> None:
+        """See `contracts.Lore`."""
+        del now
+        self._facts.setdefault(agent, {})[name] = value
+
+
+class MemoryStore:
+    """All four, in memory."""
+
+    def __init__(self, dedupe_hours: float = 24.0) -> None:
+        self.inbox = MemoryInbox(dedupe_hours)
+        self.contexts = MemoryContexts()
+        self.feedback = MemoryFeedback()
+        self.lore = MemoryLore()
+
+    async def close(self) -> None:
+        """Nothing to release."""

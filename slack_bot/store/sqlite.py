@@ -1,0 +1,212 @@
+"""The store in one file: SQLite, no server, one process.
+
+`synchronous=FULL`, because a question that was accepted is acknowledged to Slack next, and Slack will not
+bring it again (delivery.md 8). Every method is one statement, so each is one step whoever else writes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+
+from ..errors import StoreError
+from ..turn.record import ThreadKey
+from .contracts import Conversation, Press
+
+VERSION = 1
+_BUSY_SECONDS = 5.0
+
+
+class _Rows:
+    """One connection, with its errors made ours."""
+
+    def __init__(self, connection: aiosqlite.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+        self._closed = False
+
+    async def write(self, statement: str, *values: object) -> int:
+        """Run one statement and make it last. Returns how many rows it changed."""
+        async with _as_store_errors(self._path):
+            cursor = await self._connection.execute(statement, values)
+            changed = cursor.rowcount
+            await cursor.close()
+            return changed
+
+    async def read(self, query: str, *values: object) -> list[Any]:
+        """All rows of one query."""
+        async with _as_store_errors(self._path):
+            return list(await self._connection.execute_fetchall(query, values))
+
+    async def close(self) -> None:
+        """Close the connection; once is enough."""
+        if not self._closed:
+            self._closed = True
+            await self._connection.close()
+
+
+class SqliteInbox:
+    """Keys that were taken. Old ones are forgotten when new ones come."""
+
+    def __init__(self, rows: _Rows, dedupe_hours: float) -> None:
+        self._rows = rows
+        self._keep = dedupe_hours * 3600
+
+    async def accept(self, key: str, now: float) -> bool:
+        """See `contracts.Inbox`."""
+        taken = await self._rows.write(
+            "INSERT INTO accepted (key, at) VALUES (?1, ?2)"
+            " ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE accepted.at <= excluded.at - ?3",
+            key,
+            now,
+            self._keep,
+        )
+        await self._rows.write("DELETE FROM accepted WHERE at <= ?1 - ?2", now, self._keep)
+        return taken > 0
+
+
+class SqliteContexts:
+    """Conversations, one row a thread and agent."""
+
+    def __init__(self, rows: _Rows) -> None:
+        self._rows = rows
+
+    async def get(self, agent: str, thread: ThreadKey) -> Conversation:
+        """See `contracts.Contexts`."""
+        found = await self._rows.read(
+            "SELECT context_id, task_id, asked_user FROM contexts"
+            " WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
+            agent,
+            thread.team,
+            thread.channel,
+            thread.ts,
+        )
+        return Conversation(*found[0]) if found else Conversation()
+
+    async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
+        """See `contracts.Contexts`."""
+        await self._rows.write(
+            "INSERT OR REPLACE INTO contexts"
+            " (agent, team, channel, thread, context_id, task_id, asked_user, at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            agent,
+            thread.team,
+            thread.channel,
+            thread.ts,
+            conversation.context_id,
+            conversation.task_id,
+            conversation.asked_user,
+            now,
+        )
+
+
+class SqliteFeedback:
+    """Presses, one row a turn and person."""
+
+    def __init__(self, rows: _Rows) -> None:
+        self._rows = rows
+
+    async def record(self, press: Press) -> None:
+        """See `contracts.Feedback`."""
+        await self._rows.write(
+            "INSERT OR REPLACE INTO presses (turn, user, value, at) VALUES (?, ?, ?, ?)",
+            press.turn,
+            press.user,
+            press.value,
+            press.at,
+        )
+
+    async def presses(self, turn: str) -> tuple[Press, ...]:
+        """See `contracts.Feedback`."""
+        found = await self._rows.read(
+            "SELECT turn, user, value, at FROM presses WHERE turn = ? ORDER BY at, user", turn
+        )
+        return tuple(Press(*row) for row in found)
+
+
+class SqliteLore:
+    """Facts, one row each."""
+
+    def __init__(self, rows: _Rows) -> None:
+        self._rows = rows
+
+    async def learned(self, agent: str) -> dict[str, str]:
+        """See `contracts.Lore`."""
+        return dict(await self._rows.read("SELECT name, value FROM lore WHERE agent = ?", agent))
+
+    async def learn(self, agent: str, name: str, value: str, now: float) -> None:
+        """See `contracts.Lore`."""
+        await self._rows.write(
+            "INSERT OR REPLACE INTO lore (agent, name, value, at) VALUES (?, ?, ?, ?)",
+            agent,
+            name,
+            value,
+            now,
+        )
+
+
+class SqliteStore:
+    """All four, in one file. Use `open_sqlite`."""
+
+    def __init__(self, rows: _Rows, dedupe_hours: float) -> None:
+        self._rows = rows
+        self.inbox = SqliteInbox(rows, dedupe_hours)
+        self.contexts = SqliteContexts(rows)
+        self.feedback = SqliteFeedback(rows)
+        self.lore = SqliteLore(rows)
+
+    async def close(self) -> None:
+        """Close the file. May be called twice."""
+        await self._rows.close()
+
+
+async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
+    """Open the file at `path`, and make it if there is none. StoreError in one sentence if that cannot be."""
+    if not path.parent.is_dir():
+        raise StoreError(
+            f"The store cannot be opened: the directory {path.parent} does not exist; create it."
+        )
+    async with _as_store_errors(path):
+        async with AsyncExitStack() as on_failure:
+            connection = await aiosqlite.connect(path, isolation_level=None, timeout=_BUSY_SECONDS)
+            on_failure.push_async_callback(connection.close)
+            await connection.execute("PRAGMA synchronous = FULL")
+            await _migrate(connection, path)
+            on_failure.pop_all()
+    return SqliteStore(_Rows(connection, path), dedupe_hours)
+
+
+async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
+    """Bring the file to VERSION. A file from a newer version is left alone."""
+    found = list(await connection.execute_fetchall("PRAGMA user_version"))
+    version = int(found[0][0])
+    if version > VERSION:
+        raise StoreError(
+            f"The store {path} was written by a newer version of the bot (format {version}, this one knows"
+            f" {VERSION}); install that version or name another file in SLACK_BOT_STORE__STORE_URL."
+        )
+    if version == 0:
+        schema = (resources.files(__package__) / "schema.sql").read_text(encoding="utf-8")
+        await connection.executescript(
+            f"BEGIN IMMEDIATE;\n{schema}\nPRAGMA user_version = {VERSION};\nCOMMIT;"
+        )
+
+
+@asynccontextmanager
+async def _as_store_errors(path: Path) -> AsyncIterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            raise StoreError(
+                f"The store {path} is damaged or is not a SQLite file; move it away and start again."
+            ) from error
+        raise StoreError(f"The store {path} cannot be used ({error}).") from error
+    except (OSError, ValueError) as error:
+        raise StoreError(f"The store {path} cannot be used ({error}).") from error

@@ -1,0 +1,41 @@
+"""`.env.example`, generated from the settings, so that it cannot tell anything else than they do.
+
+python -m slack_bot.tools.env_example > .env.example
+"""
+
+from __future__ import annotations
+
+import sys
+
+from ..settings import ALIASES, env_name, sections
+
+
+def example_env() -> str:
+    """The text of `.env.example`: every setting with its meaning and default, commented out."""
+    usual = {path: name for name, path in ALIASES.items()}
+    lines = ["# Every setting, with its default. Generated from slack_bot/settings.py; a test keeps it so."]
+    for section, model in sections():
+        lines += ["", f"# --- {section}: {(model.__doc__ or '').strip()}"]
+        for leaf, field in model.model_fields.items():
+            path = (section, leaf)
+            name = usual.get(path, env_name(path))
+            lines += ["", f"# {field.description}", f"#{name}={_text(field.default)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _text(default: object) -> str:
+    match default:
+        case None:
+            return ""
+        case bool():
+            return str(default).lower()
+        case tuple():
+            return ",".join(map(str, default))
+        case float():
+            return f"{default:g}"
+        case _:
+            return str(default)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(example_env())

@@ -1,0 +1,71 @@
+"""PURE. A replayed thread as a person reads it in a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .jsonfile import Json
+
+_STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
+_MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
+
+
+def as_text(result: Json, *, asker: str, question: str) -> str:
+    """The thread, then one summary line. `result` is the object of `replay --json`."""
+    parts = [f"{asker}: {question}", *(_message(message) for message in result["thread"])]
+    return "\n\n".join([*parts, _summary(result)]) + "\n"
+
+
+def _message(message: Json) -> str:
+    lines = [f"bot ({_STATES.get(message['state'], message['state'])}):"]
+    lines += [line for task in message["tasks"] for line in _task(task)]
+    if message["text"]:
+        lines.append(message["text"].rstrip("\n"))
+    # a post's words stand in its blocks as well
+    under = [text for block in message["blocks"] for text in _block(block) if text not in message["text"]]
+    lines += [f"  | {text}" for text in under]
+    if message["status_line"]:
+        lines.append(f"  ({message['status_line']})")
+    return "\n".join(lines)
+
+
+def _task(task: Json) -> list[str]:
+    head = f"  {_MARKS.get(str(task.get('status')), '[?]')} {task.get('title', '')} - {task.get('status')}"
+    more = [str(task.get(name) or "").strip() for name in ("details", "output")]
+    return [head, *(f"      {line}" for text in more if text for line in text.split("\n"))]
+
+
+def _block(block: Json) -> list[str]:
+    """The words and buttons of a block; one we do not know is named."""
+    words = [text for text in _texts(block) if text]
+    return words or [f"<{block.get('type', 'block')}>"]
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [text for part in value for text in _texts(part)]
+    if not isinstance(value, dict):
+        return []
+    text = value.get("text")
+    own = [f"[{text}]" if value.get("type") == "button" else text] if isinstance(text, str) else []
+    if value.get("type") == "button":
+        return [f"[{label}]" for label in _texts(value.get("text"))] or own
+    inner = [part for name, part in value.items() if name != "text" or isinstance(part, dict | list)]
+    return [*own, *(line for part in inner for line in _texts(part))]
+
+
+def _summary(result: Json) -> str:
+    facts = [str(result["outcome"] or "not taken")]
+    if result["reason"]:
+        facts[0] += f" ({result['reason']})"
+    if result["first_visible"] is not None:
+        facts.append(f"first text after {result['first_visible']:g} s")
+    if result["live_share"] is not None:
+        facts.append(f"{result['live_share']:.0%} live")
+    if result["longest_gap"]:
+        facts.append(f"longest gap {result['longest_gap']:g} s")
+    facts.append(f"{len(result['calls'])} Slack calls")
+    failed = sum(not call["ok"] for call in result["calls"])
+    if failed:
+        facts.append(f"{failed} of them failed")
+    return "-- " + ", ".join(facts)

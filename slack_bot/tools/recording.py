@@ -1,0 +1,163 @@
+"""PURE. Raw SSE text, as a capture tool keeps it, becomes a `Recording`: bytes, when they came, how it ended.
+
+A recording is served byte for byte, so broken framing, half events and server errors stay exactly as broken
+as they were. Capture tools write the request and response head in `#` lines before the body: `>>>` (or `>`)
+what was sent, `<<<` (or `<`) what came, and after the body when each chunk came and how the connection ended.
+All of these are optional; without times, events are 20 ms apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+SPACING = 0.02
+"""Seconds between two events of a file that says nothing of time."""
+
+_BODY = b"# ===== raw body below ====="
+_END = b"# ===== end of raw body ====="
+_STATUS_LINE = re.compile(r"HTTP/[\d.]+ (\d{3})\b")
+_HEADER = re.compile(r"([A-Za-z0-9-]+): *(.*)")
+_TIMING = re.compile(r"# chunk timing[^:]*: *(.*)")
+_CLOSED = re.compile(r"# closed at ([\d.]+)s(?: err=(.*))?")
+_SSE_LINE = re.compile(rb"(?:(?:data|event|id|retry)\s*:|:)")
+_EVENT_END = re.compile(rb"(?:\r\n|\n|\r)(?:\r\n|\n|\r)+")
+# the body is served whole and at once framed, so these would be lies about it
+_HOP_BY_HOP = frozenset(
+    {"transfer-encoding", "connection", "content-length", "content-encoding", "keep-alive"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One HTTP response as it came.
+
+    `chunks` are (seconds from the request, bytes). `cut`: the connection broke instead of ending; `ended` is
+    when either happened, in seconds. `request` is the body that was sent, "" where nothing says so.
+    """
+
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    chunks: tuple[tuple[float, bytes], ...] = ()
+    cut: bool = False
+    ended: float = 0.0
+    request: str = ""
+
+    @property
+    def body(self) -> bytes:
+        """All its bytes."""
+        return b"".join(data for _, data in self.chunks)
+
+
+def looks_raw(data: bytes) -> bool:
+    """Whether `data` is raw SSE, or a response with a head in `#` lines."""
+    start = data.lstrip(b"\xef\xbb\xbf\r\n\t ")
+    return start.startswith(b"#") or _SSE_LINE.match(start) is not None
+
+
+def read_recording(data: bytes) -> Recording | None:
+    """The response in `data`, or None where neither a status line nor anything like SSE or JSON is there."""
+    head, body, tail = _divide(data)
+    status, headers, request = _read_head(head)
+    if not status and _SSE_LINE.match(body.lstrip()) is None and body.lstrip()[:1] not in (b"{", b"["):
+        return None
+    headers.setdefault("content-type", _guess_type(body))
+    times, ended, cut = _read_tail(tail)
+    chunks = tuple(_by_timing(body, times) if times else _by_event(body))
+    last = chunks[-1][0] if chunks else 0.0
+    return Recording(
+        status=status or 200,
+        headers=headers,
+        chunks=chunks,
+        cut=cut,
+        ended=max(last, ended if ended is not None else last),
+        request=request,
+    )
+
+
+def _divide(data: bytes) -> tuple[list[str], bytes, list[str]]:
+    if _BODY not in data:
+        return _divide_unmarked(data.split(b"\n"))
+    head, _, rest = data.partition(_BODY)
+    rest = rest.partition(b"\n")[2]
+    if _END not in rest:
+        return _comment_lines(head), rest, []
+    body, _, tail = rest.rpartition(_END)
+    # the newline before the end mark is the mark's own
+    return _comment_lines(head), body.removesuffix(b"\n"), _comment_lines(tail)
+
+
+def _divide_unmarked(lines: list[bytes]) -> tuple[list[str], bytes, list[str]]:
+    """Leading and trailing `#` lines are about the response; all between is the response."""
+    first = next(
+        (n for n, line in enumerate(lines) if line.strip() and not line.startswith(b"#")), len(lines)
+    )
+    last = len(lines)
+    while last > first and (not lines[last - 1].strip() or lines[last - 1].startswith(b"#")):
+        last -= 1
+    while last < len(lines) and not lines[last].startswith(b"#"):
+        last += 1
+    head, body, tail = (b"\n".join(part) for part in (lines[:first], lines[first:last], lines[last:]))
+    return _comment_lines(head), body + (b"\n" if tail else b""), _comment_lines(tail)
+
+
+def _comment_lines(data: bytes) -> list[str]:
+    return [line.strip() for line in data.decode("utf-8", "replace").split("\n") if line.startswith("#")]
+
+
+def _read_head(lines: list[str]) -> tuple[int, dict[str, str], str]:
+    status, headers, request = 0, dict[str, str](), ""
+    for line in lines:
+        text = line.lstrip("# ")
+        if text.startswith(">"):
+            sent = text.lstrip("> ")
+            request = sent if sent.startswith("{") else request
+            continue
+        text = text.lstrip("< ")
+        if found := _STATUS_LINE.match(text):
+            status = int(found[1])
+        elif status and (pair := _HEADER.fullmatch(text)) and pair[1].lower() not in _HOP_BY_HOP:
+            headers[pair[1].lower()] = pair[2]
+    return status, headers, request
+
+
+def _guess_type(body: bytes) -> str:
+    start = body.lstrip()[:1]
+    return "application/json" if start in (b"{", b"[") else "text/event-stream"
+
+
+def _read_tail(lines: list[str]) -> tuple[list[tuple[float, int]], float | None, bool]:
+    times: list[tuple[float, int]] = []
+    ended, cut = None, False
+    for line in lines:
+        if found := _TIMING.match(line):
+            pairs = (item.partition(":") for item in found[1].split())
+            times = [(float(at), int(size)) for at, _, size in pairs if _is_number(at) and size.isdigit()]
+        elif found := _CLOSED.match(line):
+            ended = float(found[1]) if _is_number(found[1]) else None
+            cut = found[2] not in (None, "None", "")
+    return times, ended, cut
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\d+(\.\d*)?", text) is not None
+
+
+def _by_timing(body: bytes, times: list[tuple[float, int]]) -> Iterator[tuple[float, bytes]]:
+    start, at = 0, 0.0
+    for at, size in times:
+        if start < len(body):
+            yield at, body[start : start + size]
+        start += size
+    if start < len(body):
+        yield at, body[start:]
+
+
+def _by_event(body: bytes) -> Iterator[tuple[float, bytes]]:
+    start, count = 0, 0
+    for end in _EVENT_END.finditer(body):
+        yield round(count * SPACING, 6), body[start : end.end()]
+        start, count = end.end(), count + 1
+    if start < len(body):
+        yield round(count * SPACING, 6), body[start:]

@@ -1,0 +1,247 @@
+"""`slack-bot replay`: a capture through the whole bot onto an emulated workspace, on a virtual clock.
+
+Nothing of the bot is replaced: Bolt takes the mention, the agent's HTTP client reads the capture, slack_sdk
+calls the workspace. Only the two HTTP borders are in memory and the loop's time is virtual, so a replay takes
+milliseconds and gives the same result every time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import sys
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import httpx
+from slack_bolt.request.async_request import AsyncBoltRequest
+
+from ..app import App, build
+from ..clock import Clock
+from ..errors import UnreadableInput
+from ..observe.facts import Fact, TurnOpened, Watcher, ignore
+from ..playground.inprocess import SlackSession
+from ..playground.scripted import ScriptedAgent, ScriptedTransport
+from ..playground.workspace import BOT_TOKEN, SIGNING_SECRET, Change, SeenMessage, Workspace
+from ..settings import Settings, load, with_overrides
+from ..store.contracts import Conversation
+from ..store.memory import MemoryStore
+from ..turn.record import ThreadKey
+from . import virtual
+from .jsonfile import Json
+from .plain import as_text
+from .result import Sample, Shown, as_line, make_result, visible
+from .scenario import Scenario, read_scenario
+from .tape import Recording, Tape, read_tape
+
+AGENT_URL = "http://agent.invalid/"
+
+_TAKEN_WITHIN = 1.0
+_LONGEST = 7 * 86_400.0
+
+
+def main(args: argparse.Namespace) -> int:
+    """The verb. `args`: files, scenario, key, json. Returns the exit code; raises UnreadableInput."""
+    scenario = _read_scenario(args.scenario)
+    captures = [read_tape(_read(path), str(path), args.key) for path in map(Path, args.files)]
+    _accept_any_script()
+    for path, capture in zip(args.files, captures, strict=True):
+        result = replay(capture, scenario)
+        if args.json:
+            sys.stdout.write(as_line(result) + "\n")
+            continue
+        head, end = (f"== {path}\n\n", "\n") if len(captures) > 1 else ("", "")
+        sys.stdout.write(head + as_text(result, asker=scenario.user, question=scenario.text) + end)
+    return 0
+
+
+def replay(capture: Tape | Recording, scenario: Scenario | None = None, watcher: Watcher = ignore) -> Json:
+    """The result of `replay --json` for one capture, as plain data.
+
+    Raises SettingsError where the scenario names a setting that does not exist or a value that cannot be.
+    """
+    around = scenario or Scenario()
+    agent = ScriptedAgent(
+        capture,
+        cut_after=around.cut_after,
+        agent_error=None if around.agent_error is None else asdict(around.agent_error),
+    )
+    clock = virtual.virtual_clock()
+    return virtual.run(perform(around, AGENT_URL, clock, ScriptedTransport(agent), watcher))
+
+
+async def perform(
+    scenario: Scenario,
+    agent_url: str,
+    clock: Clock,
+    transport: httpx.AsyncBaseTransport | None = None,
+    watcher: Watcher = ignore,
+) -> Json:
+    """Ask one question in an emulated workspace and return the result, on the running loop's own time.
+
+    The agent at `agent_url` is reached through `transport`, or over the network where that is None. `watcher`
+    hears all facts. Raises SettingsError for the scenario's settings.
+    """
+    settings = _settings(agent_url, scenario.settings)
+    return await _Performance(scenario, settings, clock, watcher).run(transport)
+
+
+class _Performance:
+    """One question in one scenario."""
+
+    def __init__(self, scenario: Scenario, settings: Settings, clock: Clock, watcher: Watcher) -> None:
+        self._scenario, self._settings, self._clock = scenario, settings, clock
+        self._watcher = watcher
+        self._workspace = _workspace(scenario)
+        self._facts: list[Fact] = []
+        self._samples: list[Sample] = []
+        self._mail = asyncio.Event()
+        self._taken = asyncio.Event()
+
+    async def run(self, transport: httpx.AsyncBaseTransport | None) -> Json:
+        slack = self._settings.slack
+        session: Any = SlackSession(self._workspace, self._clock, timeout=slack.slack_timeout)
+        app = await build(
+            self._settings,
+            clock=self._clock,
+            watcher=self._note,
+            http_transport=transport,
+            slack_session=session,
+            store=MemoryStore(self._settings.store.dedupe_hours),
+        )
+        async with app:
+            await self._remember_context(app)
+            asked_at = await self._ask(app)
+        return make_result(self._facts, self._samples, self._thread(), asked_at)
+
+    async def _remember_context(self, app: App) -> None:
+        asked = self._scenario
+        if asked.context_id is not None:
+            thread = ThreadKey(asked.team, asked.channel, asked.thread_ts)
+            known = Conversation(context_id=asked.context_id)
+            await app.store.contexts.put(app.agent.name, thread, known, self._clock.wall())
+
+    async def _ask(self, app: App) -> float:
+        """Say the question, and let everything happen that follows from it. Returns when it was said."""
+        asked, workspace = self._scenario, self._workspace
+        workspace.place(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts)
+        workspace.listen(self._changed)
+        asked_at = self._clock.monotonic()
+        text = f"<@{workspace.bot.user_id}> {asked.text}"
+        workspace.say(asked.user, asked.channel, text, now=self._clock.wall(), thread_ts=asked.thread_ts)
+        async with _company(self._deliver(app), self._press_stop()):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._taken.wait(), _TAKEN_WITHIN)
+            await app.desk.close(_LONGEST)
+        return asked_at
+
+    async def _deliver(self, app: App) -> None:
+        """Slack's events to the bot, as they come, for as long as the question is being answered."""
+        while True:
+            self._mail.clear()
+            for envelope in self._workspace.take():
+                await app.bolt.async_dispatch(AsyncBoltRequest(body=envelope.payload, mode="socket_mode"))
+            await self._mail.wait()
+
+    async def _press_stop(self) -> None:
+        asked = self._scenario
+        if asked.stop_at is not None:
+            await asyncio.sleep(asked.stop_at)
+            self._workspace.stop(asked.user, asked.channel, asked.thread_ts, now=self._clock.wall())
+
+    def _note(self, fact: Fact) -> None:
+        self._facts.append(fact)
+        if isinstance(fact, TurnOpened):
+            self._taken.set()
+        self._watcher(fact)
+
+    def _changed(self, change: Change) -> None:
+        if change.kind == "envelope":
+            self._mail.set()
+            return
+        text = visible(self._thread())
+        if not self._samples or self._samples[-1].visible != text:
+            self._samples.append(Sample(self._clock.monotonic(), text))
+
+    def _thread(self) -> list[Shown]:
+        asked = self._scenario
+        seen = self._workspace.thread(asked.channel, asked.thread_ts)
+        return [_shown(message) for message in seen if message.is_bot]
+
+
+@asynccontextmanager
+async def _company(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Let `work` go on beside the block. What breaks in it breaks here."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
+            raise end
+
+
+def _shown(message: SeenMessage) -> Shown:
+    kind = ((message.metadata or {}).get("event_payload") or {}).get("kind")
+    return Shown(
+        ts=message.ts,
+        text=message.text,
+        state=message.state,
+        blocks=tuple(dict(block) for block in message.blocks),
+        tasks=tuple(
+            {
+                "id": task.id,
+                "title": task.title,
+                "status": task.status,
+                "details": task.details,
+                "output": task.output,
+            }
+            for task in message.tasks
+        ),
+        status_line=message.status_line,
+        is_answer=message.state != "posted" or kind == "answer",
+    )
+
+
+def _workspace(scenario: Scenario) -> Workspace:
+    workspace = Workspace(team=scenario.team, faults=scenario.slack_faults)
+    kinds: Mapping[str, Any] = {"D": "im", "G": "group"}
+    workspace.add_channel(scenario.channel, kind=kinds.get(scenario.channel[0], "channel"))
+    workspace.add_user(scenario.user, is_bot=scenario.asker_is_bot)
+    return workspace
+
+
+def _settings(agent_url: str, overrides: Mapping[str, Any]) -> Settings:
+    """The defaults with `overrides`: what the environment says must not change what a tape shows."""
+    env = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "A2A_AGENT_URL": agent_url}
+    settings = load(env, env_file=None, secrets_dir=None)
+    return with_overrides(settings, overrides) if overrides else settings
+
+
+def _read_scenario(path: str | None) -> Scenario:
+    if path is None:
+        return Scenario()
+    try:
+        return read_scenario(_read(Path(path)).decode("utf-8-sig"), path)
+    except UnicodeDecodeError as error:
+        raise UnreadableInput(f"{path}: not UTF-8 text") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
+
+
+def _accept_any_script() -> None:
+    """Threads hold every script of the world; a terminal that cannot show one must not end the replay."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")

@@ -1,0 +1,171 @@
+"""PURE. What `replay --json` prints: one turn as plain data, the same for the same input, byte for byte.
+
+Everything is measured on the thread a person would see, not on what the bot believes it sent. All times are
+seconds from the question, rounded to milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed
+from ..turn.events import AnswerReplaced, AnswerText, FinalAnswer, StreamEnded, TaskEnded
+from .jsonfile import Json
+
+_DIGITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One message of the bot's as a person sees it.
+
+    `state` is "streaming", "sealed" or "posted"; `status_line` is the typing status below the thread.
+    `is_answer` tells answer text from notes, questions and errors.
+    """
+
+    ts: str
+    text: str
+    state: str
+    blocks: tuple[Json, ...] = ()
+    tasks: tuple[Json, ...] = ()
+    status_line: str | None = None
+    is_answer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The visible answer text from `at` on, in monotonic seconds."""
+
+    at: float
+    visible: str
+
+
+def visible(messages: Iterable[Shown]) -> str:
+    """The text of all answer messages, in order: a split answer keeps its white space at the cut."""
+    return "".join(message.text for message in messages if message.is_answer)
+
+
+def make_result(
+    facts: Sequence[Fact], samples: Sequence[Sample], thread: Sequence[Shown], asked_at: float
+) -> Json:
+    """The result of one turn that was asked at `asked_at`, in monotonic seconds.
+
+    `longest_gap` is the longest time between two growths of the visible text, from the first visible text to
+    the last; `live_share` the part of the final text's characters (white space apart) that stood there,
+    unchanged to the end, when the final answer, the task's end or the stream's end came. `outcome` is null
+    where the bot did not take the question.
+    """
+    closed = next((fact for fact in reversed(facts) if isinstance(fact, TurnClosed)), None)
+    decided = [fact for fact in facts if isinstance(fact, Decided)]
+    first_answer = next((fact.at for fact in decided if _is_answer(fact.event)), None)
+    growths = _growths(samples)
+    text = visible(thread)
+    return {
+        "outcome": closed.outcome if closed else None,
+        "reason": closed.reason if closed else "the bot did not take the question",
+        "context_id": closed.context_id if closed else None,
+        "task_id": closed.task_id if closed else None,
+        "trace_id": closed.trace_id if closed else None,
+        "calls": [_call(fact, asked_at) for fact in facts if isinstance(fact, SlackCalled)],
+        "thread": [_message(message) for message in thread],
+        "visible": text,
+        "first_answer_event": _since(first_answer, asked_at),
+        "first_visible": _since(growths[0] if growths else None, asked_at),
+        "longest_gap": _longest_gap(growths),
+        "live_share": _live_share(decided, samples, text),
+        "events": dict(sorted(Counter(f.kind for f in facts if isinstance(f, AgentEvent)).items())),
+        "dropped": {"late": closed.late if closed else 0},
+        "latches": dict(closed.latches) if closed else {},
+    }
+
+
+def as_line(result: Json) -> str:
+    """`result` on one line. ASCII only: what is printed must not depend on the terminal's encoding."""
+    return json.dumps(result, ensure_ascii=True, separators=(", ", ": "))
+
+
+def _is_answer(event: object) -> bool:
+    return isinstance(event, AnswerText | AnswerReplaced | FinalAnswer)
+
+
+def _is_end(event: object) -> bool:
+    return isinstance(event, FinalAnswer | TaskEnded | StreamEnded)
+
+
+def _call(fact: SlackCalled, asked_at: float) -> Json:
+    """One call; `t` is when it was made, not when it was answered."""
+    return {
+        "t": _since(fact.at - fact.took, asked_at),
+        "method": fact.method,
+        "args": _plain(fact.args),
+        "ok": fact.ok,
+        "error": fact.error,
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _message(message: Shown) -> Json:
+    return {
+        "ts": message.ts,
+        "text": message.text,
+        "blocks": _plain(message.blocks),
+        "tasks": _plain(message.tasks),
+        "state": message.state,
+        "status_line": message.status_line,
+    }
+
+
+def _since(at: float | None, start: float) -> float | None:
+    # adding zero turns a rounded -0.0 into 0.0
+    return None if at is None else round(at - start, _DIGITS) + 0.0
+
+
+def _growths(samples: Sequence[Sample]) -> list[float]:
+    times, longest = [], 0
+    for sample in samples:
+        if (size := len(_ink(sample.visible))) > longest:
+            longest = size
+            times.append(sample.at)
+    return times
+
+
+def _longest_gap(growths: Sequence[float]) -> float | None:
+    if not growths:
+        return None
+    gaps = [later - earlier for earlier, later in pairwise(growths)]
+    return round(max(gaps, default=0.0), _DIGITS)
+
+
+def _live_share(decided: Sequence[Decided], samples: Sequence[Sample], text: str) -> float | None:
+    final = _ink(text)
+    if not final:
+        return None
+    end = next((fact.at for fact in decided if _is_end(fact.event)), None)
+    early = ""
+    for sample in samples:
+        # what was shown in the same instant may have been shown because of the end
+        if end is None or sample.at < end:
+            early = sample.visible
+    return round(_common(_ink(early), final) / len(final), _DIGITS)
+
+
+def _ink(text: str) -> str:
+    return "".join(text.split())
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts share from their beginning."""
+    size = min(len(one), len(other))
+    return next((n for n in range(size) if one[n] != other[n]), size)

@@ -1,0 +1,183 @@
+"""PURE. Every kind of capture file becomes a `Tape` (events and when they came) or a `Recording` (raw bytes).
+
+Formats are recognised by content, never by name: people rename files. What is read is kept raw; only the
+JSON-RPC envelope is taken off, so that a tape says the same whichever tool wrote it. A file that cannot be
+read says why in one sentence with its name and, where there is one, the line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import UnreadableInput
+from .jsonfile import Json, load_json
+from .moments import RESULT_KEYS, Items, Moment, caipe_end
+from .recording import Recording, looks_raw, read_recording
+
+__all__ = ["Json", "Moment", "Recording", "Tape", "read_tape", "write_tape"]
+
+FORMAT = "slack-bot-tape"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """A whole stream. `head` has `format`, `version`, and where known agent, wire, question, captured_at."""
+
+    head: Json
+    moments: tuple[Moment, ...]
+
+
+def read_tape(data: str | bytes, name: str, key: str | None = None) -> Tape | Recording:
+    """Read a capture. `name` is the file's, for errors; `key` picks one list of several.
+
+    Raises:
+        UnreadableInput: not a format we know, truncated, binary, empty, or `key` is missing or wrong.
+    """
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if not raw.strip():
+        raise UnreadableInput(f"{name}: the file is empty")
+    if looks_raw(raw) and b"\0" not in raw:
+        _no_key(key, name, "a raw response")
+        return _read_raw(raw, name)
+    text = _decode(raw, name).removeprefix("\ufeff")
+    if text.lstrip()[:1] not in ("{", "["):
+        raise UnreadableInput(f"{name}, line 1: neither JSON nor SSE text starts like this")
+    if (head := _tape_head(text)) is not None:
+        _no_key(key, name, "a tape")
+        return _tape(head, _read_lines(text, name))
+    return _tape({}, _read_document(load_json(text, name), name, key))
+
+
+def write_tape(tape: Tape) -> str:
+    """`tape` as JSON Lines: the head, then one moment a line. `read_tape` gives the same tape back."""
+    head = {"format": FORMAT, "version": VERSION, **tape.head}
+    rows = [head, *(_row(moment) for moment in tape.moments)]
+    return "".join(json.dumps(row, ensure_ascii=False, separators=(", ", ": ")) + "\n" for row in rows)
+
+
+def _no_key(key: str | None, name: str, what: str) -> None:
+    if key is not None:
+        raise UnreadableInput(f"{name}: {what} has no key {key!r}; leave --key out")
+
+
+def _decode(raw: bytes, name: str) -> str:
+    if b"\0" in raw:
+        raise UnreadableInput(f"{name}: the file is binary, not text")
+    try:
+        return raw.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise UnreadableInput(f"{name}, line {line}: not UTF-8 text") from error
+
+
+def _read_raw(raw: bytes, name: str) -> Recording:
+    recording = read_recording(raw)
+    if recording is None:
+        raise UnreadableInput(f"{name}, line 1: no SSE text or HTTP response follows the '#' lines")
+    return recording
+
+
+def _tape(head: Json, moments: Iterable[Moment]) -> Tape:
+    return Tape({"format": FORMAT, "version": VERSION, **head}, tuple(moments))
+
+
+def _row(moment: Moment) -> Json:
+    row: Json = {"t": moment.t}
+    for name in ("event", "comment", "error", "end"):
+        value = getattr(moment, name)
+        if value is not None:
+            row[name] = value
+    return row
+
+
+# --- JSON Lines ---------------------------------------------------------------------------------------------
+
+
+def _tape_head(text: str) -> Json | None:
+    """The first line, if this is JSON Lines: our head, or {} where the lines begin at once."""
+    line, _, rest = text.lstrip("\r\n\t ").partition("\n")
+    try:
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(first, dict):
+        return None
+    if first.get("format") == FORMAT:
+        return first
+    return {} if rest.strip() else None
+
+
+def _read_lines(text: str, name: str) -> Iterator[Moment]:
+    items, seen = Items(name, "line"), 0
+    start = number = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line, start, number = text[start:end], end + 1, number + 1
+        if not line.strip():
+            continue
+        value = load_json(line, name, number)
+        seen += 1
+        if seen == 1 and isinstance(value, dict) and value.get("format") == FORMAT:
+            _check_head(value, name)
+            continue
+        yield items.moment(value, number)
+    items.check_some()
+
+
+def _check_head(head: Json, name: str) -> None:
+    version = head.get("version", VERSION)
+    if version != VERSION:
+        raise UnreadableInput(f"{name}, line 1: tape version {version!r} is not known here (only {VERSION})")
+
+
+# --- one JSON document --------------------------------------------------------------------------------------
+
+
+def _read_document(value: Any, name: str, key: str | None) -> Iterator[Moment]:
+    status = None
+    if isinstance(value, dict):
+        status, value = value.get("raw_status"), _pick(value, name, key)
+    else:
+        _no_key(key, name, "a plain list")
+    items = Items(name, "item")
+    for number, item in enumerate(value, 1):
+        yield items.moment(item, number)
+    items.check_some()
+    if items.needs_end:
+        yield Moment(items.last, event=caipe_end(status))
+
+
+def _pick(document: Json, name: str, key: str | None) -> list[Any]:
+    """The list of events in an object: the format's own, or the one that `key` names."""
+    if key is None:
+        if isinstance(document.get("events"), list):
+            return list(document["events"])
+        if "jsonrpc" in document or RESULT_KEYS & document.keys():
+            return [document]
+        if isinstance(document.get("artifacts"), list):
+            return list(document["artifacts"])
+    if isinstance(document.get("artifacts"), dict):
+        document = document["artifacts"]
+    lists = {label: value for label, value in document.items() if _is_events(value)}
+    if key is not None:
+        if key not in lists:
+            raise UnreadableInput(f"{name}: no list of events is called {key!r}; there are: {_names(lists)}")
+        return list(lists[key])
+    if len(lists) == 1:
+        return list(next(iter(lists.values())))
+    if lists:
+        raise UnreadableInput(f"{name}: several lists of events; choose one with --key: {_names(lists)}")
+    raise UnreadableInput(f"{name}, line 1: a JSON object without a list of events")
+
+
+def _is_events(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _names(lists: Mapping[str, object]) -> str:
+    return ", ".join(lists) or "none"

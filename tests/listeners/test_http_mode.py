@@ -1,0 +1,65 @@
+"""The Events API on a real socket: signed, or refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+
+import aiohttp
+import pytest
+
+from slack_bot.app import serve
+from slack_bot.errors import SettingsError
+from slack_bot.listeners.http_mode import EVENTS_PATH
+from slack_bot.playground.events_api import sign
+from slack_bot.playground.workspace import SIGNING_SECRET
+from tests.whole_bot import CHANNEL, answer, bot_on_network, seen
+
+from .payloads import mention
+
+
+async def test_a_mention_is_acknowledged_and_answered_and_a_press_arrives() -> None:
+    async with bot_on_network(answer("Over HTTP.", seconds=0.3), http=True) as (workspace, face, app):
+        assert face.events is not None
+        assert await face.events.verify()
+        root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
+        await seen(lambda: any(m.state == "sealed" for m in workspace.thread(CHANNEL, root)), workspace)
+        (message,) = [m for m in workspace.thread(CHANNEL, root) if m.is_bot]
+        assert message.text == "Over HTTP."
+        workspace.press("U1", CHANNEL, message.ts, "feedback", now=time.time(), value="positive")
+        await seen(lambda: any(m.ephemeral_for for m in workspace.thread(CHANNEL, root)), workspace)
+        await face.settle()
+        assert face.lost == []
+        await app.desk.idle()
+
+
+@pytest.mark.parametrize("how", ["unsigned", "wrong secret", "empty secret", "old", "changed"])
+async def test_a_request_that_slack_did_not_sign_is_refused(how: str) -> None:
+    async with bot_on_network(http=True) as (_, _, app):
+        body = json.dumps(mention())
+        at = int(time.time()) - (600 if how == "old" else 0)
+        secret = {"wrong secret": "wrong", "empty secret": ""}.get(how, SIGNING_SECRET)
+        headers = {"Content-Type": "application/json"}
+        if how != "unsigned":
+            headers |= {"X-Slack-Request-Timestamp": str(at), "X-Slack-Signature": sign(secret, at, body)}
+        url = f"http://127.0.0.1:{app.settings.slack.http_port}{EVENTS_PATH}"
+        async with aiohttp.ClientSession() as session:
+            sent = body + " " if how == "changed" else body
+            async with session.post(url, data=sent, headers=headers) as response:
+                assert response.status == 401
+        await app.desk.idle()
+
+
+async def test_without_a_signing_secret_it_does_not_begin() -> None:
+    with pytest.raises(SettingsError, match="SLACK_SIGNING_SECRET is not set"):
+        async with bot_on_network(http=True, signing_secret=None):
+            pytest.fail("it must not begin")
+
+
+async def test_a_port_that_is_taken_is_one_sentence() -> None:
+    async with bot_on_network(http=True) as (_, _, app):
+        with pytest.raises(
+            SettingsError, match=r"Port \d+ cannot be used \(.+\); set SLACK_BOT_SLACK__HTTP_PORT"
+        ):
+            await serve(app, asyncio.Event(), http=True)

@@ -1,0 +1,260 @@
+"""Which payloads are questions, which are not, and that none can do harm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.listeners.inbound import (
+    FEEDBACK_ACTION,
+    RETRY_ACTION,
+    Ignored,
+    Me,
+    Overheard,
+    Pressed,
+    StopWish,
+    read_message,
+    read_press,
+    read_stop,
+)
+from slack_bot.turn.record import Question, ThreadKey
+
+from .payloads import ME, direct, event, mention
+
+
+def asked(body: object, me: Me = ME) -> Question:
+    question = read_message(body, me)
+    assert isinstance(question, Question), question
+    return question
+
+
+def ignored(body: object) -> str:
+    judged = read_message(body, ME)
+    assert isinstance(judged, Ignored), judged
+    return judged.reason
+
+
+# -- what is asked
+
+
+def test_a_mention_is_a_question() -> None:
+    assert asked(mention()) == Question(
+        thread=ThreadKey("T1", "C1", "1700000000.000100"),
+        ts="1700000000.000100",
+        user="U1",
+        user_team="T1",
+        text="what is agntcy",
+    )
+
+
+def test_a_reply_belongs_to_its_root_s_thread() -> None:
+    assert asked(mention(thread_ts="1600000000.000001")).thread.ts == "1600000000.000001"
+
+
+def test_the_twins_of_one_mention_are_one_question() -> None:
+    assert asked(mention()).key == asked(event()).key
+
+
+def test_a_mention_with_a_file_may_come_as_message_only() -> None:
+    assert asked(event(subtype="file_share", files=[{"id": "F1"}])).text == "what is agntcy"
+
+
+def test_a_mention_without_a_word_is_an_empty_question() -> None:
+    assert asked(mention(text="<@U0BOT> ")).text == ""
+
+
+def test_a_root_direct_message_comes_without_thread_ts() -> None:
+    question = asked(direct())
+    assert (question.is_dm, question.text, question.thread.ts) == (True, "hello", question.ts)
+
+
+def test_a_channel_named_d_is_direct_even_where_the_kind_is_not_said() -> None:
+    assert asked(direct(channel_type=None)).is_dm
+
+
+@pytest.mark.parametrize("subtype", ["assistant_app_thread", "thread_broadcast", "file_share"])
+def test_people_speak_in_these_subtypes_too(subtype: str) -> None:
+    assert asked(direct(subtype=subtype)).text == "hello"
+
+
+@pytest.mark.parametrize("kind", ["channel", "group", "mpim"])
+def test_a_message_that_names_the_bot_is_for_it_in_every_kind_of_channel(kind: str) -> None:
+    assert asked(event(channel_type=kind)).text == "what is agntcy"
+
+
+def test_another_bot_may_mention_the_bot() -> None:
+    question = asked(event(subtype="bot_message", user=None, bot_id="B7"))
+    assert (question.user, question.asker_is_bot) == ("B7", True)
+
+
+def test_a_bot_user_counts_as_bot() -> None:
+    assert asked(mention(bot_id="B7")).asker_is_bot
+    assert not asked(mention()).asker_is_bot
+
+
+# -- whose team
+
+
+@pytest.mark.parametrize(
+    ("fields", "team"),
+    [
+        ({"user_team": "T9"}, "T9"),
+        ({"source_team": "T8"}, "T8"),
+        ({"user_team": "E1", "source_team": "T8"}, "T8"),
+        ({"user_team": "E1", "team": "E1"}, "T1"),
+        ({"team": None}, "T1"),
+    ],
+)
+def test_the_asker_s_own_team_is_the_recipient_s(fields: dict[str, Any], team: str) -> None:
+    assert asked(mention(**fields)).user_team == team
+
+
+def test_the_thread_is_named_by_the_installed_workspace() -> None:
+    body = mention(user_team="T9", team="T9") | {"team_id": "T9"}
+    assert asked(body).thread.team == "T1"
+    assert asked(body | {"authorizations": []}).thread.team == "T9"
+    assert asked(body | {"authorizations": [{"team_id": None}], "team_id": None}).thread.team == "T9"
+
+
+# -- what is not for the bot
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({}, "not a message"),
+        (event("reaction_added"), "not a message"),
+        (event(subtype="message_changed", hidden=True), "subtype message_changed"),
+        (event(subtype="message_deleted"), "subtype message_deleted"),
+        (event(subtype="channel_join"), "subtype channel_join"),
+        (event(hidden=True), "hidden"),
+        (mention(edited={"user": "U1", "ts": "2.0"}), "edit"),
+        (event(user="U0BOT"), "own message"),
+        (event(user=None, bot_id="B0BOT", subtype="bot_message"), "own message"),
+        (event(bot_id="B0BOT", streaming_state="in_progress"), "own message"),
+        (direct(bot_id="B7"), "another bot"),
+        (event(text="hello all"), "does not mention"),
+        (event(user=None), "no channel, ts or author"),
+        (mention(channel=None), "no channel, ts or author"),
+        (mention(ts=7), "no channel, ts or author"),
+    ],
+)
+def test_the_rest_is_ignored_with_its_reason(body: dict[str, Any], reason: str) -> None:
+    assert reason in ignored(body)
+
+
+def test_without_a_bot_id_nobody_is_taken_for_the_bot() -> None:
+    assert asked(mention(bot_id=""), Me("U0BOT", "")).user == "U1"
+
+
+def test_a_reply_without_mention_is_overheard() -> None:
+    judged = read_message(event(text="production", thread_ts="1600000000.000001"), ME)
+    assert isinstance(judged, Overheard)
+    assert (judged.question.text, judged.question.thread.ts) == ("production", "1600000000.000001")
+
+
+def test_the_root_of_a_thread_said_again_is_not_a_reply() -> None:
+    assert "does not mention" in ignored(event(text="hello", thread_ts="1700000000.000100"))
+
+
+# -- stops and presses
+
+
+def test_a_stop_names_its_thread() -> None:
+    body = event("agent_session_stopped", thread_ts="111.222", user="U2")
+    assert read_stop(body) == StopWish(ThreadKey("T1", "C1", "111.222"), "U2")
+    assert isinstance(read_stop(event("agent_session_stopped")), Ignored)
+
+
+def press(value: object, action_id: str = FEEDBACK_ACTION, **changes: Any) -> dict[str, Any]:
+    return {
+        "type": "block_actions",
+        "user": {"id": "U1", "team_id": "T1"},
+        "team": {"id": "T1"},
+        "channel": {"id": "C1"},
+        "container": {"type": "message", "message_ts": "2.0", "channel_id": "C7", "thread_ts": "1.0"},
+        "message": {"ts": "2.0", "thread_ts": "1.0"},
+        "actions": [{"type": "feedback_buttons", "action_id": action_id, "value": value}],
+        **changes,
+    }
+
+
+def test_a_feedback_press() -> None:
+    assert read_press(press("negative|T1:C1:1.0")) == Pressed("T1:C1:1.0", "U1", "negative", "C1", "1.0")
+
+
+def test_a_retry_press_carries_only_the_turn() -> None:
+    assert read_press(press("T1:C1:1.0", RETRY_ACTION)) == Pressed("T1:C1:1.0", "U1", "", "C1", "1.0")
+
+
+def test_a_press_finds_its_place_in_the_container_or_the_message() -> None:
+    away = read_press(press("positive|turn", channel=None, message=None))
+    assert isinstance(away, Pressed)
+    assert (away.channel, away.thread_ts) == ("C7", "1.0")
+    alone = read_press(press("positive|turn", container=None, message={"ts": "2.0"}))
+    assert isinstance(alone, Pressed)
+    assert alone.thread_ts == "2.0"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        press(""),
+        press(7),
+        press("positive|"),
+        press("maybe|turn"),
+        press("positive|turn", user={}),
+        press("positive|turn", actions=[]),
+        press("positive|turn", actions={"0": 1}),
+    ],
+)
+def test_a_press_that_says_nothing_is_ignored(body: dict[str, Any]) -> None:
+    assert isinstance(read_press(body), Ignored)
+
+
+# -- whatever comes
+
+
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text()
+    | st.sampled_from(["U0BOT", "message", "app_mention", "im"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = [
+    "type", "subtype", "user", "bot_id", "text", "ts", "thread_ts", "channel", "channel_type", "team",
+    "user_team", "source_team", "edited", "hidden",
+]  # fmt: skip
+bodies = st.fixed_dictionaries(
+    {},
+    optional={
+        "event": values | st.dictionaries(st.sampled_from(FIELDS), values),
+        "authorizations": values,
+        "team_id": values,
+        "actions": values | st.lists(st.dictionaries(st.sampled_from(["value", "action_id"]), values)),
+        "user": values,
+        "channel": values,
+        "message": values,
+        "container": values,
+    },
+)
+
+
+@given(values | bodies)
+def test_any_json_is_judged(body: object) -> None:
+    assert isinstance(read_message(body, ME), Question | Overheard | Ignored)
+    assert isinstance(read_stop(body), StopWish | Ignored)
+    assert isinstance(read_press(body), Pressed | Ignored)
+
+
+@given(st.sampled_from(FIELDS), values)
+def test_any_value_in_any_field_of_a_mention_is_judged(field: str, value: object) -> None:
+    body = mention()
+    body["event"][field] = value
+    assert isinstance(read_message(body, ME), Question | Overheard | Ignored)

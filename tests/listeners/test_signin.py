@@ -1,0 +1,88 @@
+"""Who we are at Slack, asked once; and one sentence where Slack says no."""
+
+from __future__ import annotations
+
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from slack_bot.errors import SlackError
+from slack_bot.listeners.signin import SlackDoor, must
+from slack_bot.playground.inprocess import SlackSession
+from slack_bot.playground.workspace import APP_TOKEN, BOT_TOKEN, Workspace
+from slack_bot.tools import virtual
+from tests.whole_bot import CHANNEL, answer, free_port, on_virtual_time, whole_bot
+
+
+def client(token: str = BOT_TOKEN, **faults: list[str | None]) -> AsyncWebClient:
+    workspace = Workspace(faults={name.replace("_", "."): script for name, script in faults.items()})
+    session = SlackSession(workspace, virtual.virtual_clock())
+    return AsyncWebClient(token=token, session=session, retry_handlers=[])  # type: ignore[arg-type]
+
+
+@on_virtual_time
+async def test_the_identity_is_asked_once() -> None:
+    web = client()
+    door = SlackDoor(web, BOT_TOKEN)
+    known = await door.identity()
+    assert (known.team, known.user) == ("T1", "U0BOT")
+    assert await door.identity() is known
+    allowed = await door.authorize()
+    assert (allowed.bot_user_id, allowed.bot_id, allowed.bot_token) == ("U0BOT", known.bot, BOT_TOKEN)
+    assert len(web.session.workspace.calls) == 1  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        ("invalid_auth", "copy the token again"),
+        ("account_inactive", "install the app again"),
+        ("something_new", "check it in your Slack app settings"),
+    ],
+)
+@on_virtual_time
+async def test_a_refused_token_is_one_sentence_with_the_remedy(error: str, remedy: str) -> None:
+    with pytest.raises(SlackError) as caught:
+        await SlackDoor(client(auth_test=[error]), BOT_TOKEN).identity()
+    assert str(caught.value).startswith(f"Slack refused SLACK_BOT_TOKEN ({error}): {remedy}")
+    assert caught.value.error == error
+
+
+@on_virtual_time
+async def test_a_wrong_token_is_not_shown() -> None:
+    with pytest.raises(SlackError) as caught:
+        await SlackDoor(client("xoxb-hunter2"), "xoxb-hunter2").identity()
+    assert (
+        str(caught.value)
+        == "Slack refused SLACK_BOT_TOKEN (invalid_auth): copy the token again from your Slack app settings."
+    )
+
+
+@on_virtual_time
+async def test_another_token_may_be_used_for_one_call() -> None:
+    ticket = await must(client(), "apps.connections.open", setting="SLACK_APP_TOKEN", token=APP_TOKEN)
+    assert str(ticket["url"]).startswith("ws")
+    with pytest.raises(SlackError, match=r"SLACK_APP_TOKEN \(not_allowed_token_type\): this is another kind"):
+        await must(client(), "apps.connections.open", setting="SLACK_APP_TOKEN", token=BOT_TOKEN)
+
+
+@on_virtual_time
+async def test_a_slack_that_does_not_answer_is_one_sentence() -> None:
+    with pytest.raises(SlackError, match=r"Slack cannot be reached at https://"):
+        await must(client(auth_test=["timeout"]), "auth.test", setting="SLACK_BOT_TOKEN")
+
+
+async def test_a_slack_that_is_not_there_is_one_sentence() -> None:
+    away = AsyncWebClient(token=BOT_TOKEN, base_url=f"http://127.0.0.1:{free_port()}/api/", retry_handlers=[])
+    with pytest.raises(SlackError, match="cannot be reached"):
+        await must(away, "auth.test", setting="SLACK_BOT_TOKEN")
+
+
+@on_virtual_time
+async def test_an_event_that_comes_while_slack_does_not_know_us_is_not_acknowledged() -> None:
+    async with whole_bot(answer("Now."), faults={"auth.test": ["internal_error", None]}) as bot:
+        root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
+        (first, second) = bot.workspace.take()
+        assert await bot.deliver([first]) == [500]
+        assert await bot.deliver([second]) == [200]
+        await bot.idle()
+        assert bot.read(root) == ["Now."]

@@ -1,0 +1,107 @@
+"""What stands in a log line, and what never does."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from slack_bot.observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
+from slack_bot.observe.logs import JsonLines, LogWatcher, TextLines, setup
+
+
+@pytest.fixture(autouse=True)
+def root_as_it_was() -> Iterator[None]:
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    yield
+    root.handlers[:], root.level = before[0], before[1]
+
+
+def record(message: str, *args: object, **extra: object) -> logging.LogRecord:
+    made = logging.LogRecord("slack_bot.x", logging.INFO, __file__, 1, message, args, None)
+    made.created, made.msecs = 0.25, 250.0
+    vars(made).update(extra)
+    return made
+
+
+def test_a_line_of_text_ends_with_the_ids() -> None:
+    line = TextLines().format(record("turn %s", "begins", turn="T1:C1:1.0", thread_ts="1.0", task=None))
+    assert line == "1970-01-01T00:00:00.250Z INFO slack_bot.x: turn begins [turn=T1:C1:1.0 thread=1.0]"
+    assert TextLines().format(record("hello")).endswith("slack_bot.x: hello")
+
+
+def test_an_entry_of_json_is_one_line() -> None:
+    line = JsonLines().format(record("first\nsecond 😀", turn="t", task="k"))
+    assert "\n" not in line
+    assert json.loads(line) == {
+        "time": "1970-01-01T00:00:00.250Z",
+        "level": "info",
+        "logger": "slack_bot.x",
+        "message": "first\nsecond 😀",
+        "turn": "t",
+        "task": "k",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token xoxb-12-hunter2",
+        "xapp-1-A-hunter2",
+        "xoxe.xoxp-1-hunter2",
+        "{'Authorization': 'Bearer hunter2.part/two=='}",
+        "the agent's key is s3cret-hunter2!",
+    ],
+)
+@pytest.mark.parametrize("lines", [TextLines, JsonLines])
+def test_a_token_is_never_in_a_line(text: str, lines: type[TextLines] | type[JsonLines]) -> None:
+    formatter = lines(("s3cret-hunter2!", ""))
+    assert "hunter2" not in formatter.format(record(text))
+    assert "hunter2" not in formatter.format(record("%s", text))
+
+
+def test_nor_is_it_in_a_traceback() -> None:
+    entry = record("broke")
+    try:
+        raise ValueError("xoxb-hunter2")
+    except ValueError:
+        entry.exc_info = sys.exc_info()
+    line = TextLines().format(entry)
+    assert "hunter2" not in line
+    assert "ValueError: xoxb-***" in line
+
+
+def test_setup_puts_one_handler_and_quietens_the_libraries() -> None:
+    setup("info", "json", ("secret",))
+    setup("warning", "text")
+    (handler,) = logging.getLogger().handlers
+    assert isinstance(handler.formatter, TextLines)
+    assert logging.getLogger().level == logging.WARNING
+    assert logging.getLogger("httpx").level == logging.WARNING
+    assert isinstance(setup("debug", "json"), LogWatcher)
+
+
+FACTS: list[Fact] = [
+    TurnOpened(0.0, "t", "U1", "C1", "1.0", "what is agntcy"),
+    AgentEvent(0.1, "t", "streaming_result", {"text": "what is agntcy"}),
+    Decided(0.2, "t", "AnswerText('agntcy')", (), "answering"),
+    SlackCalled(0.3, "t", "chat.startStream", {"text": "agntcy"}, True, None, 0.1),
+    SlackCalled(0.4, "t", "chat.appendStream", {"text": "agntcy"}, False, "ratelimited", 0.1),
+    TurnClosed(0.5, "t", "failed", "the agent failed", "ctx", "task-1", None, {}, 0),
+]
+
+
+def test_turns_are_logged_at_info_without_their_text(caplog: pytest.LogCaptureFixture) -> None:
+    watcher = LogWatcher()
+    with caplog.at_level(logging.DEBUG):
+        for fact in FACTS:
+            watcher(fact)
+    spoken = [entry for entry in caplog.records if entry.levelno >= logging.INFO]
+    assert [entry.getMessage() for entry in spoken] == ["turn begins", "turn ends: failed (the agent failed)"]
+    assert [vars(entry)["thread_ts"] for entry in spoken] == ["1.0", "1.0"]
+    assert vars(spoken[1])["task"] == "task-1"
+    assert len(caplog.records) == len(FACTS) + 1

@@ -1,0 +1,213 @@
+"""What the page is told: a snapshot, then changes that add up to the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from slack_bot.observe.facts import AgentEvent, Decided, SlackCalled, TurnClosed, TurnOpened
+from slack_bot.playground.feed import Feed, Tale, named, plain
+from slack_bot.playground.workspace import BOT_TOKEN, Workspace
+from slack_bot.turn.actions import AppendText, Card, CardState, UpdateCard
+from slack_bot.turn.events import AnswerText, StreamEnd, StreamEnded, TurnBegan
+from slack_bot.turn.record import Outcome
+
+
+class Stand:
+    """A workspace with one thread, its feed, and what was told."""
+
+    def __init__(self) -> None:
+        self.workspace = Workspace()
+        self.workspace.add_user("U1", "Maya")
+        self.workspace.add_user("U9", "Replay")
+        self.workspace.add_channel("C1", "general")
+        self.feed = Feed(self.workspace, virtual=["U9"], suggestions=[("A joke", "tell me a joke")])
+        self.told: list[Tale] = []
+        self.stop = self.feed.listen(self.told.append)
+        self.root = self.workspace.say("U1", "C1", "<@U0BOT> hi", now=1.0)
+
+    def call(self, method: str, **args: Any) -> dict[str, Any]:
+        answer = self.workspace.call(method, args, now=2.0, token=BOT_TOKEN, is_json=True)
+        assert answer.body["ok"], answer.body
+        return dict(answer.body)
+
+    def stream(self, *chunks: dict[str, Any]) -> str:
+        body = self.call(
+            "chat.startStream",
+            channel="C1",
+            thread_ts=self.root,
+            recipient_user_id="U1",
+            recipient_team_id="T1",
+            chunks=list(chunks),
+        )
+        return str(body["ts"])
+
+    def append(self, ts: str, *chunks: dict[str, Any]) -> None:
+        self.call("chat.appendStream", channel="C1", ts=ts, chunks=list(chunks))
+
+    def kinds(self) -> list[str]:
+        return [tale["type"] for tale in self.told]
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "markdown_text", "text": words}
+
+
+@pytest.fixture
+def stand() -> Stand:
+    return Stand()
+
+
+def test_the_snapshot_names_people_places_and_what_may_be_asked(stand: Stand) -> None:
+    direct = stand.workspace.direct("U1")
+    shot = stand.feed.snapshot()
+    assert shot["bot"] == {"user_id": "U0BOT", "name": "slack_bot"}
+    assert shot["people"] == [
+        {"id": "U1", "name": "Maya", "virtual": False},
+        {"id": "U9", "name": "Replay", "virtual": True},
+    ]
+    general, dm = shot["channels"]
+    assert (general["id"], general["kind"]) == ("C1", "channel")
+    assert (dm["id"], dm["kind"], dm["members"]) == (direct, "im", ["U0BOT", "U1"])
+    assert shot["suggestions"] == [{"label": "A joke", "text": "tell me a joke"}]
+    assert [message["text"] for message in shot["messages"]] == ["<@U0BOT> hi"]
+
+
+def test_a_message_that_grows_is_told_by_what_it_grew_by(stand: Stand) -> None:
+    ts = stand.stream(text("Hello"))
+    stand.told.clear()
+    stand.append(ts, text(" world"))
+    assert stand.told == [{"type": "grow", "channel": "C1", "ts": ts, "text": " world"}]
+
+
+def test_a_message_that_changes_otherwise_is_told_whole(stand: Stand) -> None:
+    ts = stand.stream(text("Hello"))
+    stand.told.clear()
+    stand.append(
+        ts, {"type": "task_update", "id": "a", "title": "Search", "status": "in_progress"}, text("!")
+    )
+    (tale,) = [tale for tale in stand.told if tale["type"] == "message"]
+    assert tale["message"]["text"] == "Hello!"
+    assert tale["message"]["tasks"][0]["title"] == "Search"
+    assert tale["message"]["state"] == "streaming"
+
+
+def test_what_is_told_adds_up_to_the_snapshot(stand: Stand) -> None:
+    ts = stand.stream(text("one"))
+    for word in (" two", " three"):
+        stand.append(ts, text(word))
+    stand.call("chat.stopStream", channel="C1", ts=ts)
+    stand.call("chat.postMessage", channel="C1", thread_ts=stand.root, text="and a post")
+    kept: dict[str, Tale] = {}
+    for tale in stand.told:
+        match tale["type"]:
+            case "message":
+                kept[tale["message"]["ts"]] = tale["message"]
+            case "grow":
+                kept[tale["ts"]] = {**kept[tale["ts"]], "text": kept[tale["ts"]]["text"] + tale["text"]}
+    assert list(kept.values()) == stand.feed.snapshot()["messages"]
+    assert kept[ts]["text"] == "one two three"
+    json.dumps(stand.told)
+
+
+def test_a_post_with_blocks_is_said_by_its_blocks(stand: Stand) -> None:
+    blocks = [{"type": "markdown", "text": "**hi**"}]
+    stand.call("chat.postMessage", channel="C1", thread_ts=stand.root, text="hi", blocks=blocks)
+    message = stand.feed.snapshot()["messages"][-1]
+    assert message["text"] == ""
+    assert message["blocks"][0]["text"] == "**hi**"
+
+
+def test_a_deleted_message_goes(stand: Stand) -> None:
+    ts = stand.call("chat.postMessage", channel="C1", thread_ts=stand.root, text="oops")["ts"]
+    stand.told.clear()
+    stand.call("chat.delete", channel="C1", ts=ts)
+    assert {"type": "gone", "channel": "C1", "ts": ts} in stand.told
+    assert ts not in [message["ts"] for message in stand.feed.snapshot()["messages"]]
+
+
+def test_the_typing_status_is_told_and_goes_with_the_answer(stand: Stand) -> None:
+    stand.call("assistant.threads.setStatus", channel_id="C1", thread_ts=stand.root, status="is thinking...")
+    where = {"type": "status", "channel": "C1", "thread_ts": stand.root}
+    assert stand.told[-1] == {**where, "text": "is thinking..."}
+    assert stand.feed.snapshot()["statuses"][0]["text"] == "is thinking..."
+    stand.stream(text("Hello"))
+    assert {**where, "text": ""} in stand.told
+
+
+def test_a_pressed_control_shows_as_pressed_also_later(stand: Stand) -> None:
+    ts = stand.stream(text("Hello"))
+    stand.told.clear()
+    stand.feed.pressed("C1", ts, "feedback", "positive|x")
+    assert stand.told[0]["message"]["pressed"] == {"feedback": "positive|x"}
+    stand.append(ts, text(" you"))
+    assert stand.told[-1]["type"] == "grow"
+    stand.feed.pressed("C1", "9.9", "feedback", "positive|x")  # a message nobody knows
+    assert len(stand.told) == 2
+
+
+def test_who_stops_listening_is_told_nothing_more(stand: Stand) -> None:
+    stand.stop()
+    stand.told.clear()
+    stand.stream(text("Hello"))
+    assert stand.told == []
+
+
+def open_turn(turn: str = "t1", at: float = 5.0) -> TurnOpened:
+    return TurnOpened(at, turn, "U1", "C1", "1.0", "hi")
+
+
+def test_facts_are_numbered_named_and_kept(stand: Stand) -> None:
+    stand.told.clear()
+    feed = stand.feed
+    feed(open_turn())
+    feed(Decided(5.0, "t1", TurnBegan(), (), "waiting"))
+    feed(AgentEvent(5.1, "t1", "streaming_result", {"artifact": {"parts": ({"text": "x"},)}}))
+    feed(Decided(5.1, "t1", AnswerText("x", "why"), (AppendText("x", "grows"),), "answering"))
+    feed(SlackCalled(5.2, "t1", "chat.appendStream", {"chunks": [1]}, False, "ratelimited", 0.1))
+    feed(Decided(5.3, "t1", StreamEnded(StreamEnd.CLOSED), (), "closed", late=True))
+    feed(TurnClosed(5.4, "t1", Outcome.ANSWERED, None, "c", "t", "trace", {"answer_begun": True}, 1))
+    facts = [tale["fact"] for tale in stand.told]
+    assert [fact["kind"] for fact in facts] == [
+        "opened", "decision", "event", "decision", "call", "decision", "closed",
+    ]  # fmt: skip
+    assert [fact["n"] for fact in facts] == list(range(1, 8))
+    assert facts[2]["raw"] == {"artifact": {"parts": [{"text": "x"}]}}
+    # What the agent's event led to points to it; the turn's own beginning and end do not.
+    assert [fact.get("of") for fact in facts] == [None, None, 3, 3, None, None, None]
+    assert facts[3]["actions"] == [{"name": "AppendText", "text": "x", "reason": "grows"}]
+    assert facts[4]["error"] == "ratelimited"
+    assert facts[5]["late"] is True
+    assert facts[6]["outcome"] == "answered"
+    assert stand.feed.snapshot()["facts"] == facts
+    json.dumps(facts)
+
+
+def test_a_fact_of_no_known_turn_is_not_told(stand: Stand) -> None:
+    stand.told.clear()
+    stand.feed(SlackCalled(1.0, "", "auth.test", {}, True, None, 0.1))
+    assert stand.told == []
+
+
+def test_only_the_last_turns_are_kept(stand: Stand) -> None:
+    for number in range(40):
+        stand.feed(open_turn(f"t{number}"))
+    assert [fact["turn"] for fact in stand.feed.snapshot()["facts"]] == [
+        f"t{number}" for number in range(10, 40)
+    ]
+
+
+def test_anything_becomes_plain_json() -> None:
+    card = UpdateCard(Card("a", "Search", CardState.RUNNING), "why")
+    assert named(card) == {
+        "name": "UpdateCard",
+        "card": {"id": "a", "title": "Search", "state": "in_progress", "details": "", "output": ""},
+        "reason": "why",
+    }
+    assert named("odd") == {"name": "str", "value": "odd"}
+    assert plain({1: (2.5, None, True, {"x"}), "o": object}) == {
+        "1": [2.5, None, True, ["x"]],
+        "o": "<class 'object'>",
+    }

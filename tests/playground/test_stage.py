@@ -1,0 +1,171 @@
+"""What a visitor may do, and what the workspace and the bot hear of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from slack_bot.clock import Clock
+from slack_bot.playground.stage import CHANNEL, REPLAYER, Stage, streams_in
+from slack_bot.playground.switchboard import Switchboard
+from slack_bot.playground.workspace import BOT_TOKEN, Workspace
+from slack_bot.tools.tape import Recording, Tape
+
+EVENT = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "hi"}]}
+
+
+class Board(Switchboard):
+    """Notes what is plugged in."""
+
+    def __init__(self) -> None:
+        super().__init__(httpx.AsyncHTTPTransport())
+        self.plugged: list[tuple[str, Tape | Recording, float]] = []
+
+    def plug(self, message_id: str, capture: Tape | Recording, speed: float) -> None:
+        self.plugged.append((message_id, capture, speed))
+
+
+class Scene:
+    def __init__(self) -> None:
+        self.workspace, self.board = Workspace(), Board()
+        self.stage = Stage(self.workspace, self.board, Clock(lambda: 0.0, lambda: 100.0))
+
+    async def take(self, kind: str, **order: Any) -> dict[str, Any]:
+        return await self.stage.take({"type": kind, "user": "U0MAYA", **order}) or {}
+
+    def events(self) -> list[dict[str, Any]]:
+        return [envelope.payload["event"] for envelope in self.workspace.take()]
+
+    def post(self, thread_ts: str, *blocks: dict[str, Any]) -> str:
+        args = {"channel": CHANNEL, "thread_ts": thread_ts, "text": "x", "blocks": list(blocks)}
+        body = self.workspace.call("chat.postMessage", args, now=101.0, token=BOT_TOKEN, is_json=True).body
+        assert body["ok"], body
+        self.workspace.take()
+        return str(body["ts"])
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+async def test_a_visitor_speaks_and_the_bot_hears_it(scene: Scene) -> None:
+    said = await scene.take("say", channel=CHANNEL, text="<@U0BOT> hello", thread_ts=None)
+    assert said == {"type": "said", "channel": CHANNEL, "ts": said["ts"], "thread_ts": None}
+    assert {event["type"] for event in scene.events()} == {"app_mention", "message"}
+    reply = await scene.take("say", channel=CHANNEL, text="more", thread_ts=said["ts"])
+    assert reply["thread_ts"] == said["ts"]
+    assert scene.events()[0]["thread_ts"] == said["ts"]
+
+
+async def test_a_direct_message_needs_no_mention(scene: Scene) -> None:
+    await scene.take("say", channel=scene.workspace.direct("U0MAYA"), text="hello")
+    (event,) = scene.events()
+    assert (event["channel_type"], event["text"]) == ("im", "hello")
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        {"type": "say", "channel": CHANNEL, "text": "  "},
+        {"type": "say", "channel": CHANNEL, "text": "x" * 12_001},
+        {"type": "say", "channel": "C9", "text": "x"},
+        {"type": "say", "channel": CHANNEL, "text": "x", "thread_ts": "9.9"},
+        {"type": "say", "channel": CHANNEL, "text": "x", "user": REPLAYER},
+        {"type": "say", "channel": CHANNEL, "text": "x", "user": "U0BOT"},
+        {"type": "say", "channel": CHANNEL, "text": 3},
+        {"type": "press", "channel": CHANNEL, "ts": "9.9", "action_id": "retry", "value": ""},
+        {"type": "press", "channel": CHANNEL},
+        {"type": "replay", "name": "x", "text": "nonsense", "speed": 1},
+        {"type": "replay", "name": "x", "text": "", "speed": 1},
+        {"type": "replay", "name": "x", "text": json.dumps({"one": [EVENT]}), "key": "two", "speed": 1},
+        {"type": "dance"},
+        {},
+    ],
+)
+async def test_what_cannot_be_done_is_refused_in_words(scene: Scene, order: dict[str, Any]) -> None:
+    answer = await scene.stage.take({"user": "U0MAYA", **order})
+    assert answer is not None
+    assert answer["type"] == "refused"
+    assert answer["text"].endswith(".") or "x" in answer["text"]
+    assert scene.workspace.outbox == []
+
+
+async def test_feedback_shows_as_pressed_and_a_plain_button_does_not(scene: Scene) -> None:
+    root = (await scene.take("say", channel=CHANNEL, text="hi"))["ts"]
+    words = {"type": "plain_text", "text": "x"}
+    sides = {side: {"text": words, "value": side[:3]} for side in ("positive_button", "negative_button")}
+    feedback = {"type": "feedback_buttons", "action_id": "feedback", **sides}
+    retry = {"type": "button", "action_id": "retry", "text": words, "value": "again"}
+    ts = scene.post(
+        root, {"type": "context_actions", "elements": [feedback]}, {"type": "actions", "elements": [retry]}
+    )
+    assert await scene.take("press", channel=CHANNEL, ts=ts, action_id="feedback", value="pos") == {}
+    assert await scene.take("press", channel=CHANNEL, ts=ts, action_id="retry", value="again") == {}
+    payloads = [envelope.payload for envelope in scene.workspace.take()]
+    assert [payload["actions"][0]["value"] for payload in payloads] == ["pos", "again"]
+    assert scene.stage.feed.snapshot()["messages"][-1]["pressed"] == {"feedback": "pos"}
+
+
+async def test_stop_is_slacks_own(scene: Scene) -> None:
+    root = (await scene.take("say", channel=CHANNEL, text="hi"))["ts"]
+    scene.workspace.take()
+    assert await scene.take("stop", channel=CHANNEL, thread_ts=root) == {}
+    (event,) = scene.events()
+    assert (event["type"], event["user"], event["thread_ts"]) == ("agent_session_stopped", "U0MAYA", root)
+
+
+async def test_a_dropped_file_is_asked_about_by_somebody_else_and_plugged_in(scene: Scene) -> None:
+    answer = await scene.take("replay", name="my `tape`.json", text=json.dumps([EVENT]), speed=0)
+    assert answer["type"] == "said"
+    mention = scene.events()[0]
+    assert mention["user"] == REPLAYER
+    assert mention["text"] == "<@U0BOT> Replay of `my 'tape'.json`"
+    ((message_id, capture, speed),) = scene.board.plugged
+    assert isinstance(capture, Tape)
+    assert speed == float("inf")
+    assert len(message_id) == 36
+
+
+async def test_a_tapes_own_question_is_shown(scene: Scene) -> None:
+    head = {"format": "slack-bot-tape", "version": 1, "question": "what is up"}
+    tape = "\n".join(json.dumps(line) for line in (head, {"t": 0, "event": EVENT}))
+    await scene.take("replay", name="t", text=tape, speed=1)
+    assert scene.events()[0]["text"] == "<@U0BOT> Replay of `t`: what is up"
+
+
+async def test_raw_sse_replays_too(scene: Scene) -> None:
+    await scene.take("replay", name="raw", text=f"data: {json.dumps({'result': EVENT})}\n\n", speed=1)
+    assert isinstance(scene.board.plugged[0][1], Recording)
+
+
+async def test_of_several_streams_one_is_chosen(scene: Scene) -> None:
+    text = json.dumps({"one": [EVENT], "two": [EVENT], "note": "x"})
+    asked = await scene.take("replay", name="many.json", text=text, speed=1)
+    assert asked == {"type": "choose", "name": "many.json", "keys": ["one", "two"]}
+    assert scene.workspace.outbox == []
+    await scene.take("replay", name="many.json", text=text, speed=1, key="two")
+    assert scene.events()[0]["text"] == "<@U0BOT> Replay of `many.json` (two)"
+
+
+@pytest.mark.parametrize(
+    ("document", "names"),
+    [
+        ({"a": [{}], "b": [{}]}, ["a", "b"]),
+        ({"artifacts": {"a": [{}], "b": [{}]}}, ["a", "b"]),
+        ({"artifacts": [{}], "b": [{}]}, []),
+        ({"events": [{}], "b": [{}]}, []),
+        ([{}], []),
+        ({"a": [], "b": [1], "c": 3}, []),
+    ],
+)
+def test_the_streams_in_a_file(document: Any, names: list[str]) -> None:
+    assert streams_in(json.dumps(document)) == names
+
+
+def test_what_is_no_json_has_no_streams() -> None:
+    assert streams_in("data: x") == []
+    assert streams_in("[" * 100_000) == []

@@ -1,0 +1,30 @@
+from slack_bot.playground.search import Library
+from slack_bot.playground.toolbox import CAPS, FETCH, SEARCH, Toolbox
+
+LIBRARY = Library({"cats": "# Cats\n\nCats sleep."})
+
+
+def test_search_and_fetch() -> None:
+    tools = Toolbox(LIBRARY)
+    found = tools.call(SEARCH, "cats")
+    assert [hit.section.page for hit in found.hits] == ["cats"]
+    assert "cats: Cats" in found.text
+    assert "Cats sleep." in tools.call(FETCH, "cats").text
+
+
+def test_a_capped_tool_does_not_stop_the_other() -> None:
+    tools = Toolbox(LIBRARY)
+    results = [tools.call(SEARCH, "cats") for _ in range(7)]
+    assert [result.capped for result in results] == [False] * 5 + [True] * 2
+    assert "limit reached" in results[-1].text
+    assert not results[-1].failed
+    fetched = [tools.call(FETCH, "cats") for _ in range(11)]
+    assert [result.capped for result in fetched] == [False] * 10 + [True]
+    assert tools.calls == {SEARCH: 7, FETCH: 11}
+    assert CAPS == {SEARCH: 5, FETCH: 10}
+
+
+def test_what_does_not_exist_is_a_failed_result() -> None:
+    tools = Toolbox(LIBRARY)
+    assert tools.call(FETCH, "birds").failed
+    assert tools.call("archive", "x").failed

@@ -1,0 +1,74 @@
+"""What every store promises. `test_memory` and `test_sqlite` each run all of it on their own."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from slack_bot.store.contracts import Conversation, Press, Store
+from slack_bot.turn.record import ThreadKey
+
+HOUR = 3600.0
+THREAD = ThreadKey("T1", "C1", "111.222")
+
+
+class StoreContract:
+    """Collected only where a subclass gives the `store` fixture (dedupe time: 24 hours)."""
+
+    async def test_a_question_is_taken_once(self, store: Store) -> None:
+        assert await store.inbox.accept("T1:C1:1.0", 1000.0)
+        assert not await store.inbox.accept("T1:C1:1.0", 1001.0)
+        assert await store.inbox.accept("T1:C1:2.0", 1002.0)
+
+    async def test_of_fifty_at_once_one_takes_it(self, store: Store) -> None:
+        taken = await asyncio.gather(*(store.inbox.accept("T1:C1:1.0", 1000.0) for _ in range(50)))
+        assert sum(taken) == 1
+
+    async def test_a_key_is_forgotten_after_its_hours_and_not_before(self, store: Store) -> None:
+        assert await store.inbox.accept("old", 1000.0)
+        assert not await store.inbox.accept("old", 1000.0 + 24 * HOUR - 1)
+        assert await store.inbox.accept("old", 1000.0 + 24 * HOUR)
+        assert not await store.inbox.accept("old", 1000.0 + 24 * HOUR + 1)
+
+    async def test_a_new_thread_has_no_context(self, store: Store) -> None:
+        assert await store.contexts.get("agent", THREAD) == Conversation()
+
+    async def test_what_is_known_of_a_thread_is_replaced_whole(self, store: Store) -> None:
+        await store.contexts.put("agent", THREAD, Conversation("ctx", "task", "U1"), 1.0)
+        assert await store.contexts.get("agent", THREAD) == Conversation("ctx", "task", "U1")
+        await store.contexts.put("agent", THREAD, Conversation("ctx"), 2.0)
+        assert await store.contexts.get("agent", THREAD) == Conversation("ctx")
+
+    async def test_contexts_are_kept_by_agent_team_channel_and_thread(self, store: Store) -> None:
+        await store.contexts.put("agent", THREAD, Conversation("ctx"), 1.0)
+        assert await store.contexts.get("other", THREAD) == Conversation()
+        for other in ({"team": "T2"}, {"channel": "C2"}, {"ts": "3.0"}):
+            assert await store.contexts.get("agent", replace(THREAD, **other)) == Conversation()
+
+    async def test_a_later_press_of_the_same_person_replaces_the_earlier(self, store: Store) -> None:
+        await store.feedback.record(Press("turn", "U1", "positive", 1.0))
+        await store.feedback.record(Press("turn", "U2", "positive", 2.0))
+        await store.feedback.record(Press("turn", "U1", "negative", 3.0))
+        await store.feedback.record(Press("other", "U1", "positive", 4.0))
+        assert await store.feedback.presses("turn") == (
+            Press("turn", "U2", "positive", 2.0),
+            Press("turn", "U1", "negative", 3.0),
+        )
+        assert await store.feedback.presses("unknown") == ()
+
+    async def test_facts_about_an_agent_are_kept_by_name(self, store: Store) -> None:
+        assert await store.lore.learned("agent") == {}
+        await store.lore.learn("agent", "wire", "0.3", 1.0)
+        await store.lore.learn("agent", "wire", "1.0", 2.0)
+        await store.lore.learn("agent", "answer", "artifact", 2.0)
+        await store.lore.learn("other", "wire", "0.3", 2.0)
+        assert await store.lore.learned("agent") == {"wire": "1.0", "answer": "artifact"}
+
+    async def test_text_of_any_script_and_quotes_are_kept_as_they_are(self, store: Store) -> None:
+        odd = ThreadKey("T'1", 'C"1', "1;--\u2028😀")
+        await store.contexts.put("a'gent", odd, Conversation("ctx:\x00run"), 1.0)
+        assert await store.contexts.get("a'gent", odd) == Conversation("ctx:\x00run")
+
+    async def test_it_may_be_closed_twice(self, store: Store) -> None:
+        await store.close()
+        await store.close()

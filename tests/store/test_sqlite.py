@@ -1,0 +1,113 @@
+"""The contract, and what only a file can do: last, be missing, be damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from slack_bot.errors import StoreError
+from slack_bot.store.contracts import Conversation, Press, Store
+from slack_bot.store.sqlite import VERSION, open_sqlite
+
+from .contract import HOUR, THREAD, StoreContract
+
+
+class TestSqlite(StoreContract):
+    @pytest.fixture
+    async def store(self, tmp_path: Path) -> AsyncIterator[Store]:
+        opened = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+        yield opened
+        await opened.close()
+
+
+async def test_everything_is_still_there_after_the_file_was_closed_and_opened(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    first = await open_sqlite(file, 24.0)
+    await first.inbox.accept("key", 1.0)
+    await first.contexts.put("agent", THREAD, Conversation("ctx", "task", "U1"), 1.0)
+    await first.feedback.record(Press("turn", "U1", "positive", 1.0))
+    await first.lore.learn("agent", "wire", "0.3", 1.0)
+    await first.close()
+
+    second = await open_sqlite(file, 24.0)
+    assert not await second.inbox.accept("key", 2.0)
+    assert await second.contexts.get("agent", THREAD) == Conversation("ctx", "task", "U1")
+    assert await second.feedback.presses("turn") == (Press("turn", "U1", "positive", 1.0),)
+    assert await second.lore.learned("agent") == {"wire": "0.3"}
+    await second.close()
+
+
+async def test_old_keys_leave_the_file(tmp_path: Path) -> None:
+    store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    for number in range(5):
+        await store.inbox.accept(f"key {number}", float(number))
+    await store.inbox.accept("later", 25 * HOUR)
+    await store.close()
+    with sqlite3.connect(tmp_path / "store.sqlite") as reader:
+        assert reader.execute("SELECT key FROM accepted").fetchall() == [("later",)]
+    reader.close()
+
+
+async def test_a_question_taken_by_one_connection_is_taken_for_the_other(tmp_path: Path) -> None:
+    one, two = [await open_sqlite(tmp_path / "store.sqlite", 24.0) for _ in range(2)]
+    assert await one.inbox.accept("key", 1.0)
+    assert not await two.inbox.accept("key", 1.0)
+    await one.close()
+    await two.close()
+
+
+async def test_a_missing_directory_is_named_in_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"directory .*nowhere does not exist; create it\.$"):
+        await open_sqlite(tmp_path / "nowhere" / "store.sqlite", 24.0)
+
+
+async def test_a_directory_in_place_of_the_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"cannot be used \(unable to open database file\)\.$"):
+        await open_sqlite(tmp_path, 24.0)
+
+
+async def test_a_file_that_is_no_database_is_one_sentence_and_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    file.write_bytes(b"This was somebody's shopping list. " * 100)
+    before = file.read_bytes()
+    with pytest.raises(StoreError, match=r"damaged or is not a SQLite file; move it away and start again\.$"):
+        await open_sqlite(file, 24.0)
+    assert file.read_bytes() == before
+
+
+async def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    await (await open_sqlite(file, 24.0)).close()
+    with sqlite3.connect(file) as writer:
+        writer.execute(f"PRAGMA user_version = {VERSION + 1}")
+    writer.close()
+    with pytest.raises(StoreError, match="written by a newer version"):
+        await open_sqlite(file, 24.0)
+
+
+async def test_a_write_that_fails_is_a_store_error(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    store = await open_sqlite(file, 24.0)
+    with sqlite3.connect(file) as other:
+        other.execute("DROP TABLE accepted")
+    other.close()
+    with pytest.raises(StoreError, match="no such table"):
+        await store.inbox.accept("key", 1.0)
+    await store.close()
+
+
+async def test_a_closed_store_says_so(tmp_path: Path) -> None:
+    store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    await store.close()
+    with pytest.raises(StoreError):
+        await store.inbox.accept("key", 1.0)
+
+
+async def test_every_write_reaches_the_disk_before_it_is_believed(tmp_path: Path) -> None:
+    store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    full = 2
+    assert await store._rows.read("PRAGMA synchronous") == [(full,)]
+    await store.close()

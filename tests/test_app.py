@@ -1,0 +1,188 @@
+"""The composition root: what it builds, what it closes, and how `slack-bot run` begins and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+
+from slack_bot.app import build, check_agent, check_slack, run
+from slack_bot.clock import loop_clock
+from slack_bot.errors import SettingsError, SlackError, StoreError
+from slack_bot.observe.facts import Fact
+from slack_bot.playground.scripted import ScriptedAgent
+from slack_bot.playground.scripted_http import serve_scripted
+from slack_bot.playground.slack_api import SlackFace
+from slack_bot.playground.workspace import APP_TOKEN, BOT_TOKEN, Workspace
+from slack_bot.settings import Settings, load
+from slack_bot.store.memory import MemoryStore
+from tests.whole_bot import (
+    CHANNEL,
+    answer,
+    bot_on_network,
+    bot_settings,
+    free_port,
+    on_virtual_time,
+    seen,
+    whole_bot,
+)
+
+
+async def test_building_talks_to_nobody_and_closing_twice_is_fine(tmp_path: Path) -> None:
+    settings = bot_settings(store_url=f"sqlite:///{tmp_path}/bot.sqlite", api_url="http://127.0.0.1:1/")
+    app = await build(settings)
+    assert (tmp_path / "bot.sqlite").exists()
+    await app.close()
+    await app.close()
+    assert app.web_client.session is not None
+    assert app.web_client.session.closed
+
+
+async def test_what_was_handed_in_stays_open() -> None:
+    class Handed(MemoryStore):
+        closed = False
+
+        async def close(self) -> None:
+            self.closed = True
+
+    store = Handed()
+    async with await build(bot_settings(), store=store):
+        pass
+    assert not store.closed
+
+
+async def test_a_store_that_cannot_be_opened_leaves_nothing_open(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="create it"):
+        await build(bot_settings(store_url=f"sqlite:///{tmp_path}/nowhere/bot.sqlite"))
+    with pytest.raises(SettingsError, match="STORE_URL"):
+        await build(bot_settings(store_url="bot.sqlite"))
+
+
+async def test_bolt_looks_nothing_up_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_API_URL"):
+        monkeypatch.setenv(name, "from-the-environment")
+    async with await build(bot_settings(signing_secret=None), store=MemoryStore()) as app:
+        assert app.web_client.token == BOT_TOKEN
+        assert "from-the-environment" not in repr(vars(app.bolt))
+    assert caplog.records == []
+    assert logging.getLogger("slack_bot").level == logging.NOTSET  # Bolt has left our own logging alone
+
+
+@on_virtual_time
+async def test_another_app_s_oauth_variables_change_nothing() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLACK_CLIENT_ID", "1.2")
+        patch.setenv("SLACK_CLIENT_SECRET", "s")
+        async with whole_bot(answer("Yes.")) as bot:
+            root = await bot.ask("hi")
+            await bot.idle()
+            assert bot.read(root) == ["Yes."]
+
+
+@on_virtual_time
+async def test_every_fact_reaches_the_watcher_and_those_added_later() -> None:
+    async with whole_bot(answer("Yes.")) as bot:
+        later: list[Fact] = []
+        bot.app.watchers.add(later.append)
+        await bot.ask("hi")
+        await bot.idle()
+        assert later == bot.facts != []
+
+
+# -- checks at the start
+
+
+def settings_for(**env: str) -> Settings:
+    given = {
+        "SLACK_BOT_TOKEN": BOT_TOKEN,
+        "SLACK_APP_TOKEN": APP_TOKEN,
+        "SLACK_BOT_STORE__STORE_URL": "memory://",
+    }
+    return load({**given, **env}, env_file=None, secrets_dir=None)
+
+
+async def test_who_we_are_is_logged_and_a_wrong_token_is_one_sentence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "slack_bot")
+    async with bot_on_network() as (_, _, app):
+        await check_slack(app)
+        await check_agent(app)
+    assert "signed in to Slack as" in caplog.text
+    assert "the agent is ready" in caplog.text
+    with pytest.raises(SlackError, match=r"Slack refused SLACK_BOT_TOKEN \(invalid_auth\)"):
+        async with bot_on_network(bot_token="xoxb-wrong") as (_, _, app):
+            await check_slack(app)
+
+
+@pytest.mark.parametrize(
+    "transport",
+    [
+        httpx.MockTransport(lambda request: httpx.Response(404)),
+        httpx.MockTransport(lambda request: httpx.Response(200, html="<html>Sign in</html>")),
+        None,
+    ],
+    ids=["card missing", "HTML instead of JSON", "agent down"],
+)
+async def test_an_agent_that_is_not_there_is_warned_about_in_one_sentence(
+    transport: httpx.MockTransport | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = settings_for(A2A_AGENT_URL=f"http://127.0.0.1:{free_port()}")
+    async with await build(settings, http_transport=transport) as app:
+        await check_agent(app)
+    (warned,) = [record for record in caplog.records if record.name == "slack_bot.app"]
+    assert warned.levelno == logging.WARNING
+    assert warned.getMessage().startswith("the agent is not ready, questions will say so until it is: ")
+    assert "\n" not in warned.getMessage()
+
+
+def is_answered(workspace: Workspace, root: str) -> bool:
+    return any(message.state == "sealed" for message in workspace.thread(CHANNEL, root))
+
+
+async def test_what_is_known_of_a_thread_outlives_the_process(tmp_path: Path) -> None:
+    agent = ScriptedAgent(answer("One.", seconds=0.1), answer("Two.", seconds=0.1))
+    root, store_url = "1700000000.000100", f"sqlite:///{tmp_path}/bot.sqlite"
+    async with serve_scripted(agent) as url:
+        for number in (1, 2):
+            async with bot_on_network(url=url, store_url=store_url) as (workspace, _, app):
+                workspace.place("U1", CHANNEL, "Hello.", now=0.0, ts=root)
+                mention = f"<@{workspace.bot.user_id}> {number}"
+                workspace.say("U1", CHANNEL, mention, now=1700000000.0 + number, thread_ts=root)
+                await seen(partial(is_answered, workspace, root), workspace)
+                await app.desk.idle()
+    sent = [call.params["message"] for call in agent.questions]
+    assert ["contextId" in message for message in sent] == [False, True]
+
+
+# -- the whole run
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(sign: signal.Signals) -> None:
+    workspace = Workspace()
+    workspace.add_channel(CHANNEL)
+    agent = ScriptedAgent(answer("Finished before the end.", seconds=1.0))
+    loop = asyncio.get_running_loop()
+    async with serve_scripted(agent) as agent_url, SlackFace(workspace, loop_clock()) as face:
+        settings = settings_for(A2A_AGENT_URL=agent_url, SLACK_API_URL=face.api_url)
+        running = asyncio.create_task(run(settings))
+        try:
+            await face.sockets.connected()
+            root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=loop_clock().wall())
+            await seen(lambda: workspace.open_streams(), workspace)
+            os.kill(os.getpid(), sign)
+            await asyncio.wait_for(running, 15)
+        finally:
+            loop.remove_signal_handler(signal.SIGTERM)
+            loop.remove_signal_handler(signal.SIGINT)
+        assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Finished before the end."]
+        assert workspace.open_streams() == []

@@ -1,0 +1,199 @@
+"""The verbs: their help, their errors, their exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slack_bot import __version__
+from slack_bot.cli import main, parser
+from tests.whole_bot import free_port
+
+VERBS = ["play", "run", "replay"]
+STREAM = [
+    {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}},
+    {
+        "kind": "status-update",
+        "taskId": "t1",
+        "contextId": "c1",
+        "final": True,
+        "status": {
+            "state": "completed",
+            "message": {
+                "kind": "message",
+                "messageId": "m",
+                "role": "agent",
+                "parts": [{"kind": "text", "text": "42"}],
+            },
+        },
+    },
+]
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory without a `.env`, and an environment without settings."""
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith(("SLACK_", "A2A_")):
+            monkeypatch.delenv(name)
+    return tmp_path
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    said = capsys.readouterr()
+    assert said.out == ""
+    return said.err.splitlines()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_each_verb_shows_an_example(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--help"])
+    assert ended.value.code == 0
+    assert "example:" in (said := capsys.readouterr().out)
+    assert f"slack-bot {verb}" in said
+
+
+def test_the_help_names_every_verb_and_the_version_is_the_package_s(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for option in ("--help", "--version"):
+        with pytest.raises(SystemExit):
+            main([option])
+    said = capsys.readouterr().out
+    assert all(verb in said for verb in VERBS)
+    assert f"slack-bot {__version__}" in said
+
+
+@pytest.mark.parametrize("words", [[], ["dance"], ["replay"], ["run", "--nope"], ["play", "--port", "x"]])
+def test_wrong_usage_is_exit_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_what_the_verbs_are_given() -> None:
+    played = parser().parse_args(["play"])
+    assert (played.host, played.port, played.pace) == ("127.0.0.1", 8765, None)
+    replayed = parser().parse_args(["replay", "a", "b", "--json", "--scenario", "s", "--key", "k"])
+    assert (replayed.files, replayed.json, replayed.scenario, replayed.key) == (["a", "b"], True, "s", "k")
+    assert parser().parse_args(["run", "--http"]).http
+
+
+def test_a_run_without_settings_says_what_is_missing(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run"]) == 2
+    told = lines(capsys)
+    assert [line.split()[1] for line in told] == ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "A2A_AGENT_URL"]
+    assert all(line.startswith("slack-bot: ") for line in told)
+
+
+def test_a_run_with_a_wrong_setting_says_which(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SLACK_BOT_STREAM__FLUSH_INTERVALL", "1")
+    assert main(["run"]) == 2
+    assert lines(capsys) == [
+        "slack-bot: SLACK_BOT_STREAM__FLUSH_INTERVALL is not a setting;"
+        " did you mean SLACK_BOT_STREAM__FLUSH_INTERVAL?"
+    ]
+
+
+def test_a_run_that_cannot_reach_slack_is_one_sentence_and_exit_1(elsewhere: Path) -> None:
+    env = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(Path(__file__).parents[1]),
+        "SLACK_BOT_TOKEN": "xoxb-hunter2",
+        "SLACK_APP_TOKEN": "xapp-hunter2",
+        "A2A_AGENT_URL": "http://127.0.0.1:1",
+        "SLACK_API_URL": f"http://127.0.0.1:{free_port()}/api/",
+    }
+    ran = subprocess.run(
+        [sys.executable, "-m", "slack_bot", "run"],
+        cwd=elsewhere,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert len(ran.stderr.splitlines()) == 1, ran.stderr
+    assert ran.stderr.startswith("slack-bot: Slack cannot be reached at http://127.0.0.1:")
+    assert "hunter2" not in ran.stderr
+
+
+def test_replay_prints_the_thread(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
+    assert main(["replay", "stream.json"]) == 0
+    assert "42" in capsys.readouterr().out
+    assert main(["replay", "stream.json", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["visible"] == "42"
+
+
+@pytest.mark.parametrize("content", [None, "", "{", '{"t": 1', "\x00\x01", "hello"])
+def test_a_file_that_cannot_be_read_is_one_sentence_and_exit_2(
+    content: str | None, elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is not None:
+        (elsewhere / "tape.jsonl").write_text(content)
+    assert main(["replay", "tape.jsonl"]) == 2
+    (told,) = lines(capsys)
+    assert told.startswith("slack-bot: tape.jsonl")
+
+
+def test_help_is_quick_because_nothing_heavy_is_loaded() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "slack_bot", "--help"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+        cwd=Path(__file__).parents[1],
+    )
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in ran.stderr.splitlines()}
+    assert not loaded & {"slack_sdk", "slack_bolt", "httpx", "aiohttp", "pydantic", "a2a", "aiosqlite"}
+
+
+def test_a_verb_that_is_interrupted_ends_as_a_shell_expects(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(args: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("slack_bot.tools.replay.main", interrupted)
+    assert main(["replay", "x"]) == 130
+
+
+def test_play_on_a_port_that_is_taken_is_one_sentence_and_exit_1(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert main(["play", "--port", str(taken.getsockname()[1])]) == 1
+    (told,) = lines(capsys)
+    assert "--port" in told
+
+
+def test_play_without_its_extra_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("slack_bot.playground.serve")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr("slack_bot.playground.serve", raising=False)
+
+    class Missing:
+        def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+            if name == "slack_bot.playground.serve":
+                raise ModuleNotFoundError("No module named 'a2a'", name="a2a.server")
+
+    monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+    assert main(["play"]) == 1
+    (told,) = lines(capsys)
+    assert "pip install 'slack-bot-a2a[play]'" in told

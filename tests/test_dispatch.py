@@ -1,0 +1,460 @@
+"""The desk: one turn at a time in a thread, who may stop it, what is kept, and how it all ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+
+import pytest
+
+from slack_bot.dispatch import WAITING_REACTION, Retrying, Stopping, conversation_after
+from slack_bot.errors import BotError, StoreError
+from slack_bot.observe.facts import Fact, TurnClosed
+from slack_bot.store.contracts import Conversation
+from slack_bot.store.memory import MemoryStore
+from slack_bot.turn.record import Outcome, Question, ThreadKey, TurnResult
+from tests.whole_bot import CHANNEL, Bot, answer, failure, on_virtual_time, question, whole_bot
+
+
+def thread_of(root: str) -> ThreadKey:
+    return ThreadKey("T1", CHANNEL, root)
+
+
+def asked(bot: Bot) -> list[tuple[str, str | None, str | None]]:
+    """Text, context id and task id of every question that reached the agent."""
+    sent = [(call.text, call.params["message"]) for call in bot.agent.questions]
+    return [(text, message.get("contextId"), message.get("taskId")) for text, message in sent]
+
+
+# -- one at a time
+
+
+@on_virtual_time
+async def test_a_mention_is_answered_in_its_thread() -> None:
+    async with whole_bot(answer("The answer is 42.")) as bot:
+        root = await bot.ask("what is it?")
+        await bot.idle()
+        assert bot.read(root) == ["The answer is 42."]
+        assert asked(bot) == [("what is it?", None, None)]
+        assert bot.ends == ["answered"]
+
+
+@on_virtual_time
+async def test_a_second_question_in_a_thread_waits_for_the_first_and_is_marked_while_it_does() -> None:
+    async with whole_bot(answer("First.", ids="1"), answer("Second.", ids="1")) as bot:
+        root = await bot.ask("one")
+        second = await bot.ask("two", user="U2", thread_ts=root)
+        await asyncio.sleep(0.5)
+        assert len(asked(bot)) == 1
+        (waiting,) = [seen for seen in bot.thread(root) if seen.ts == second]
+        assert WAITING_REACTION in (waiting.reactions or {})
+        await bot.idle()
+        assert bot.read(root) == ["First.", "Second."]
+        assert asked(bot) == [("one", None, None), ("two", "ctx-1", None)]
+        (marked,) = [seen for seen in bot.thread(root) if seen.ts == second]
+        assert not (marked.reactions or {}).get(WAITING_REACTION)
+        assert bot.workspace.status_rows(CHANNEL, root) == []
+
+
+@on_virtual_time
+async def test_questions_of_one_thread_are_answered_in_the_order_they_came() -> None:
+    async with whole_bot(answer("Yes.")) as bot:
+        root = await bot.ask("0")
+        for number in range(1, 6):
+            await bot.ask(str(number), thread_ts=root)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["0", "1", "2", "3", "4", "5"]
+
+
+@on_virtual_time
+async def test_threads_do_not_wait_for_each_other() -> None:
+    async with whole_bot(answer("Long.", seconds=60), answer("Short.", seconds=1)) as bot:
+        await bot.ask("one")
+        other = await bot.ask("two")
+        await asyncio.sleep(5)
+        assert bot.read(other) == ["Short."]
+        await bot.idle()
+
+
+@on_virtual_time
+async def test_the_same_question_brought_again_is_asked_once() -> None:
+    async with whole_bot(answer("Once.")) as bot:
+        bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
+        envelopes = bot.workspace.take()
+        assert len(envelopes) == 2  # the twins
+        assert await bot.deliver(envelopes) == [200, 200]
+        await bot.idle()
+        assert await bot.deliver(envelopes) == [200, 200]
+        await bot.idle()
+        assert len(asked(bot)) == 1
+
+
+@on_virtual_time
+async def test_a_mention_without_words_gets_a_hint_once_and_no_turn() -> None:
+    async with whole_bot() as bot:
+        root = await bot.ask("")
+        await bot.idle()
+        (hint,) = bot.read(root)
+        assert "Write your question" in hint
+        assert asked(bot) == []
+        assert bot.ends == []
+
+
+# -- what is kept of a thread
+
+
+@on_virtual_time
+async def test_a_thread_keeps_its_context_and_another_has_its_own() -> None:
+    store = MemoryStore()
+    async with whole_bot(
+        answer("One.", ids="1"), answer("Two.", ids="1"), answer("Three.", ids="2"), store=store
+    ) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await bot.ask("two", thread_ts=root)
+        await bot.idle()
+        await bot.ask("three")
+        await bot.idle()
+        assert asked(bot) == [("one", None, None), ("two", "ctx-1", None), ("three", None, None)]
+        assert await store.contexts.get(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
+
+
+@on_virtual_time
+async def test_the_context_is_kept_as_soon_as_it_is_known() -> None:
+    store = MemoryStore()
+    async with whole_bot(answer("Long.", seconds=60), store=store) as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(1)
+        assert await store.contexts.get(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
+        await bot.idle()
+
+
+@on_virtual_time
+async def test_the_asker_s_next_message_answers_an_agent_that_asked() -> None:
+    async with whole_bot(question("Which environment?"), answer("Deployed.")) as bot:
+        root = await bot.ask("deploy")
+        await bot.idle()
+        assert "Which environment?" in bot.read(root)[0]
+        assert await bot.app.desk.expects(thread_of(root), "U1")
+        assert not await bot.app.desk.expects(thread_of(root), "U2")
+
+        await bot.say("production", thread_ts=root)  # no mention needed
+        await bot.idle()
+        assert asked(bot)[1] == ("production", "ctx-1", "task-1")
+        assert bot.read(root)[-1] == "Deployed."
+        assert not await bot.app.desk.expects(thread_of(root), "U1")
+        assert bot.ends == ["asked", "answered"]
+
+
+@on_virtual_time
+async def test_what_another_person_says_does_not_answer_the_agent() -> None:
+    async with whole_bot(
+        question("Which environment?"), answer("Something else."), answer("Deployed.")
+    ) as bot:
+        root = await bot.ask("deploy")
+        await bot.idle()
+        await bot.say("I would take staging", user="U2", thread_ts=root)
+        await bot.idle()
+        assert len(asked(bot)) == 1
+        await bot.ask("what is staging?", user="U2", thread_ts=root)
+        await bot.idle()
+        assert asked(bot)[1] == ("what is staging?", "ctx-1", None)
+        await bot.say("production", thread_ts=root)
+        await bot.idle()
+        assert asked(bot)[2] == ("production", "ctx-1", "task-1")
+
+
+@pytest.mark.parametrize(
+    ("before", "task_id", "result", "after"),
+    [
+        (Conversation(), None, TurnResult(Outcome.ANSWERED, context_id="c"), Conversation("c")),
+        (Conversation("c"), None, TurnResult(Outcome.REFUSED), Conversation("c")),
+        (Conversation("c"), None, TurnResult(Outcome.ASKED, answers="t"), Conversation("c", "t", "U1")),
+        (Conversation("c", "t", "U1"), "t", TurnResult(Outcome.ANSWERED), Conversation("c")),
+        (
+            Conversation("c", "t", "U1"),
+            "t",
+            TurnResult(Outcome.ASKED, answers="t"),
+            Conversation("c", "t", "U1"),
+        ),
+        (Conversation("c", "t", "U1"), "t", TurnResult(Outcome.REFUSED), Conversation("c", "t", "U1")),
+        (Conversation("c", "t", "U2"), None, TurnResult(Outcome.ANSWERED), Conversation("c", "t", "U2")),
+    ],
+)
+def test_what_is_known_after_a_turn(
+    before: Conversation, task_id: str | None, result: TurnResult, after: Conversation
+) -> None:
+    asked_now = Question(thread_of("1.0"), "1.0", "U1", "T1", "q", task_id=task_id)
+    assert conversation_after(before, asked_now, result) == after
+
+
+@on_virtual_time
+async def test_the_agent_s_wire_is_learned_for_the_next_start() -> None:
+    store = MemoryStore()
+    async with whole_bot(store=store) as bot:
+        await bot.ask("hi")
+        await bot.idle()
+        assert await store.lore.learned(bot.app.agent.name) == {"wire": "0.3"}
+    async with whole_bot(store=store) as bot:
+        assert bot.app.agent.wire == "0.3"
+
+
+class BrokenStore(MemoryStore):
+    """A store that breaks at the calls named in `broken`."""
+
+    def __init__(self, *broken: str) -> None:
+        super().__init__()
+        for name in broken:
+            place, _, method = name.partition(".")
+            setattr(getattr(self, place), method, self._break)
+
+    async def _break(self, *_: object) -> bool:
+        raise StoreError("The disk is full.")
+
+
+@on_virtual_time
+async def test_a_store_that_cannot_keep_the_context_costs_the_context_and_not_the_answer() -> None:
+    async with whole_bot(answer("Still here."), store=BrokenStore("contexts.put", "lore.learn")) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.read(root) == ["Still here."]
+        assert bot.ends == ["answered"]
+
+
+# -- a turn that broke
+
+
+@on_virtual_time
+async def test_a_turn_that_broke_is_told_to_the_reader_with_a_way_to_try_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store = BrokenStore("contexts.get")
+    async with whole_bot(answer("Better."), store=store) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
+        assert "Something went wrong in the bot" in seen.read
+        assert bot.ends == ["failed"]
+        assert [
+            record.exc_info is not None for record in caplog.records if "turn broke" in record.message
+        ] == [True]
+
+        del store.contexts.get  # type: ignore[attr-defined]  # mended
+        bot.workspace.press("U1", CHANNEL, seen.ts, "retry", now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert bot.read(root)[-1] == "Better."
+
+
+@on_virtual_time
+async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
+    store = BrokenStore("contexts.get")
+    async with whole_bot(answer("Second."), store=store) as bot:
+        root = await bot.ask("one")
+        await bot.ask("two", thread_ts=root)
+        await bot.idle()
+        assert bot.ends == ["failed", "failed"]
+        del store.contexts.get  # type: ignore[attr-defined]  # mended
+        await bot.ask("three", thread_ts=root)
+        await bot.idle()
+        assert bot.read(root)[-1] == "Second."
+
+
+@on_virtual_time
+async def test_not_even_a_watcher_that_breaks_holds_a_thread_up(caplog: pytest.LogCaptureFixture) -> None:
+    async with whole_bot(answer("One."), answer("Two.")) as bot:
+
+        def breaking(fact: Fact) -> None:
+            if isinstance(fact, TurnClosed):
+                raise ZeroDivisionError
+
+        bot.app.watchers.add(breaking)
+        root = await bot.ask("one")
+        await bot.ask("two", thread_ts=root)
+        await bot.idle()
+        assert "One." in bot.read(root)[0]
+        assert "Two." in bot.read(root)[-1]
+        assert f"turn T1:{CHANNEL}:{root} broke" in caplog.text
+
+
+# -- stop
+
+
+@on_virtual_time
+async def test_only_the_asker_may_stop() -> None:
+    async with whole_bot(answer("A very long answer indeed.", seconds=60)) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(20)
+        assert bot.app.desk.stop(thread_of(root), "U2") is Stopping.NOT_YOURS
+        assert bot.app.desk.stop(thread_of("9.9"), "U1") is Stopping.NOT_RUNNING
+        assert bot.app.desk.stop(thread_of(root), "U1") is Stopping.STOPPING
+        await bot.idle()
+        assert bot.ends == ["stopped"]
+        assert any(call.method == "tasks/cancel" for call in bot.agent.calls)
+        assert bot.app.desk.stop(thread_of(root), "U1") is Stopping.NOT_RUNNING
+
+
+@on_virtual_time
+async def test_the_asker_s_word_stop_stops_and_is_no_question() -> None:
+    async with whole_bot(answer("A very long answer indeed.", seconds=60), answer("Stopping what?")) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(20)
+        await bot.ask("Stop!", thread_ts=root)
+        await bot.idle()
+        assert bot.ends == ["stopped"]
+        assert len(asked(bot)) == 1
+        await bot.ask("stop", thread_ts=root)  # nothing runs: then it is a question
+        await bot.idle()
+        assert asked(bot)[1][0] == "stop"
+
+
+@on_virtual_time
+async def test_another_s_word_stop_waits_its_turn_as_a_question() -> None:
+    async with whole_bot(answer("One.", seconds=20), answer("Two.")) as bot:
+        root = await bot.ask("hi")
+        await bot.ask("stop", user="U2", thread_ts=root)
+        await bot.idle()
+        assert bot.ends == ["answered", "answered"]
+
+
+# -- again
+
+
+@on_virtual_time
+async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
+    async with whole_bot(failure("no luck"), answer("Luck.")) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        key = f"T1:{CHANNEL}:{root}"
+        assert await bot.app.desk.retry(key, "U2") is Retrying.NOT_YOURS
+        assert await bot.app.desk.retry("T1:C1:9.9", "U1") is Retrying.FORGOTTEN
+        assert await bot.app.desk.retry(key, "U1") is Retrying.STARTED
+        assert await bot.app.desk.retry(key, "U1") is Retrying.ALREADY
+        await bot.idle()
+        assert bot.ends == ["failed", "answered"]
+        assert bot.read(root)[-1] == "Luck."
+        messages = [call.params["message"]["messageId"] for call in bot.agent.questions]
+        assert len(set(messages)) == 2
+        assert await bot.app.desk.retry(f"{key}:1", "U1") is Retrying.STARTED
+        await bot.idle()
+
+
+@on_virtual_time
+async def test_only_so_many_questions_are_remembered() -> None:
+    async with whole_bot(remembered_questions=2) as bot:
+        roots = [await bot.ask("hi") for _ in range(3)]
+        await bot.idle()
+        assert [await bot.app.desk.retry(f"T1:{CHANNEL}:{root}", "U2") for root in roots] == [
+            Retrying.FORGOTTEN,
+            Retrying.NOT_YOURS,
+            Retrying.NOT_YOURS,
+        ]
+
+
+# -- the end of the process
+
+
+@on_virtual_time
+async def test_what_is_nearly_done_is_finished_within_the_grace() -> None:
+    async with whole_bot(answer("Just in time.", seconds=5)) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(1)
+        await bot.app.close(20.0)
+        assert bot.read(root) == ["Just in time."]
+        assert bot.ends == ["answered"]
+
+
+@on_virtual_time
+async def test_what_is_not_done_by_then_is_ended_and_its_readers_are_told() -> None:
+    async with whole_bot(answer("One two three four.", seconds=600)) as bot:
+        root = await bot.ask("hi")
+        waiting = await bot.ask("and?", user="U2", thread_ts=root)
+        await asyncio.sleep(1)
+        began = asyncio.get_running_loop().time()
+        await bot.app.close(20.0)
+        assert asyncio.get_running_loop().time() - began < 40
+        told = [seen.read for seen in bot.thread(root) if seen.is_bot and "being restarted" in seen.read]
+        assert len(told) == 2, (waiting, told)
+        assert bot.workspace.open_streams() == []
+        assert bot.ends == ["lost"]
+        assert len(asked(bot)) == 1
+
+
+@on_virtual_time
+async def test_a_bot_that_ends_takes_no_more_questions() -> None:
+    async with whole_bot() as bot:
+        await bot.app.desk.close(0.0)
+        with pytest.raises(BotError, match="takes no more"):
+            await bot.app.desk.accept(Question(thread_of("1.0"), "1.0", "U1", "T1", "q"))
+        await bot.ask("hi")
+        assert set(bot.answers) == {503}
+
+
+@on_virtual_time
+async def test_a_slack_that_answers_nothing_does_not_hold_the_end_up() -> None:
+    faults = {method: ["timeout"] for method in ("chat.startStream", "chat.postMessage", "chat.stopStream")}
+    async with whole_bot(answer("One two.", seconds=600), faults=faults) as bot:
+        await bot.ask("hi")
+        await asyncio.sleep(1)
+        began = asyncio.get_running_loop().time()
+        await bot.app.close(1.0)
+        assert asyncio.get_running_loop().time() - began < 20
+
+
+@on_virtual_time
+async def test_an_errand_that_fails_is_logged_and_hurts_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    faults = {"reactions.add": ["missing_scope"], "reactions.remove": ["missing_scope"]}
+    async with whole_bot(answer("Yes."), faults=faults) as bot:
+        root = await bot.ask("one")
+        await bot.ask("two", thread_ts=root)
+        with caplog.at_level(logging.WARNING):
+            await bot.idle()
+        assert bot.ends == ["answered", "answered"]
+
+
+def test_another_attempt_is_another_question_of_the_same_message() -> None:
+    first = Question(thread_of("1.0"), "1.0", "U1", "T1", "q")
+    again = replace(first, attempt=1)
+    assert (again.key, again.thread) == (f"{first.key}:1", first.thread)
+    assert again.message_id != first.message_id
+
+
+# -- small things
+
+
+@on_virtual_time
+async def test_a_whisper_reaches_one_person() -> None:
+    async with whole_bot() as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await bot.app.desk.whisper(CHANNEL, root, "U2", "psst")
+        assert bot.whispers(root) == [("U2", "psst")]
+
+
+@on_virtual_time
+async def test_feedback_is_kept_with_the_wall_clock_s_time() -> None:
+    store = MemoryStore()
+    async with whole_bot(store=store) as bot:
+        await bot.app.desk.feedback("turn", "U1", "positive")
+        (press,) = await store.feedback.presses("turn")
+        assert press.at == bot.now
+
+
+@on_virtual_time
+async def test_a_wire_that_is_set_is_not_learned() -> None:
+    store = MemoryStore()
+    async with whole_bot(store=store, wire="0.3") as bot:
+        await bot.ask("hi")
+        await bot.idle()
+        assert await store.lore.learned(bot.app.agent.name) == {}
+
+
+@on_virtual_time
+async def test_a_broken_turn_whose_reader_cannot_be_told_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    faults = {method: ["invalid_auth"] for method in ("chat.startStream", "chat.postMessage")}
+    async with whole_bot(store=BrokenStore("contexts.get"), faults=faults) as bot:
+        await bot.ask("hi")
+        await bot.idle()
+        assert bot.ends == ["failed"]
+        assert "the reader could not be told" in caplog.text

@@ -1,0 +1,184 @@
+"""One turn, seen from the thread: what is shown when, and what is kept before it is shown."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from slack_bot.observe.facts import AgentEvent, Decided, SlackCalled, TurnClosed, TurnOpened
+from slack_bot.playground.workspace import BOT_TOKEN
+from slack_bot.tools.tape import Moment, Tape
+
+from .whole_bot import CHANNEL, answer, chunk, on_virtual_time, status, task, whole_bot
+
+
+def tape(*moments: tuple[float, dict[str, Any]], end: str = "closed") -> Tape:
+    last = moments[-1][0] + 0.1
+    return Tape({"wire": "0.3"}, (*(Moment(t, event=event) for t, event in moments), Moment(last, end=end)))
+
+
+def artifact(name: str, text: str, **metadata: Any) -> dict[str, Any]:
+    event = chunk(text)
+    event["artifact"] = {**event["artifact"], "name": name, "metadata": metadata, "artifactId": name}
+    return event
+
+
+@on_virtual_time
+async def test_words_before_a_pause_do_not_wait_for_the_next_token() -> None:
+    """The timer shows them, not the token that comes after."""
+    silence = tape(
+        (0.1, task()),
+        (0.5, chunk("The first words ")),
+        (20.0, chunk("and the last.")),
+        (20.1, status("completed")),
+    )
+    async with whole_bot(silence) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(3)
+        assert bot.read(root) == ["The first words "]
+        await bot.idle()
+        assert bot.read(root) == ["The first words and the last."]
+
+
+@on_virtual_time
+async def test_narration_is_a_status_and_what_it_says_is_nowhere() -> None:
+    said = tape(
+        (0.1, task()),
+        (0.5, artifact("streaming_result", "I'll search the docs", is_narration=True)),
+        (2.0, chunk("Found it.\n")),
+        (3.0, status("completed")),
+    )
+    async with whole_bot(said) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        statuses = [call["status"] for call in bot.calls("assistant.threads.setStatus")]
+        assert statuses == ["is thinking...", "is responding..."]
+        assert bot.read(root) == ["Found it.\n"]
+        assert "search the docs" not in str(bot.workspace.calls)
+
+
+@on_virtual_time
+async def test_a_status_is_kept_alive_through_a_long_silence() -> None:
+    slow = tape((0.1, task()), (110.0, chunk("At last.\n")), (110.1, status("completed")))
+    async with whole_bot(slow) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(105)
+        assert bot.workspace.thread(CHANNEL, root)[0].status_line == "is thinking..."
+        assert len(bot.calls("assistant.threads.setStatus")) == 2
+        await bot.idle()
+        assert bot.read(root) == ["At last.\n"]
+
+
+@on_virtual_time
+async def test_ids_are_kept_before_the_first_character_is_shown() -> None:
+    shown_by_then: list[int] = []
+
+    async with whole_bot(answer("Hello there.\n")) as bot:
+        keep = bot.app.desk.keep
+
+        async def noting(*args: Any) -> None:
+            shown_by_then.append(len(bot.calls("chat.startStream")))
+            await keep(*args)
+
+        bot.app.desk.keep = noting  # type: ignore[method-assign]  # a tap on the line, nothing replaced
+        await bot.ask("hi")
+        await bot.idle()
+        assert shown_by_then[0] == 0
+        assert len(bot.calls("chat.startStream")) == 1
+
+
+@on_virtual_time
+async def test_what_was_streamed_is_rewritten_once_if_it_was_not_the_answer() -> None:
+    other = tape(
+        (0.1, task()),
+        (0.5, chunk("First attempt\n")),
+        (3.0, artifact("final_result", "The recovered answer.")),
+        (3.1, status("completed")),
+    )
+    async with whole_bot(other) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(2)
+        assert bot.read(root) == ["First attempt\n"]
+        await bot.idle()
+        assert bot.read(root) == ["The recovered answer."]
+        assert len(bot.calls("chat.update")) == 1
+
+
+@on_virtual_time
+async def test_mentions_and_our_own_token_never_reach_slack_as_such() -> None:
+    nasty = tape(
+        (0.1, task()),
+        (0.5, chunk("<!chan")),
+        (0.6, chunk(f"nel> {BOT_TOKEN}\n")),
+        (0.9, status("completed")),
+    )
+    async with whole_bot(nasty) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        text = bot.read(root)[0]
+        assert "<!channel>" not in text
+        assert BOT_TOKEN not in text
+        assert "channel" in text
+
+
+@on_virtual_time
+async def test_a_deleted_thread_ends_quietly_and_nothing_is_posted_in_the_channel() -> None:
+    async with whole_bot(answer("one two three four five six", seconds=20)) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(0.2)
+        bot.workspace.delete_root(CHANNEL, root, now=bot.now)
+        await bot.idle()
+        assert bot.ends == ["gone"]
+        assert not bot.calls("chat.postMessage")
+
+
+@on_virtual_time
+async def test_a_slack_that_cannot_be_written_to_ends_the_reading_too() -> None:
+    async with whole_bot(
+        answer("a b c d", seconds=600), faults={"chat.startStream": ["invalid_auth"]}
+    ) as bot:
+        await bot.ask("hi")
+        began = bot.now
+        await bot.idle()
+        assert bot.ends == ["failed"]
+        assert bot.now - began < 60
+
+
+@on_virtual_time
+async def test_the_facts_of_a_turn_are_told_in_order() -> None:
+    async with whole_bot(answer("Hello there.\n")) as bot:
+        await bot.ask("hi")
+        await bot.idle()
+        kinds = [type(fact) for fact in bot.facts]
+        assert kinds[0] is TurnOpened
+        assert kinds[-1] is TurnClosed
+        assert {AgentEvent, Decided, SlackCalled} <= set(kinds)
+        closed = bot.facts[-1]
+        assert isinstance(closed, TurnClosed)
+        assert closed.latches["answer_begun"]
+        assert (closed.outcome, closed.task_id, closed.context_id) == ("answered", "task-1", "ctx-1")
+
+
+@on_virtual_time
+async def test_a_stop_shows_nothing_more_and_tells_the_truth() -> None:
+    long = answer(" ".join(f"word{n}" for n in range(200)), seconds=60)
+    async with whole_bot(long) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(5)
+        before = bot.read(root)
+        bot.app.desk.stop(next(iter(bot.app.desk._running)), "U1")
+        await bot.idle()
+        assert bot.ends == ["stopped"]
+        assert bot.read(root) == before
+        assert [call.method for call in bot.agent.calls if "ancel" in call.method] == ["tasks/cancel"]
+        assert "Stopped." in str(bot.thread(root)[-1].blocks)
+
+
+@on_virtual_time
+async def test_an_untagged_rest_waits_for_no_one() -> None:
+    """A quick answer without any line end is whole all the same, started and appended."""
+    async with whole_bot(answer("Just this", seconds=0.05)) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.read(root) == ["Just this"]
+        assert not bot.calls("chat.postMessage")

@@ -1,0 +1,270 @@
+"""Sources and their weight, one line a problem, no secret in any of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from slack_bot.errors import SettingsError
+from slack_bot.settings import (
+    ALIASES,
+    AgentSettings,
+    Settings,
+    StreamSettings,
+    check_for_run,
+    env_name,
+    load,
+    secrets_of,
+    sections,
+    with_overrides,
+)
+
+READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}
+
+
+def read(env: dict[str, str] | None = None, **sources: Path | None) -> Settings:
+    return load(env or {}, **{"env_file": None, "secrets_dir": None, **sources})
+
+
+def problems(env: dict[str, str], **sources: Path | None) -> list[str]:
+    with pytest.raises(SettingsError) as caught:
+        read(env, **sources)
+    return str(caught.value).splitlines()
+
+
+# -- sources
+
+
+def test_nothing_given_means_the_defaults() -> None:
+    assert read() == Settings()
+    assert Settings().stream == StreamSettings()
+
+
+def test_the_environment_weighs_more_than_the_file_and_that_more_than_secrets(tmp_path: Path) -> None:
+    secrets = tmp_path / "secrets"
+    secrets.mkdir()
+    for name in ("SLACK_BOT_TOKEN", "slack_app_token", "SLACK_BOT_AGENT__BEARER_TOKEN"):
+        (secrets / name).write_text("from-secrets\n")
+    dotenv = tmp_path / ".env"
+    dotenv.write_text("# mine\nSLACK_BOT_TOKEN='from-file'\nexport SLACK_APP_TOKEN=from-file\n")
+
+    settings = read({"SLACK_BOT_TOKEN": "from-env"}, env_file=dotenv, secrets_dir=secrets)
+    assert [
+        value.get_secret_value() for value in (settings.slack.bot_token, settings.slack.app_token) if value
+    ] == [
+        "from-env",
+        "from-file",
+    ]
+    assert secrets_of(settings) == ("from-env", "from-file", "from-secrets")
+
+
+def test_the_process_s_environment_is_read_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLACK_BOT_STREAM__ROTATE_AFTER", "100")
+    assert load(env_file=None, secrets_dir=None).stream.rotate_after == 100.0
+
+
+def test_settings_made_by_hand_read_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLACK_BOT_STREAM__ROTATE_AFTER", "100")
+    assert Settings().stream.rotate_after == 240.0
+
+
+def test_files_that_are_not_there_are_no_problem(tmp_path: Path) -> None:
+    assert read(env_file=tmp_path / "none", secrets_dir=tmp_path / "none") == Settings()
+
+
+def test_a_secrets_directory_may_hold_other_things(tmp_path: Path) -> None:
+    (tmp_path / "kubernetes.io").mkdir()
+    (tmp_path / "SLACK_BOT_TOKEN").mkdir()
+    (tmp_path / "other").write_bytes(b"\xff")
+    assert read(secrets_dir=tmp_path) == Settings()
+
+
+def test_files_that_are_no_text_are_named(tmp_path: Path) -> None:
+    (tmp_path / "SLACK_BOT_TOKEN").write_bytes(b"\xff\xfe")
+    (tmp_path / "env").write_bytes(b"\xff\xfe=1")
+    with pytest.raises(SettingsError, match="cannot be read as text"):
+        read(secrets_dir=tmp_path)
+    with pytest.raises(SettingsError, match="cannot be read as text"):
+        read(env_file=tmp_path / "env")
+
+
+@pytest.mark.parametrize(("usual", "path"), ALIASES.items())
+def test_usual_names_are_read_and_our_own_spelling_weighs_more(usual: str, path: tuple[str, str]) -> None:
+    def value(env: dict[str, str]) -> str:
+        found = getattr(getattr(read(env), path[0]), path[1])
+        return found if isinstance(found, str) else found.get_secret_value()
+
+    assert value({usual: "http://usual/"}) == "http://usual/"
+    assert value({env_name(path): "http://own/", usual: "http://usual/"}) == "http://own/"
+
+
+def test_names_are_read_in_any_case_and_empty_values_count_as_not_set() -> None:
+    env = {
+        "slack_bot_stream__rotate_after": " 60 ",
+        "SLACK_BOT_STREAM__ROTATE_BYTES": " ",
+        "A2A_AGENT_URL": "",
+    }
+    assert read(env).stream.rotate_after == 60.0
+    assert read(env).stream.rotate_bytes == StreamSettings().rotate_bytes
+    assert read(env).agent.url is None
+
+
+@pytest.mark.parametrize(
+    "text", ["a.example,b.example:8080", '["a.example", "b.example:8080"]', "a.example , b.example:8080,"]
+)
+def test_a_list_is_written_as_json_or_with_commas(text: str) -> None:
+    assert read({"SLACK_BOT_AGENT__ALLOWED_HOSTS": text}).agent.allowed_hosts == (
+        "a.example",
+        "b.example:8080",
+    )
+
+
+def test_other_programs_names_are_left_alone() -> None:
+    read({"SLACK_TOKEN": "1", "SLACK_CLIENT_ID": "1", "A2A_OTHER": "1"})
+
+
+def test_what_kubernetes_adds_for_a_service_named_slack_bot_is_no_typo() -> None:
+    read(
+        {
+            "SLACK_BOT_SERVICE_HOST": "10.0.0.1",
+            "SLACK_BOT_SERVICE_PORT_HTTP": "80",
+            "SLACK_BOT_PORT": "tcp://10.0.0.1:80",
+            "SLACK_BOT_PORT_80_TCP_ADDR": "10.0.0.1",
+        }
+    )
+
+
+# -- problems
+
+
+def test_a_misspelt_name_is_told_with_the_nearest(tmp_path: Path) -> None:
+    told = (
+        "SLACK_BOT_STREAM__FLUSH_INTERVALL is not a setting; did you mean SLACK_BOT_STREAM__FLUSH_INTERVAL?"
+    )
+    assert problems({"SLACK_BOT_STREAM__FLUSH_INTERVALL": "1"}) == [told]
+    assert problems({"SLACK_BOT_STREAM_FLUSH_INTERVAL": "1"})[0].endswith(
+        "did you mean SLACK_BOT_STREAM__FLUSH_INTERVAL?"
+    )
+    (tmp_path / ".env").write_text("SLACK_BOT_STREAM__FLUSH_INTERVALL=1")
+    assert problems({}, env_file=tmp_path / ".env") == [told]
+
+
+def test_a_name_like_no_other_is_told_without_a_guess() -> None:
+    assert problems({"SLACK_BOT_QQQQQQQQQQQQQQQQ": "1"}) == ["SLACK_BOT_QQQQQQQQQQQQQQQQ is not a setting"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "line"),
+    [
+        ("SLACK_BOT_STREAM__FLUSH_INTERVAL", "-1", " is '-1': input should be greater than 0"),
+        ("SLACK_BOT_AGENT__WIRE", "2", " is '2': input should be 'auto', '0.3' or '1.0'"),
+        ("A2A_AGENT_URL", "a:80", " is 'a:80': should be an address that begins with http:// or https://"),
+        ("SLACK_BOT_AGENT__URL", "ftp://x", " is 'ftp://x': should be an address that begins with"),
+        ("SLACK_BOT_AGENT__EXTENSIONS", "[", ' is not a list: write a,b or ["a","b"]'),
+        ("SLACK_BOT_AGENT__HEADER_NAME", "X-Key", " and SLACK_BOT_AGENT__HEADER_VALUE belong together"),
+        ("SLACK_BOT_AGENT__TURN_TIMEOUT", "100", " (100 s) must be larger than"),
+        ("SLACK_BOT_AGENT__CONNECT_TIMEOUT", "120", " (120 s) must be smaller than"),
+    ],
+)
+def test_a_wrong_value_is_one_line_that_names_the_variable(name: str, value: str, line: str) -> None:
+    (told,) = problems({name: value})
+    assert told.startswith(name + line)
+
+
+def test_every_problem_is_told_at_once() -> None:
+    env = {
+        "SLACK_BOT_AGENT__WIRE": "2",
+        "SLACK_BOT_AGENT__URLL": "x",
+        "SLACK_BOT_STREAM__FLUSH_INTERVAL": "soon",
+        "SLACK_BOT_AGENT__ALLOWED_HOSTS": "[",
+    }
+    assert len(problems(env)) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("A2A_AGENT_URL", "user:hunter2@agent"),
+        ("SLACK_BOT_AGENT__WIRE", "xoxb-hunter2"),
+        ("SLACK_BOT_AGENT__CONVENTION", "xapp-hunter2"),
+        ("SLACK_BOT_AGENT__HEADER_VALUE", "hunter2"),
+    ],
+)
+def test_no_problem_shows_a_secret(name: str, value: str) -> None:
+    assert "hunter2" not in "".join(problems({name: value}))
+    assert "hunter2" not in repr(read(READY | {"SLACK_BOT_AGENT__BEARER_TOKEN": "hunter2"}))
+
+
+# -- the run
+
+
+def test_what_a_run_needs() -> None:
+    check_for_run(read(READY), http=False)
+    check_for_run(read({**READY, "SLACK_SIGNING_SECRET": "s", "SLACK_APP_TOKEN": ""}), http=True)
+
+
+def missing(env: dict[str, str], *, http: bool) -> list[str]:
+    with pytest.raises(SettingsError) as caught:
+        check_for_run(read(env), http=http)
+    return str(caught.value).splitlines()
+
+
+def test_each_thing_missing_is_one_line_with_its_remedy() -> None:
+    assert [line.split(" is not set")[0] for line in missing({}, http=False)] == [
+        "SLACK_BOT_TOKEN",
+        "SLACK_APP_TOKEN",
+        "A2A_AGENT_URL",
+    ]
+    assert [line.split(" is not set")[0] for line in missing(READY, http=True)] == ["SLACK_SIGNING_SECRET"]
+
+
+def test_tokens_in_each_other_s_place_are_noticed_and_not_shown() -> None:
+    swapped = {**READY, "SLACK_BOT_TOKEN": "xapp-hunter2", "SLACK_APP_TOKEN": "xoxb-hunter2"}
+    lines = missing(swapped, http=False)
+    assert ["must begin with xoxb-" in lines[0], "must begin with xapp-" in lines[1]] == [True, True]
+    assert "hunter2" not in "".join(lines)
+
+
+# -- overrides
+
+
+def test_a_leaf_is_named_flat() -> None:
+    settings = with_overrides(
+        read(READY), {"rotate_after": 60, "answer_from": "artifact", "allowed_hosts": ["a"]}
+    )
+    assert (settings.stream.rotate_after, settings.agent.answer_from) == (60.0, "artifact")
+    assert settings.agent.allowed_hosts == ("a",)
+    assert secrets_of(settings) == ("xoxb-1", "xapp-1")
+
+
+def test_leaf_names_are_unique_so_that_flat_is_enough() -> None:
+    leaves = [leaf for _, model in sections() for leaf in model.model_fields]
+    assert len(leaves) == len(set(leaves))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "line"),
+    [
+        ({"rotate_aftr": 1}, "rotate_aftr is not a setting; did you mean rotate_after?"),
+        ({"rotate_after": -1}, "rotate_after is -1: input should be greater than 0"),
+        ({"turn_timeout": 10}, "SLACK_BOT_AGENT__TURN_TIMEOUT (10 s) must be larger than"),
+    ],
+)
+def test_a_wrong_override_is_one_line(overrides: dict[str, object], line: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        with_overrides(Settings(), overrides)
+    assert str(caught.value).startswith(line)
+
+
+def test_the_tree_is_frozen_and_closed() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        Settings().stream.rotate_after = 1.0  # type: ignore[misc]
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        AgentSettings.model_validate({"urll": "x"})
+
+
+def test_every_setting_says_what_it_is() -> None:
+    for _, model in sections():
+        assert all(field.description for field in model.model_fields.values()), model

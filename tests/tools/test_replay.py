@@ -1,0 +1,211 @@
+"""`slack-bot replay`: captures in, the thread and its figures out, always the same."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slack_bot.errors import SettingsError, UnreadableInput
+from slack_bot.tools.replay import main, replay
+from slack_bot.tools.scenario import make_scenario
+from slack_bot.tools.tape import Moment, Tape, read_tape
+
+CAPTURES = Path(__file__).parents[1] / "captures"
+ROOT = Path(__file__).parents[2]
+ANSWER = "Why did the chicken cross the road?\nTo get to the other side.\n"
+
+
+def update(text: str, name: str = "streaming_result", **metadata: Any) -> dict[str, Any]:
+    artifact = {
+        "artifactId": name,
+        "name": name,
+        "metadata": metadata,
+        "parts": [{"kind": "text", "text": text}],
+    }
+    return {
+        "kind": "artifact-update",
+        "taskId": "t1",
+        "contextId": "c1",
+        "append": True,
+        "artifact": artifact,
+    }
+
+
+TASK = {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}}
+DONE = {
+    "kind": "status-update",
+    "taskId": "t1",
+    "contextId": "c1",
+    "status": {"state": "completed"},
+    "final": True,
+    "metadata": {"trace_id": "trace-9"},
+}
+
+
+def tape(seconds: float = 6.0) -> Tape:
+    """A narrated, streamed answer that takes `seconds`."""
+    words = ANSWER.split(" ")
+    texts = [word + " " * (number < len(words) - 1) for number, word in enumerate(words)]
+    step = seconds / len(texts)
+    moments = [
+        Moment(0.1, event=TASK),
+        Moment(1.0, event=update("I'll think.\n", is_narration=True)),
+        *(Moment(2 + n * step, event=update(text, is_final_answer=True)) for n, text in enumerate(texts)),
+        Moment(2 + seconds, event={**update(ANSWER, "final_result"), "append": False, "lastChunk": True}),
+        Moment(2.1 + seconds, event=DONE),
+    ]
+    return Tape({}, tuple(moments))
+
+
+def options(*files: Path, **more: Any) -> argparse.Namespace:
+    return argparse.Namespace(
+        files=list(map(str, files)), **{"json": True, "key": None, "scenario": None, **more}
+    )
+
+
+def test_an_answer_is_shown_live_and_whole() -> None:
+    got = replay(tape())
+    assert got["visible"] == ANSWER
+    assert (got["outcome"], got["reason"]) == ("answered", None)
+    assert (got["context_id"], got["task_id"], got["trace_id"]) == ("c1", "t1", "trace-9")
+    assert got["first_answer_event"] == 2.0
+    assert got["first_visible"] <= got["first_answer_event"] + 1
+    assert got["live_share"] >= 0.8
+    assert got["longest_gap"] <= 2
+    assert got["latches"]["answer_begun"] and got["latches"]["final_seen"]
+    assert got["dropped"] == {"late": 0}
+    assert got["events"]["streaming_result"] == len(ANSWER.split(" ")) + 1
+    assert [message["state"] for message in got["thread"]] == ["sealed"]
+    assert got["calls"][0]["t"] == 0.0
+    assert [call["method"] for call in got["calls"]].count("chat.stopStream") == 1
+
+
+def test_nothing_is_said_twice_or_left_open() -> None:
+    got = replay(tape(), make_scenario({"slack_faults": {"chat.startStream": ["internal_error!"]}}))
+    assert got["visible"].split() == ANSWER.split()
+    assert all(message["state"] != "streaming" for message in got["thread"])
+
+
+def test_a_bot_as_asker_gets_a_post() -> None:
+    got = replay(tape(), make_scenario({"user": "B123"}))
+    assert [message["state"] for message in got["thread"]] == ["posted"]
+    assert got["visible"].strip() == ANSWER.strip()
+
+
+def test_a_direct_message_is_answered_too() -> None:
+    assert replay(tape(), make_scenario({"channel": "D1"}))["visible"] == ANSWER
+
+
+def test_a_stop_ends_the_text() -> None:
+    got = replay(tape(60), make_scenario({"stop_at": 20}))
+    assert got["outcome"] == "stopped"
+    assert ANSWER.startswith(got["visible"].rstrip()) and len(got["visible"]) < len(ANSWER)
+    assert got["latches"]["stop_asked"]
+
+
+def test_a_stop_after_the_end_changes_nothing() -> None:
+    assert replay(tape(), make_scenario({"stop_at": 500})) == replay(tape())
+
+
+def test_after_a_cut_the_answer_goes_on() -> None:
+    got = replay(tape(), make_scenario({"cut_after": 5}))
+    assert (got["outcome"], got["visible"].split()) == ("answered", ANSWER.split())
+    assert got["events"]["task"] > 1
+
+
+def test_an_agent_that_fails_at_once() -> None:
+    got = replay(tape(), make_scenario({"agent_error": {"after": 0, "message": "boom"}}))
+    assert got["outcome"] == "failed"
+    assert got["visible"] == "" and got["thread"]
+    assert "boom" not in json.dumps(got["thread"])
+
+
+def test_a_deleted_thread_gets_nothing() -> None:
+    got = replay(tape(), make_scenario({"slack_faults": {"chat_startStream": ["invalid_thread_ts"]}}))
+    assert (got["outcome"], got["thread"], got["visible"]) == ("gone", [], "")
+
+
+def test_a_known_context_is_used() -> None:
+    assert (
+        replay(Tape({}, tape().moments[1:2]), make_scenario({"context_id": "old"}))["context_id"] is not None
+    )
+
+
+def test_settings_of_a_scenario_count() -> None:
+    fast = replay(tape(), make_scenario({"settings": {"flush_interval": 0.1, "first_flush": 0.0}}))
+    assert len(fast["calls"]) > len(replay(tape())["calls"])
+    with pytest.raises(SettingsError, match="flush_intervall is not a setting; did you mean"):
+        replay(tape(), make_scenario({"settings": {"flush_intervall": 1}}))
+
+
+def test_the_environment_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = replay(tape())
+    monkeypatch.setenv("SLACK_BOT_STREAM__FLUSH_INTERVAL", "0.1")
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-real")
+    assert replay(tape()) == wanted
+
+
+@pytest.mark.parametrize("name,outcome", [("a2asdk130_chunks", "answered"), ("fasta2a061_stream", "failed")])
+def test_raw_recordings_are_served_as_they_came(name: str, outcome: str) -> None:
+    got = replay(read_tape((CAPTURES / f"{name}.txt").read_bytes(), name))
+    assert got["outcome"] in (outcome, "refused" if outcome == "failed" else outcome)
+    assert got["thread"]
+
+
+def test_json_is_one_object_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "events.json"
+    file.write_text(json.dumps([moment.event for moment in tape().moments]))
+    assert main(options(file, CAPTURES / "a2asdk130_chunks.txt")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["outcome"] for line in lines] == ["answered", "answered"]
+
+
+def test_a_thread_is_printed_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "events.json"
+    file.write_text(json.dumps([moment.event for moment in tape().moments]))
+    assert main(options(file, json=False)) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("U123: q\n\nbot (streamed):\nWhy did the chicken")
+    assert text.rstrip().splitlines()[-1].startswith("-- answered, first text after")
+    assert main(options(file, file, json=False)) == 0
+    assert capsys.readouterr().out.count(f"== {file}\n") == 2
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableInput, match=r"missing\.json: No such file"):
+        main(options(tmp_path / "missing.json"))
+    broken = tmp_path / "scenario.json"
+    broken.write_bytes(b"\xff")
+    with pytest.raises(UnreadableInput, match=r"scenario\.json: not UTF-8 text"):
+        main(options(CAPTURES / "a2asdk130_chunks.txt", scenario=str(broken)))
+    broken.write_text('{"chanel": "C1"}')
+    with pytest.raises(UnreadableInput, match="did you mean 'channel'"):
+        main(options(CAPTURES / "a2asdk130_chunks.txt", scenario=str(broken)))
+
+
+def test_two_processes_print_the_same_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "events.json"
+    file.write_text(json.dumps([moment.event for moment in tape().moments]))
+    program = (
+        "import argparse, sys; from slack_bot.tools.replay import main;"
+        f"main(argparse.Namespace(files=[{str(file)!r}], json=True, key=None, scenario=None))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+    assert json.loads(outputs.pop())["visible"] == ANSWER
