@@ -1,19 +1,19 @@
 """Every error of ours, in one tree.
 
-    BotError                      what a person may be told is `str(error)`: one clear sentence, no secret
-      SettingsError               wrong or contradictory configuration: names the setting and the remedy
-      UnreadableInput             a tape, scenario or file that cannot be read: names file, line, reason
-      AgentError                  anything about the agent; `safe` is what a reader in Slack may be told
-        AgentUnreachable          nothing was sent: connect refused, DNS, connect timeout. Safe to try again
-        CardError                 no agent card, or one that cannot be used
-        AgentRefused              HTTP 401, 403, 429, 503 ...: the question was not taken
-        AgentFailed               a JSON-RPC error; `code` is its number
-        BadAgentData              not JSON, not SSE, too large, nested too deep: we cannot read it
-        StreamLost                the stream broke after the question may have been taken
-          StreamCut               the connection ended in the middle
-          StreamIdle              no event for too long (pings do not count)
-      SlackError                  a Web API call that failed for good; `fault` is its class
-      StoreError                  the store cannot be opened, read or written
+BotError                      what a person may be told is `str(error)`: one clear sentence, no secret
+  SettingsError               wrong or contradictory configuration: names the setting and the remedy
+  UnreadableInput             a tape, scenario or file that cannot be read: names file, line, reason
+  AgentError                  anything about the agent; `safe` is what a reader in Slack may be told
+    AgentUnreachable          nothing was sent: connect refused, DNS, connect timeout. Safe to try again
+    CardError                 no agent card, or one that cannot be used
+    AgentRefused              HTTP 401, 403, 429, 503 ...: the question was not taken
+    AgentFailed               a JSON-RPC error; `code` is its number
+    BadAgentData              not JSON, not SSE, too large, nested too deep: we cannot read it
+    StreamLost                the stream broke after the question may have been taken
+      StreamCut               the connection ended in the middle
+      StreamIdle              no event for too long (pings do not count)
+  SlackError                  a Web API call that failed for good; `fault` is its class
+  StoreError                  the store cannot be opened, read or written
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ again; a stop is carried out as soon as there is a task to stop (delivery.md 7, 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -17,10 +18,29 @@ from .a2a.frames import Frame, Received, TaskState
 from .a2a.parser import EventParser
 from .a2a.resume import NOT_CANCELABLE, TASK_NOT_FOUND, Next, after_end, pauses
 from .clock import Clock
-from .errors import AgentError, AgentFailed, AgentRefused, AgentUnreachable, CardError, StreamLost
+from .errors import (
+    AgentError,
+    AgentFailed,
+    AgentRefused,
+    AgentUnreachable,
+    CardError,
+    StreamCut,
+    StreamIdle,
+    StreamLost,
+)
 from .settings import AgentSettings
 from .turn.events import Event, StopPressed, StreamEnd, StreamEnded, TaskKnown
 from .turn.record import Question
+
+log = logging.getLogger(__name__)
+
+_MAY_GO_ON = "Stopped here. The agent could not be stopped and may still be working."
+_NAMES: Mapping[type[AgentError], str] = {
+    AgentUnreachable: "the agent could not be reached",
+    CardError: "the agent's card could not be used",
+    StreamCut: "the connection to the agent was cut",
+    StreamIdle: "the agent said nothing for too long",
+}
 
 
 class Control:
@@ -98,11 +118,11 @@ class Reader:
         try:
             await self._stream()
         except StreamLost as error:
-            return await self._recover(error.safe, why=str(error))
+            return await self._recover(error.safe, why=self._told(error))
         except (AgentUnreachable, CardError, AgentRefused) as error:
-            return StreamEnded(StreamEnd.REFUSED, error.safe, why=str(error))
+            return StreamEnded(StreamEnd.REFUSED, error.safe, why=self._told(error))
         except AgentError as error:
-            return StreamEnded(StreamEnd.FAILED, error.safe, why=str(error))
+            return StreamEnded(StreamEnd.FAILED, error.safe, why=self._told(error))
         return await self._recover("The agent closed the connection before it was done.", why="stream closed")
 
     async def _stream(self) -> None:
@@ -163,6 +183,7 @@ class Reader:
         step = after_end(
             state=parser.state,
             has_final=parser.has_final,
+            asks=parser.asks,
             task_id=self._task_id,
             said_something=self._events > 0,
         )
@@ -199,15 +220,24 @@ class Reader:
             return StreamEnded(StreamEnd.CLOSED, "Stopped before the agent had begun.", why="no task yet")
         try:
             await self._agent.cancel(self._task_id)
-        except AgentFailed as error:
-            if error.code == NOT_CANCELABLE:
-                return StreamEnded(
-                    StreamEnd.CLOSED, "Stopped. The agent had already finished.", why=str(error)
-                )
-            return _may_go_on(error)
         except AgentError as error:
-            return _may_go_on(error)
+            done = isinstance(error, AgentFailed) and error.code == NOT_CANCELABLE
+            said = "Stopped. The agent had already finished." if done else _MAY_GO_ON
+            return StreamEnded(StreamEnd.CLOSED, said, why=self._told(error))
         return StreamEnded(StreamEnd.CLOSED, "Stopped.", why="the agent stopped")
+
+    def _told(self, error: AgentError) -> str:
+        """Log an error in full, and give it a name that carries nothing the agent's server wrote."""
+        asked = self._question
+        extra = {"turn": asked.key, "thread_ts": asked.thread.ts, "task": self._task_id}
+        log.warning("the agent's side failed: %s", error, extra=extra)
+        match error:
+            case AgentFailed(code=code):
+                return f"the agent answered with error {code}"
+            case AgentRefused(status=status):
+                return f"the agent's server refused with HTTP {status}"
+            case _:
+                return _NAMES.get(type(error), "the agent's answer could not be read")
 
     def _now(self) -> float:
         return self._clock.monotonic()
@@ -232,11 +262,3 @@ class _Leaving:
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
-
-
-def _may_go_on(error: AgentError) -> StreamEnded:
-    return StreamEnded(
-        StreamEnd.CLOSED,
-        "Stopped here. The agent could not be stopped and may still be working.",
-        why=str(error),
-    )

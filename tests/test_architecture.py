@@ -1,4 +1,4 @@
-"""The rules of the house, kept by reading the source: who may import whom, what is pure, how big a thing gets."""
+"""The rules of the house, read off the source: who may import whom, what is pure, how big a thing gets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ ROOMS: dict[str, set[str]] = {
     "outbox": {"turn", "slack"},
     "reader": {"turn", "a2a", "errors", "clock", "settings"},
     "runner": {"reader", "outbox", "turn", "a2a", "slack", "errors", "clock", "settings", "observe"},
-    "dispatch": {"reader", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
+    "dispatch": {
+        "reader", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
+    },
     "listeners": {"dispatch", "turn", "store", "errors", "clock"},
     "app": {
         "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store", "outbound",
@@ -36,8 +38,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "playground": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe", "tools"},
     "tools": {
-        "app", "dispatch", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
-        "playground",
+        "app", "dispatch", "runner", "turn", "a2a", "slack", "store", "playground",
+        "errors", "clock", "settings", "observe",
     },
     "cli": {"app", "errors", "settings", "observe"},
     "__init__": set(),
@@ -147,15 +149,17 @@ def test_a_pure_file_touches_nothing_of_the_world(path: Path) -> None:
         if top == "slack_bot":
             base = PACKAGE.joinpath(*name.split(".")[1:])
             target = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
-            assert target in pure or target.name == "__init__.py", f"{where(path)} imports {name}, which is not pure"
+            assert target in pure or target.name == "__init__.py", (
+                f"{where(path)} imports {name}, which is not pure"
+            )
         else:
             assert top in STDLIB, f"{where(path)} imports {name}"
 
 
 STDLIB = {
     "__future__", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime",
-    "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math", "operator",
-    "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing", "unicodedata", "urllib",
+    "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
+    "operator", "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing", "unicodedata", "urllib",
     "uuid", "random", "secrets",
 }  # fmt: skip
 
@@ -214,20 +218,23 @@ def test_public_things_say_what_they_are(path: Path) -> None:
             assert ast.get_docstring(node), f"{where(path)}: {node.name}"
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if path.stem not in ("__init__", "__main__")], ids=where)
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if path.stem not in ("__init__", "__main__")], ids=where
+)
 def test_each_module_has_its_own_tests(path: Path) -> None:
     twin = ROOT / "tests" / path.relative_to(PACKAGE).with_name(f"test_{path.name}")
     assert twin.exists(), f"{where(path)} has no {where(twin)}"
 
 
 def test_the_top_level_is_what_was_agreed() -> None:
-    agreed = set("pyproject.toml slack_bot tests .env.example Dockerfile README.md".split())
-    agreed |= set("LICENSE CHANGELOG.md .ci .gitignore .dockerignore docs deploy".split())
+    agreed = {"pyproject.toml", "slack_bot", "tests", ".env.example", "Dockerfile", "README.md", "LICENSE"}
+    agreed |= {"CHANGELOG.md", ".ci", ".gitignore", ".dockerignore", "docs", "deploy"}
     tolerated = {".git", ".venv", ".env"}
     found = {
         path.name
         for path in ROOT.iterdir()
-        if not path.name.endswith((".egg-info", "_cache", ".sqlite")) and path.name not in (".hypothesis", "build", ".coverage")
+        if not path.name.endswith((".egg-info", "_cache", ".sqlite"))
+        and path.name not in (".hypothesis", "build", ".coverage")
     }
     assert found - tolerated <= agreed
 
@@ -235,4 +242,8 @@ def test_the_top_level_is_what_was_agreed() -> None:
 def test_the_budgets_of_the_linter_are_those_of_the_house() -> None:
     lint = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["ruff"]["lint"]
     assert {"C90", "PLR", "BLE", "ASYNC", "TID", "T20", "S110", "UP", "I", "RUF"} <= set(lint["select"])
-    assert (lint["mccabe"]["max-complexity"], lint["pylint"]["max-args"], lint["pylint"]["max-returns"]) == (10, 8, 6)
+    assert (lint["mccabe"]["max-complexity"], lint["pylint"]["max-args"], lint["pylint"]["max-returns"]) == (
+        10,
+        8,
+        6,
+    )

@@ -1,6 +1,6 @@
-"""The README promises only what is so: its state diagram is drawn from the machine's table, its links lead somewhere.
+"""The README promises only what is so: its diagram is drawn from the machine's table, its links lead.
 
-    python -m tests.test_readme     prints the diagram
+python -m tests.test_readme     prints the diagram
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ def diagram() -> str:
                 ways[state, target].append(kind.__name__)
     lines = ["stateDiagram-v2", f"    [*] --> {State.WAITING}"]
     order = list(State)
-    for (state, target), kinds in sorted(ways.items(), key=lambda way: (order.index(way[0][0]), order.index(way[0][1]))):
+    for (state, target), kinds in sorted(
+        ways.items(), key=lambda way: (order.index(way[0][0]), order.index(way[0][1]))
+    ):
         lines.append(f"    {state} --> {target}: {', '.join(sorted(kinds))}")
     return "\n".join([*lines, f"    {State.CLOSED} --> [*]"])
 

@@ -99,8 +99,8 @@ class EventParser:
 
     @property
     def has_final(self) -> bool:
-        """The agent named a final result."""
-        return self._final_told
+        """The agent named its result: the final one, or the partial one with which it gives up."""
+        return self._final_told or bool(self._best.get(Kind.PARTIAL))
 
     @property
     def asks(self) -> bool:

@@ -25,12 +25,15 @@ class Next(StrEnum):
     GIVE_UP = "give up"
 
 
-def after_end(*, state: TaskState, has_final: bool, task_id: str | None, said_something: bool) -> Next:
+def after_end(
+    *, state: TaskState, has_final: bool, asks: bool, task_id: str | None, said_something: bool
+) -> Next:
     """What to do when the stream is over, by what it said before.
 
-    `said_something`: at least one event came. Without a task there is nobody to ask.
+    `asks`: the agent wants something of the human. `said_something`: at least one event came. Without a task
+    there is nobody to ask.
     """
-    if state.is_terminal or state.is_asking or has_final:
+    if state.is_terminal or has_final or asks:
         return Next.DONE
     if task_id is not None:
         return Next.ASK_TASK

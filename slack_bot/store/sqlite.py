@@ -172,13 +172,12 @@ async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
         raise StoreError(
             f"The store cannot be opened: the directory {path.parent} does not exist; create it."
         )
-    async with _as_store_errors(path):
-        async with AsyncExitStack() as on_failure:
-            connection = await aiosqlite.connect(path, isolation_level=None, timeout=_BUSY_SECONDS)
-            on_failure.push_async_callback(connection.close)
-            await connection.execute("PRAGMA synchronous = FULL")
-            await _migrate(connection, path)
-            on_failure.pop_all()
+    async with _as_store_errors(path), AsyncExitStack() as on_failure:
+        connection = await aiosqlite.connect(path, isolation_level=None, timeout=_BUSY_SECONDS)
+        on_failure.push_async_callback(connection.close)
+        await connection.execute("PRAGMA synchronous = FULL")
+        await _migrate(connection, path)
+        on_failure.pop_all()
     return SqliteStore(_Rows(connection, path), dedupe_hours)
 
 

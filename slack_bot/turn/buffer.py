@@ -17,6 +17,9 @@ from .markdown import Cuts, Standing, best_cut, survey
 
 _EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
 _MARGIN = 400  # characters read beyond one call's worth, to know what follows the cut
+_PAUSES_IN_AGE = (
+    5  # a pause is this part of the answer's age: the reader never misses more than a fifth of it
+)
 _GROWTH = 32  # text without a cut is read again when it grew by this part of it: one token, for a line or two
 
 
@@ -24,8 +27,10 @@ class StreamBuffer:
     """Holds the text of one answer until Slack shows it.
 
     `first_flush` and `flush_interval` are seconds, `max_call_chars` the most that one call may carry. A line
-    is ready at its end. Less than a line is ready `flush_interval` after its first token (`first_flush` where
-    nothing was shown yet), up to the last safe cut; where there is none, one `flush_interval` later as it is.
+    is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush` after the first
+    token of all, and from then on a pause after the last flush: a fifth of the answer's age, so that four
+    fifths of it stand at any time, but at least `first_flush` and at most `flush_interval`. What cannot be
+    cut safely is held once as long again and then shown as it is.
 
     Only the beginning of a long text is ever looked at, so what a call here costs has a bound.
     """
@@ -42,12 +47,16 @@ class StreamBuffer:
         self._joined: float | None = None  # the first push since text was handed out for a call
         self._cuts = Cuts()
         self._looked = 0  # how much of the window `_cuts` was told from
+        self._began_at: float | None = None  # when the first token of all came
+        self._handed: float | None = None  # when what is being shown was handed out
+        self._last = 0.0  # when what was shown last was handed out: a slow call is no reason to wait longer
         self.begun = False
 
     def push(self, text: str, now: float) -> None:
         """Add `text`, which came at `now`."""
         self._hold(text)
         if text.strip():
+            self._began_at = now if self._began_at is None else self._began_at
             self._since = now if self._since is None else self._since
             self._joined = now if self._joined is None else self._joined
 
@@ -62,8 +71,13 @@ class StreamBuffer:
         """
         if self._since is None or self._is_due():
             return self._since
-        due = self._since + (self._interval if self.begun else self._first)
-        return due if self._cuts.safe else due + self._interval
+        pause = self._pause()
+        due = max(self._since, self._last + pause) if self.begun else self._since + pause
+        return due if self._cuts.safe else due + pause
+
+    def _pause(self) -> float:
+        age = 0.0 if self._began_at is None or not self.begun else self._last - self._began_at
+        return min(self._interval, max(self._first, age / _PAUSES_IN_AGE))
 
     def ready(self, now: float) -> str:
         """What should be sent now, "" if nothing. The same answer until something is pushed or shown."""
@@ -72,6 +86,7 @@ class StreamBuffer:
         text = self._window[: self._cut(now)]
         if text:
             self._joined = None
+            self._handed = now if self._handed is None else self._handed
         return text
 
     def shown(self, text: str, now: float) -> None:
@@ -85,6 +100,7 @@ class StreamBuffer:
         waited = now if self._joined is None else self._joined
         self._since = waited if self._is_visible(self._length) else None
         self.begun = self.begun or bool(text.strip())
+        self._last, self._handed = now if self._handed is None else self._handed, None
 
     def rest(self) -> str:
         """All that was pushed and not shown."""

@@ -36,7 +36,7 @@ class Question:
 
     `ts` is the asker's message. `user_team` is the *asker's* team, which Slack wants as recipient team and
     which differs from `thread.team` in Slack Connect channels. `task_id` is set only when the message answers
-    an agent that asked. `attempt` counts the times the asker had it asked again; each is a question of its own.
+    an agent that asked. `attempt` counts how often the asker had it asked again; each is another question.
     """
 
     thread: ThreadKey

@@ -51,6 +51,9 @@ class _Mark:
     at: int
 
 
+_ENDS_SENTENCE = ".!?…"  # behind these a text may be shown before the white space that follows has come
+
+
 class Spans:
     """The marks open in a line, read from left to right. `opened` is what earlier lines left open."""
 
@@ -87,6 +90,8 @@ class Spans:
                 if not inside_cluster(line, end):
                     yield self._place(end, token, leads)
                 word, leads = end, leads and not token
+        if word < len(line) and line[-1] in _ENDS_SENTENCE and not self._stack and not leads:
+            yield self._place(len(line), line[max(word, len(line) - _TOKEN_TAIL) :], False)
 
     def _place(self, at: int, token: str, leads: bool) -> Place:
         return Place(at, self._stack[-1].at if self._stack else -1, token, leads)

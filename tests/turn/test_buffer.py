@@ -1,5 +1,6 @@
 """Nothing lost, nothing twice, shown soon: the buffer on a clock that the test moves."""
 
+import itertools
 from dataclasses import dataclass, field
 
 import pytest
@@ -113,26 +114,39 @@ def test_the_clock_starts_with_the_first_token_and_the_first_flush_is_sooner() -
     buffer.shown("Hello ", 100.5)
     assert buffer.begun
     buffer.push("ld and", 100.6)
-    assert buffer.deadline() == pytest.approx(101.5)
-    assert buffer.ready(101.5) == "world "
-    buffer.shown("world and", 101.5)
+    assert buffer.deadline() == pytest.approx(100.8)
+    assert buffer.ready(100.8) == "world "
+    buffer.shown("world and", 100.9)
     buffer.push(" more and", 109)
-    assert buffer.deadline() == pytest.approx(110)
+    assert buffer.deadline() == pytest.approx(109)
+
+
+def test_the_pauses_grow_with_the_answer_up_to_the_interval() -> None:
+    """A fifth of its age: four fifths of it stand at any time, and a long one costs a call a second."""
+    slack = Slack(new())
+    for tick in range(100):
+        slack.push(tick / 10, "word ")
+    times = [at for at, _ in slack.sent]
+    pauses = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert times[0] == pytest.approx(0.4)
+    assert pauses[0] == pytest.approx(0.4, abs=0.11)
+    assert pauses[-1] == pytest.approx(1.0, abs=0.11)
+    assert pauses == sorted(pauses) or max(b - a for a, b in itertools.pairwise(pauses)) < 0.31
 
 
 def test_the_timer_needs_no_further_token() -> None:
     slack = Slack(new())
     slack.push(0, "The last words before a pause")
     slack.until(10)
-    assert slack.sent == [(0.4, "The last words before a "), (2.4, "pause")]
+    assert slack.sent == [(0.4, "The last words before a "), (1.2, "pause")]
 
 
 def test_what_cannot_be_cut_is_held_one_interval_more() -> None:
     buffer = new()
     buffer.push("**Hello", 0)
-    assert buffer.deadline() == pytest.approx(1.4)
-    assert buffer.ready(1.39) == ""
-    assert buffer.ready(1.4) == "**Hello"
+    assert buffer.deadline() == pytest.approx(0.8)
+    assert buffer.ready(0.79) == ""
+    assert buffer.ready(0.8) == "**Hello"
 
 
 def test_when_it_must_go_it_goes_between_words_if_it_can() -> None:
@@ -144,16 +158,16 @@ def test_when_it_must_go_it_goes_between_words_if_it_can() -> None:
 def test_a_lone_marker_waits() -> None:
     buffer = new()
     buffer.push("# ", 0)
-    assert buffer.ready(1.3) == ""
-    buffer.push("Title of", 1.3)
-    assert buffer.ready(1.3) == "# Title "
+    assert buffer.ready(0.7) == ""
+    buffer.push("Title of", 0.7)
+    assert buffer.ready(0.7) == "# Title "
 
 
 def test_a_rest_waits_from_the_call_that_left_it() -> None:
     buffer = new()
     buffer.push("Hello wor", 0)
     buffer.shown(buffer.ready(0.4), 0.4)
-    assert buffer.deadline() == pytest.approx(2.4)  # half a word: not before the second interval
+    assert buffer.deadline() == pytest.approx(1.2)  # half a word: not before a second pause
 
 
 def test_what_came_during_a_call_waits_from_its_own_time() -> None:
@@ -162,7 +176,7 @@ def test_what_came_during_a_call_waits_from_its_own_time() -> None:
     text = buffer.ready(0.4)
     buffer.push(" three four", 0.5)
     buffer.shown(text, 3.4)  # a slow call
-    assert buffer.deadline() == pytest.approx(1.5)
+    assert buffer.deadline() == pytest.approx(0.8)
     assert buffer.ready(3.4) == "two three "
 
 
