@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
@@ -90,12 +91,13 @@ def _play(args: argparse.Namespace) -> int:
         if (error.name or "").partition(".")[0] not in ("a2a", "starlette", "uvicorn"):
             raise
         raise BotError(
-            "The playground's agent is not installed: pip install 'slack-bot-a2a[play]'"
+            "The playground's agent is not installed: pip install --require-hashes -r deploy/play.txt"
         ) from error
     return int(serve.main(args))
 
 
 def _replay(args: argparse.Namespace) -> int:
+    logging.disable(logging.ERROR)  # the result says what happened; the bot's own log would say it again
     from .tools import replay
 
     return int(replay.main(args))

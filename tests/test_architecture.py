@@ -159,8 +159,8 @@ def test_a_pure_file_touches_nothing_of_the_world(path: Path) -> None:
 STDLIB = {
     "__future__", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime",
     "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
-    "operator", "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing", "unicodedata", "urllib",
-    "uuid", "random", "secrets",
+    "operator", "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
+    "unicodedata", "urllib", "uuid", "random", "secrets",
 }  # fmt: skip
 
 

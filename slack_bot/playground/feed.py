@@ -1,0 +1,213 @@
+"""PURE. What the page is told: the workspace as a person sees it, and the facts of every turn, as plain JSON.
+
+A page gets a snapshot when it connects and small changes from then on; both are called *tales* here, an
+object with a `type` each. A message that grew is told by what it grew by, because a live answer grows a
+hundred times. Facts are kept for the last turns only, so the playground may stay open for days.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeAlias, assert_never
+
+from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
+from ..turn.events import StopPressed, StreamEnded, TurnBegan
+from .workspace import Change, SeenMessage, Workspace
+
+Tale: TypeAlias = dict[str, Any]
+Listener: TypeAlias = Callable[[Tale], None]
+
+_TURNS_KEPT = 30
+_NOT_FROM_THE_AGENT = (TurnBegan, StopPressed, StreamEnded)
+
+
+class Feed:
+    """Tells every listener what changes, at once. It is a `Watcher` and listens to the workspace.
+
+    `virtual` are the ids of people whom no visitor can be; `suggestions` are (label, question) pairs.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        virtual: Iterable[str] = (),
+        suggestions: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        self._workspace = workspace
+        self._virtual = frozenset(virtual)
+        self._suggestions = [{"label": label, "text": text} for label, text in suggestions]
+        self._messages: dict[tuple[str, str], dict[str, Tale]] = {}  # by thread, then by ts
+        self._statuses: dict[tuple[str, str], str] = {}
+        self._pressed: dict[tuple[str, str], dict[str, str]] = {}
+        self._turns: deque[_Story] = deque(maxlen=_TURNS_KEPT)
+        self._number = 0
+        self._listeners: list[Listener] = []
+        workspace.listen(self._changed)
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Tell `listener` from now on. Returns: stop that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def snapshot(self) -> Tale:
+        """Everything as it stands."""
+        workspace = self._workspace
+        people = [person for person in workspace.state.people.values() if not person.is_bot]
+        return {
+            "type": "snapshot",
+            "bot": {"user_id": workspace.bot.user_id, "name": workspace.bot.name},
+            "people": [
+                {"id": each.id, "name": each.name, "virtual": each.id in self._virtual} for each in people
+            ],
+            "channels": [
+                {"id": each.id, "name": each.name, "kind": each.kind, "members": sorted(each.members)}
+                for each in workspace.state.channels.values()
+            ],
+            "messages": [message for thread in self._messages.values() for message in thread.values()],
+            "statuses": [
+                {"channel": channel, "thread_ts": ts, "text": text}
+                for (channel, ts), text in self._statuses.items()
+            ],
+            "facts": sorted(
+                (fact for story in self._turns for fact in story.facts), key=lambda fact: fact["n"]
+            ),
+            "suggestions": self._suggestions,
+        }
+
+    def pressed(self, channel: str, ts: str, action_id: str, value: str) -> None:
+        """A control shows as pressed from now on, as Slack's own client shows it."""
+        self._pressed.setdefault((channel, ts), {})[action_id] = value
+        for known in self._messages.values():
+            if (message := known.get(ts)) is not None and message["channel"] == channel:
+                self._tell_message(known, {**message, "pressed": dict(self._pressed[(channel, ts)])})
+
+    def __call__(self, fact: Fact) -> None:
+        """Keep a fact of a turn, and tell it. Facts outside any turn are not told."""
+        if isinstance(fact, TurnOpened):
+            self._turns.append(_Story(fact.turn))
+        story = next((each for each in reversed(self._turns) if each.turn == fact.turn), None)
+        if story is None:
+            return
+        self._number += 1
+        told = story.add(self._number, fact)
+        self._tell({"type": "fact", "fact": told})
+
+    # ---- the workspace
+
+    def _changed(self, change: Change) -> None:
+        if change.kind != "thread":
+            return
+        key = (change.channel, change.thread_ts)
+        seen = self._workspace.thread(*key)
+        known = self._messages.setdefault(key, {})
+        for message in seen:
+            self._tell_message(known, self._message(change.channel, message))
+        for ts in set(known) - {message.ts for message in seen}:
+            del known[ts]
+            self._tell({"type": "gone", "channel": change.channel, "ts": ts})
+        self._tell_status(key, (seen[-1].status_line if seen else None) or "")
+
+    def _tell_message(self, known: dict[str, Tale], message: Tale) -> None:
+        ts, before = message["ts"], known.get(message["ts"])
+        if message == before:
+            return
+        known[ts] = message
+        if before is not None and _only_grew(before, message):
+            grown = message["text"][len(before["text"]) :]
+            self._tell({"type": "grow", "channel": message["channel"], "ts": ts, "text": grown})
+            return
+        self._tell({"type": "message", "message": message})
+
+    def _tell_status(self, key: tuple[str, str], text: str) -> None:
+        if self._statuses.get(key, "") == text:
+            return
+        self._statuses[key] = text
+        self._tell({"type": "status", "channel": key[0], "thread_ts": key[1], "text": text})
+
+    def _message(self, channel: str, seen: SeenMessage) -> Tale:
+        is_stream = seen.state != "posted" and not seen.edited
+        return {
+            "channel": channel,
+            "ts": seen.ts,
+            "thread_ts": seen.thread_ts,
+            "author": seen.author,
+            "text": seen.text if is_stream or not seen.blocks else "",  # else the blocks say it
+            "blocks": plain(seen.blocks),
+            "tasks": plain(seen.tasks),
+            "plan_title": seen.plan_title,
+            "plan_failed": seen.plan_failed,
+            "state": seen.state,
+            "for": seen.ephemeral_for,
+            "files": list(seen.files),
+            "pressed": dict(self._pressed.get((channel, seen.ts), {})),
+        }
+
+    def _tell(self, tale: Tale) -> None:
+        for listener in tuple(self._listeners):
+            listener(tale)
+
+
+def _only_grew(before: Tale, message: Tale) -> bool:
+    same = {**message, "text": before["text"]} == before
+    return same and str(message["text"]).startswith(before["text"])
+
+
+class _Story:
+    """The facts of one turn, told."""
+
+    def __init__(self, turn: str) -> None:
+        self.turn = turn
+        self.facts: list[Tale] = []
+        self._event: int | None = None
+
+    def add(self, number: int, fact: Fact) -> Tale:
+        told = {"n": number, "at": fact.at, "turn": fact.turn, **self._told(number, fact)}
+        self.facts.append(told)
+        return told
+
+    def _told(self, number: int, fact: Fact) -> Tale:
+        match fact:
+            case TurnOpened():
+                where = {"channel": fact.channel, "thread_ts": fact.thread_ts}
+                return {"kind": "opened", "user": fact.user, "text": fact.text, **where}
+            case AgentEvent():
+                self._event = number
+                return {"kind": "event", "of": number, "name": fact.kind, "raw": plain(fact.raw)}
+            case Decided():
+                of = None if isinstance(fact.event, _NOT_FROM_THE_AGENT) else self._event
+                actions = [named(action) for action in fact.actions]
+                return {
+                    "kind": "decision", "of": of, "event": named(fact.event), "actions": actions,
+                    "state": fact.state, "late": fact.late,
+                }  # fmt: skip
+            case SlackCalled():
+                answer = {"ok": fact.ok, "error": fact.error, "took": fact.took}
+                return {"kind": "call", "method": fact.method, "args": plain(fact.args), **answer}
+            case TurnClosed():
+                end = {"outcome": str(fact.outcome), "reason": fact.reason, "trace_id": fact.trace_id}
+                return {"kind": "closed", **end, "latches": dict(fact.latches), "late": fact.late}
+            case _:
+                assert_never(fact)
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON has it: dataclasses become objects, everything that is no JSON its own words."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(inner) for inner in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return str(value)
+
+
+def named(value: object) -> Tale:
+    """An event or an action with the name of its kind."""
+    shown = plain(value)
+    rest = shown if isinstance(shown, dict) else {"value": shown}
+    return {**rest, "name": type(value).__name__}

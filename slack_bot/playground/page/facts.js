@@ -1,0 +1,120 @@
+// Facts about turns become what the right side shows: rows of the lanes, the narration, the figures.
+
+/** The rows that one fact adds to the lanes; `began` is the turn's start on the bot's clock. */
+export function rows(fact, began) {
+  const time = Math.max(0, fact.at - began).toFixed(2);
+  const base = { turn: fact.turn, time, of: fact.of === undefined || fact.of === null ? undefined : String(fact.of) };
+  switch (fact.kind) {
+    case "event": return [{ ...base, lane: "events", name: fact.name, note: eventNote(fact.raw), grows: tokenOf(fact.raw), raw: fact.raw }];
+    case "decision": return decisionRows(fact, base);
+    case "call": return [callRow(fact, base)];
+    case "opened": return [{ ...base, lane: "decisions", name: "turn opened", note: fact.text, raw: fact, look: "turn", alone: true }];
+    case "closed": return [{ ...base, lane: "decisions", name: `turn ${fact.outcome}`, note: closedNote(fact), raw: fact, look: "turn", alone: true }];
+    default: return [];
+  }
+}
+
+function decisionRows(fact, base) {
+  const from = fact.event.name;
+  if (fact.actions.length === 0) {
+    const name = fact.late ? "late" : "nothing";
+    return [{ ...base, lane: "decisions", name, note: `${from}: ${fact.late ? "came too late, dropped" : "nothing to do"}`, look: fact.late ? "bad" : "quiet", raw: { event: fact.event, state: fact.state } }];
+  }
+  return fact.actions.map((action) => ({ ...base, lane: "decisions", name: action.name, note: action.reason || `on ${from}`,
+    look: action.name === "Noted" ? "quiet" : "", raw: { event: fact.event, action, state: fact.state } }));
+}
+
+function callRow(fact, base) {
+  const took = `${Math.round(fact.took * 1000)} ms`;
+  const parts = [fact.ok ? "ok" : fact.error ?? "no answer", took, ...argumentNotes(fact.args)];
+  return { ...base, lane: "calls", name: fact.method, note: parts.join(" · "), look: fact.ok ? "" : "bad", alone: true, raw: { ok: fact.ok, error: fact.error, took: fact.took, args: fact.args } };
+}
+
+function argumentNotes(args) {
+  const notes = [];
+  const chunks = Array.isArray(args.chunks) ? args.chunks : [];
+  const text = chunks.filter((chunk) => chunk.type === "markdown_text").reduce((sum, chunk) => sum + chunk.text.length, 0)
+    + (args.markdown_text?.length ?? 0) + (args.text?.length ?? 0);
+  if (text) notes.push(`${text} ${text === 1 ? "character" : "characters"}`);
+  for (const chunk of chunks) if (chunk.type === "task_update") notes.push(`${chunk.title}: ${chunk.status}`);
+  for (const chunk of chunks) if (chunk.type === "plan_update") notes.push(`plan: ${chunk.title}`);
+  if (args.status) notes.push(`“${args.status}”`);
+  if (args.status === "") notes.push("cleared");
+  const blocks = Array.isArray(args.blocks) ? args.blocks : [];
+  if (blocks.length) notes.push(blocks.map((block) => block.type).join(", "));
+  return notes;
+}
+
+function closedNote(fact) {
+  const latched = Object.entries(fact.latches).filter(([, set]) => set).map(([name]) => name);
+  return [fact.reason, latched.length ? `latched: ${latched.join(", ")}` : "", fact.late ? `${fact.late} late` : ""].filter(Boolean).join(" · ");
+}
+
+/** What a chunk of a growing artifact adds; undefined for events that are whole in themselves. */
+function tokenOf(raw) {
+  const update = raw.artifactUpdate ?? raw;
+  return update.append || update.lastChunk === false ? update.artifact?.parts?.map((part) => part.text ?? "").join("") || undefined : undefined;
+}
+
+/** The first few words that an event carries, wherever its dialect keeps them. */
+function eventNote(raw) {
+  const found = [];
+  const dig = (value, depth) => {
+    if (found.length > 3 || depth > 9 || value === null || typeof value !== "object") return;
+    for (const [key, inner] of Object.entries(value)) {
+      if ((key === "text" || key === "state") && typeof inner === "string" && inner) found.push(inner);
+      else dig(inner, depth + 1);
+    }
+  };
+  dig(raw, 0);
+  return found.join(" · ").slice(0, 200);
+}
+
+/** One turn, gathered from its facts. */
+export class TurnStory {
+  constructor(opened) {
+    Object.assign(this, { key: opened.turn, began: opened.at, channel: opened.channel, thread: opened.thread_ts, text: opened.text, user: opened.user });
+    this.facts = [];
+    this.thoughts = [];
+    this.fresh = true;
+    this.counts = { events: 0, calls: 0 };
+    this.outcome = null;
+  }
+
+  add(fact) {
+    this.facts.push(fact);
+    this.until = fact.at;
+    if (fact.kind === "event") this.counts.events += 1;
+    if (fact.kind === "call") this.called(fact);
+    if (fact.kind === "decision") this.decided(fact);
+    if (fact.kind === "closed") this.outcome = fact.outcome;
+  }
+
+  called(fact) {
+    this.counts.calls += 1;
+    const shows = JSON.stringify(fact.args.chunks ?? []).includes("markdown_text") || fact.args.markdown_text || fact.method === "chat.postMessage";
+    if (fact.ok && shows && this.visibleAt === undefined) this.visibleAt = fact.at;
+  }
+
+  decided(fact) {
+    const { name, text, replaces } = fact.event;
+    if (["AnswerText", "AnswerReplaced", "FinalAnswer"].includes(name) && this.answerAt === undefined) this.answerAt = fact.at;
+    if (["PlanChanged", "ToolStarted", "ToolEnded"].includes(name)) this.fresh = true;
+    if (name !== "Narrated" || !text?.trim()) return;
+    const last = this.thoughts[this.thoughts.length - 1];
+    if (this.fresh || !last) this.thoughts.push({ at: fact.at, text });
+    else last.text = replaces ? text : last.text + text;
+    this.fresh = false;
+  }
+
+  /** [label, value] pairs for the line above the lanes. */
+  figures() {
+    const since = (at) => (at === undefined ? "–" : seconds(at - this.began));
+    return [["outcome", this.outcome ?? "running"], ["first answer event", since(this.answerAt)], ["first visible", since(this.visibleAt)],
+      ["took", since(this.until)], ["events", this.counts.events], ["Slack calls", this.counts.calls]];
+  }
+}
+
+export function seconds(value) {
+  return `${Math.max(0, value).toFixed(2)} s`;
+}

@@ -1,0 +1,164 @@
+// Messages as a reader sees them: text that grows, the plan with its cards, buttons, files, who and when.
+//
+// A view is built once for a message and then only told what changed, so live text never flickers and a
+// reader's selection or open plan survives.
+
+import { h, icon } from "./dom.js";
+import { show } from "./markdown.js";
+
+const CARD_STATES = { in_progress: "running", pending: "waiting", complete: "done", error: "failed" };
+
+/** One message. `world` knows names, and what a click does: `press(message, action, value)`, `open(message)`. */
+export class MessageView {
+  constructor(message, world, { inThread }) {
+    this.world = world;
+    this.body = h("div", { class: "md" });
+    this.plan = new PlanView();
+    this.blocks = h("div", { class: "blocks" });
+    this.foot = inThread ? null : h("button", { type: "button", class: "replies", hidden: true, on: { click: () => world.open(this.message) } });
+    const author = world.person(message.author);
+    this.node = h("article", { class: "message", data: { ts: message.ts, author: message.author } },
+      h("span", { class: `face face-${author.tone}`, "aria-hidden": "true", text: author.letter }),
+      h("div", { class: "said" },
+        h("header", {}, h("b", { text: author.name }), author.app ? h("span", { class: "badge", text: "APP" }) : null,
+          h("time", { datetime: new Date(message.ts * 1000).toISOString(), text: clock(message.ts) }),
+          message.for ? h("span", { class: "dim only", text: "Only visible to you" }) : null),
+        this.plan.node, this.body, this.blocks, this.foot));
+    this.update(message);
+  }
+
+  update(message) {
+    const before = this.message;
+    this.message = message;
+    this.node.dataset.state = message.state;
+    this.node.classList.toggle("private", Boolean(message.for));
+    if (!before || before.text !== message.text) show(this.body, message.text, this.world.names);
+    this.plan.update(message);
+    const blocks = JSON.stringify([message.blocks, message.pressed]);
+    if (blocks !== this.shownBlocks) {
+      this.shownBlocks = blocks;
+      this.blocks.replaceChildren(...message.blocks.map((block) => blockNode(block, message, this.world)).filter(Boolean));
+    }
+  }
+
+  /** How many replies the thread has; only for roots in a channel. */
+  replies(count, live) {
+    this.foot.hidden = count === 0 && !live;
+    this.foot.replaceChildren(live ? h("span", { class: "pulse" }) : "",
+      count ? `${count} ${count === 1 ? "reply" : "replies"}` : "answering…");
+  }
+}
+
+class PlanView {
+  constructor() {
+    this.cards = new Map();
+    this.title = h("span", { class: "plan-title" });
+    this.count = h("span", { class: "dim" });
+    this.list = h("ul", { class: "cards" });
+    this.mark = h("span", { class: "state" });
+    this.node = h("details", { class: "plan", open: true, hidden: true }, h("summary", {}, this.mark, this.title, this.count), this.list);
+  }
+
+  update(message) {
+    const tasks = message.tasks ?? [];
+    this.node.hidden = tasks.length === 0 && !message.plan_title;
+    if (this.node.hidden) return;
+    const states = tasks.map((task) => CARD_STATES[task.status]);
+    const over = states.every((one) => one === "done" || one === "failed");
+    const state = message.plan_failed || (over && states.at(-1) === "failed") ? "failed" : over ? "done" : "running";
+    this.node.dataset.state = state;
+    setMark(this.mark, state);
+    this.title.textContent = message.plan_failed ? "Something went wrong" : message.plan_title || (state === "done" ? "Done" : "Working");
+    this.count.textContent = `${states.filter((one) => one === "done").length} of ${tasks.length}`;
+    for (const task of tasks) {
+      const card = this.cards.get(task.id) ?? this.add(task.id);
+      card.update(task);
+    }
+    for (const [id, card] of this.cards) if (!tasks.some((task) => task.id === id)) { card.node.remove(); this.cards.delete(id); }
+  }
+
+  add(id) {
+    const card = new CardView();
+    this.cards.set(id, card);
+    this.list.append(card.node);
+    return card;
+  }
+}
+
+class CardView {
+  constructor() {
+    this.mark = h("span", { class: "state" });
+    this.title = h("span", { class: "title" });
+    this.more = h("div", { class: "details" });
+    this.output = h("div", { class: "output" });
+    this.node = h("li", { class: "card" }, this.mark, h("div", {}, this.title, this.more, this.output));
+  }
+
+  update(task) {
+    const state = CARD_STATES[task.status] ?? "running";
+    this.node.dataset.state = state;
+    setMark(this.mark, state);
+    this.title.textContent = task.title;
+    this.more.textContent = task.details ?? "";
+    this.output.textContent = task.output ?? "";
+  }
+}
+
+function setMark(mark, state) {
+  if (mark.dataset.state === state) return;
+  mark.dataset.state = state;
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", state);
+  mark.replaceChildren(...(state === "done" ? [icon("check")] : state === "failed" ? [icon("alert")] : []));
+}
+
+// -- Block Kit, as far as the bot uses it
+
+function blockNode(block, message, world) {
+  switch (block.type) {
+    case "markdown": return markdown(block.text, world);
+    case "section": return h("div", { class: "section" }, block.text ? textNode(block.text, world) : null,
+      ...(block.fields ?? []).map((field) => textNode(field, world)), block.accessory ? elementNode(block.accessory, message, world) : null);
+    case "header": return h("h3", { text: block.text?.text ?? "" });
+    case "divider": return h("hr");
+    case "context": return h("div", { class: "context" }, ...(block.elements ?? []).map((element) => textNode(element, world)));
+    case "actions": case "context_actions":
+      return h("div", { class: "actions" }, ...(block.elements ?? []).map((element) => elementNode(element, message, world)));
+    default: return null; // plan, task_card and rich_text are shown by the message itself
+  }
+}
+
+function markdown(text, world) {
+  const box = h("div", { class: "md" });
+  show(box, text ?? "", world.names);
+  return box;
+}
+
+/** A text object. Slack's own mrkdwn has single stars for bold; shown as such. */
+function textNode(text, world) {
+  if (text.type !== "mrkdwn") return h("span", { text: text.text ?? text.alt_text ?? "" });
+  return markdown((text.text ?? "").replace(/(^|[\s(])\*(\S[^*\n]*)\*(?=$|[\s).,!?:])/g, "$1**$2**"), world);
+}
+
+function elementNode(element, message, world) {
+  if (element.type === "feedback_buttons") return feedbackNode(element, message, world);
+  if (element.type !== "button" && element.type !== "icon_button") return null;
+  return h("button", { type: "button", class: `button ${element.style ?? ""}`, data: { action: element.action_id },
+    on: { click: () => world.press(message, element.action_id, element.value) } },
+  element.action_id === "retry" ? icon("retry") : null, element.text?.text ?? "");
+}
+
+function feedbackNode(element, message, world) {
+  const one = (button, sign, word) => {
+    const pressed = message.pressed?.[element.action_id] === button.value;
+    return h("button", { type: "button", class: "feedback", "aria-pressed": String(pressed), title: button.text?.text ?? word,
+      "aria-label": button.accessibility_label ?? button.text?.text ?? word, data: { action: element.action_id, value: button.value },
+      on: { click: () => world.press(message, element.action_id, button.value) } }, icon(sign));
+  };
+  return h("div", { class: "pair", role: "group", "aria-label": "Feedback" },
+    one(element.positive_button, "up", "Good answer"), one(element.negative_button, "down", "Bad answer"));
+}
+
+function clock(ts) {
+  return new Date(ts * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}

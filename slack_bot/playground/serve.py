@@ -1,0 +1,144 @@
+"""`slack-bot play`: agent, workspace, bot and page in one process, on this machine only.
+
+The bot is the one that `slack-bot run` starts, with its tokens and addresses pointing at the emulated
+workspace and the playground's agent, both on real sockets. The page only watches, and acts as the people in
+the workspace.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import errno
+import logging
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import httpx
+from aiohttp import web
+
+from ..app import App, build, serve
+from ..clock import loop_clock
+from ..errors import BotError
+from ..observe import logs
+from ..settings import Settings, with_overrides
+from . import agent
+from .slack_api import SlackFace
+from .stage import Stage
+from .switchboard import Switchboard
+from .web import build_site
+from .workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
+
+_GRACE = 1.0  # seconds for running answers when the playground ends
+
+
+@dataclass(frozen=True, slots=True)
+class Playground:
+    """A running playground. `url` is the page's."""
+
+    url: str
+    workspace: Workspace
+    stage: Stage
+    app: App
+
+
+def main(args: argparse.Namespace) -> int:
+    """The verb. `args`: host, port, pace (tokens a second; None for the usual). Returns the exit status."""
+    logs.setup("warning", "text", ())
+    logging.getLogger("a2a").setLevel(
+        logging.ERROR
+    )  # the SDK warns of every task that is ended with the agent
+    asyncio.run(_play(args.host, args.port, agent.PACE if args.pace is None else args.pace))
+    return 0
+
+
+async def _play(host: str, port: int, pace: float) -> None:
+    stop = asyncio.Event()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(sign, stop.set)
+    async with open_playground(host, port, pace) as playground:
+        sys.stdout.write(f"The playground is at {playground.url}\nCtrl-C ends it.\n")
+        sys.stdout.flush()
+        await stop.wait()
+
+
+@asynccontextmanager
+async def open_playground(
+    host: str = "127.0.0.1", port: int = 0, pace: float = agent.PACE
+) -> AsyncIterator[Playground]:
+    """Run everything until the context is left. Port 0 takes a free one.
+
+    Raises BotError in one sentence if the page's address cannot be had.
+    """
+    clock = loop_clock()
+    workspace = Workspace()
+    switchboard = Switchboard(httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None)))
+    stage = Stage(workspace, switchboard, clock)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(switchboard.aclose)
+        url = await stack.enter_async_context(_page(stage, host, port))
+        agent_url = await stack.enter_async_context(agent.serve(pace=pace))
+        face = await stack.enter_async_context(SlackFace(workspace, clock))
+        app = await build(
+            _settings(face.api_url, agent_url), clock=clock, watcher=stage.feed, http_transport=switchboard
+        )
+        stack.push_async_callback(app.close, _GRACE)
+        await stack.enter_async_context(_connected(app, face))
+        yield Playground(url, workspace, stage, app)
+
+
+def _settings(api_url: str, agent_url: str) -> Settings:
+    """The bot's settings. Nothing is read from the environment: the playground needs no configuration."""
+    return with_overrides(
+        Settings(),
+        {
+            "bot_token": BOT_TOKEN,
+            "app_token": APP_TOKEN,
+            "signing_secret": SIGNING_SECRET,
+            "api_url": api_url,
+            "url": agent_url,
+            "store_url": "memory://",
+        },
+    )
+
+
+@asynccontextmanager
+async def _page(stage: Stage, host: str, port: int) -> AsyncIterator[str]:
+    runner = web.AppRunner(build_site(stage, [host]), access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, host, port).start()
+        except OSError as error:
+            raise BotError(_no_address(host, port, error)) from error
+        yield f"http://{f'[{host}]' if ':' in host else host}:{runner.addresses[0][1]}/"
+    finally:
+        await runner.cleanup()
+
+
+def _no_address(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} on {host} is taken: choose another one with --port, or 0 for any that is free."
+    if error.errno == errno.EACCES:
+        return f"Port {port} is not ours to use: choose one above 1023 with --port."
+    return f"The page cannot be served on {host}: give an address of this machine with --host."
+
+
+@asynccontextmanager
+async def _connected(app: App, face: SlackFace) -> AsyncIterator[None]:
+    """The bot is connected to the workspace by Socket Mode for as long as the context is open."""
+    stop = asyncio.Event()
+    serving = asyncio.create_task(serve(app, stop), name="playground bot")
+    connected = asyncio.create_task(face.sockets.connected())
+    try:
+        await asyncio.wait({serving, connected}, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            await serving
+        yield
+    finally:
+        connected.cancel()
+        stop.set()
+        await asyncio.gather(serving, connected, return_exceptions=True)

@@ -1,0 +1,141 @@
+"""What a visitor of the page may do: speak as one of the people, press, stop, replay a file.
+
+Everything becomes an action of a person in the emulated workspace and reaches the bot as Slack would
+deliver it. A replay is asked by a person of its own, whom no visitor can be.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ..clock import Clock
+from ..errors import UnreadableInput
+from ..tools.tape import Recording, Tape, read_tape
+from ..turn.record import Question, ThreadKey
+from .feed import Feed, Tale
+from .switchboard import Switchboard
+from .workspace import Workspace
+
+PEOPLE = {"U0MAYA": "Maya", "U0JONAS": "Jonas"}
+REPLAYER = "U0REPLAY"
+CHANNEL = "C0GENERAL"
+SUGGESTIONS = (
+    ("What is AGNTCY?", "what is agntcy"),
+    ("How does streaming work here?", "tell me everything about streaming"),
+    ("Tell me a joke", "tell me a joke"),
+    ("Deploy the bot", "deploy the bot"),
+    ("A long answer", "long 6000"),
+    ("Fail on purpose", "fail"),
+)
+_LONGEST = 12_000  # characters that Slack's own composer takes
+
+
+class _Refused(Exception):
+    """The order cannot be carried out; the text says why."""
+
+
+class Stage:
+    """The people and places of the playground. `feed` tells the pages what comes of it."""
+
+    def __init__(self, workspace: Workspace, switchboard: Switchboard, clock: Clock) -> None:
+        for user, name in PEOPLE.items():
+            workspace.add_user(user, name)
+        workspace.add_user(REPLAYER, "Replay")
+        workspace.add_channel(CHANNEL, "general")
+        for user in PEOPLE:
+            workspace.direct(user)
+        self.feed = Feed(workspace, virtual=[REPLAYER], suggestions=SUGGESTIONS)
+        self._workspace = workspace
+        self._switchboard = switchboard
+        self._clock = clock
+
+    async def take(self, order: Mapping[str, Any]) -> Tale | None:
+        """Carry out an order: `say`, `press`, `stop` or `replay`. The tale is for the visitor who gave it."""
+        try:
+            return self._do(order)
+        except (_Refused, UnreadableInput) as refused:
+            return {"type": "refused", "text": str(refused)}
+        except LookupError:
+            return {"type": "refused", "text": "That is not there any more."}
+
+    def _do(self, order: Mapping[str, Any]) -> Tale | None:
+        match order:
+            case {"type": "say", "user": str(user), "channel": str(channel), "text": str(text)}:
+                return self._say(_visitor(user), channel, text, order.get("thread_ts"))
+            case {"type": "press", "user": str(user), "channel": str(channel), "ts": str(ts),
+                  "action_id": str(action), "value": str(value)}:  # fmt: skip
+                self._press(_visitor(user), channel, ts, action, value)
+                return None
+            case {"type": "stop", "user": str(user), "channel": str(channel), "thread_ts": str(ts)}:
+                self._workspace.stop(_visitor(user), channel, ts, now=self._now())
+                return None
+            case {"type": "replay", "name": str(name), "text": str(text), "speed": int() | float() as speed}:
+                return self._replay(name, text, float(speed), order.get("key"))
+        raise _Refused("The page asked for something that the playground does not know.")
+
+    def _say(self, user: str, channel: str, text: str, thread_ts: object) -> Tale:
+        if not text.strip() or len(text) > _LONGEST:
+            raise _Refused(f"A message has 1 to {_LONGEST:,} characters.")
+        root = thread_ts if isinstance(thread_ts, str) else None
+        ts = self._workspace.say(user, channel, text, now=self._now(), thread_ts=root)
+        return {"type": "said", "channel": channel, "ts": ts, "thread_ts": root}
+
+    def _press(self, user: str, channel: str, ts: str, action: str, value: str) -> None:
+        pressed = self._workspace.press(user, channel, ts, action, now=self._now(), value=value)
+        if pressed.payload["actions"][0]["type"] == "feedback_buttons":
+            self.feed.pressed(channel, ts, action, value)
+
+    def _replay(self, name: str, text: str, speed: float, key: object) -> Tale:
+        name = " ".join(name.replace("`", "'").split())[:80] or "file"
+        chosen = key if isinstance(key, str) else None
+        if chosen is None and len(keys := streams_in(text)) > 1:
+            return {"type": "choose", "name": name, "keys": keys}
+        capture = read_tape(text, name, chosen)
+        workspace, bot = self._workspace, self._workspace.bot.user_id
+        asked = _question_of(capture)
+        shown = f"`{name}`" + (f" ({chosen})" if chosen else "") + (f": {asked}" if asked else "")
+        said = f"<@{bot}> Replay of {shown}"
+        # Delivery to the bot is a task of its own, so the tape is plugged in before the question can arrive.
+        ts = workspace.say(REPLAYER, CHANNEL, said, now=self._now())
+        team = workspace.state.team
+        question = Question(ThreadKey(team, CHANNEL, ts), ts, REPLAYER, team, said)
+        self._switchboard.plug(question.message_id, capture, speed if speed > 0 else math.inf)
+        return {"type": "said", "channel": CHANNEL, "ts": ts, "thread_ts": None}
+
+    def _now(self) -> float:
+        return self._clock.wall()
+
+
+def _visitor(user: str) -> str:
+    if user not in PEOPLE:
+        raise _Refused("Nobody here has that name.")
+    return user
+
+
+def _question_of(capture: Tape | Recording) -> str:
+    if isinstance(capture, Recording):
+        return ""
+    question = capture.head.get("question")
+    return question if isinstance(question, str) else ""
+
+
+def streams_in(text: str) -> list[str]:
+    """The names of the streams in a file that holds several; [] for every other kind of file."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(document, dict) or isinstance(document.get("events"), list):
+        return []
+    inner = document.get("artifacts")
+    if isinstance(inner, list):
+        return []
+    named = inner if isinstance(inner, dict) else document
+    return [
+        name
+        for name, value in named.items()
+        if isinstance(value, list) and value and isinstance(value[0], dict)
+    ]

@@ -1,0 +1,263 @@
+"""A small driver for Debian's Chromium, over the DevTools protocol: no browser driver to install.
+
+    async with open_browser(tmp_path) as browser:
+        page = await browser.open("http://127.0.0.1:8765/")
+        await page.until("document.body.dataset.ready")
+
+`Page.problems` collects what a good page never has: exceptions, console errors, requests to another host.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import itertools
+import json
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+
+CHROMIUM = next(
+    (path for path in ("/usr/bin/chromium", shutil.which("chromium") or "") if path and Path(path).exists()),
+    None,
+)
+_FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--remote-debugging-port=0",
+    "about:blank",
+)
+PATIENCE = 30.0  # seconds for anything to come true
+_UNTIL = """new Promise((done) => {
+  const end = performance.now() + %(ms)d;
+  const look = () => {
+    const it = (%(condition)s);
+    if (it || performance.now() > end) done(it instanceof Node ? true : it || false);
+    else setTimeout(look, 50);
+  };
+  look();
+})"""
+_MIDDLE = """(() => {
+  const it = document.querySelector(%s);
+  if (!it) return null;
+  it.scrollIntoView({block: "nearest"});
+  const box = it.getBoundingClientRect();
+  return box.width ? [box.x + box.width / 2, box.y + box.height / 2] : null;
+})()"""
+_DROP = """(() => {
+  const data = new DataTransfer();
+  data.items.add(new File([%(text)s], %(name)s));
+  const how = {dataTransfer: data, bubbles: true, cancelable: true};
+  for (const kind of ["dragenter", "dragover", "drop"]) document.body.dispatchEvent(new DragEvent(kind, how));
+})()"""
+
+
+class Page:
+    """One tab. All waiting is for conditions."""
+
+    def __init__(self, link: aiohttp.ClientWebSocketResponse, host: str) -> None:
+        self.problems: list[str] = []
+        self.loaded = asyncio.Event()
+        self._link, self._host = link, host
+        self._numbers = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._reader = asyncio.create_task(self._read())
+
+    async def send(self, method: str, /, patience: float = PATIENCE, **params: Any) -> dict[str, Any]:
+        """One command of the protocol, and what it answers. `patience` is in seconds."""
+        number = next(self._numbers)
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        await self._link.send_json({"id": number, "method": method, "params": params})
+        async with asyncio.timeout(patience):
+            return await answer
+
+    async def value(self, expression: str, patience: float = PATIENCE) -> Any:
+        """What a JavaScript expression gives; a promise is waited for."""
+        found = await self.send(
+            "Runtime.evaluate", patience, expression=expression, awaitPromise=True, returnByValue=True
+        )
+        if "exceptionDetails" in found:
+            raise AssertionError(f"{expression}: {found['exceptionDetails']}")
+        return found["result"].get("value")
+
+    async def until(self, condition: str, patience: float = PATIENCE) -> Any:
+        """Wait until an expression is truthy, looking 20 times a second; its value, True for a node."""
+        script = _UNTIL % {"condition": condition, "ms": patience * 1000}
+        found = await self.value(script, patience + 5)
+        if not found:
+            shown = await self.value("document.body.innerText")
+            raise AssertionError(f"never came true: {condition}\nproblems: {self.problems}\n{shown}")
+        return found
+
+    async def click(self, selector: str) -> None:
+        """Click the middle of an element, as a person does."""
+        spot = await self.until(_MIDDLE % json.dumps(selector))
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.send(
+                "Input.dispatchMouseEvent", type=kind, x=spot[0], y=spot[1], button="left", clickCount=1
+            )
+
+    async def type(self, text: str) -> None:
+        """Type into whatever has the focus."""
+        await self.send("Input.insertText", text=text)
+
+    async def press(self, key: str, code: int, text: str = "") -> None:
+        """Press one key."""
+        extra = {"text": text} if text else {}
+        for kind in ("keyDown", "keyUp"):
+            await self.send(
+                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **extra
+            )
+
+    async def enter(self) -> None:
+        """Press Enter."""
+        await self.press("Enter", 13, "\r")
+
+    async def drop_file(self, name: str, text: str) -> None:
+        """Drop a file on the window."""
+        await self.value(_DROP % {"name": json.dumps(name), "text": json.dumps(text)})
+
+    async def size(self, width: int, height: int) -> None:
+        """Make the window so large."""
+        await self.send(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+
+    async def prefer(self, **features: str) -> None:
+        """Set media features: `prefers_color_scheme="dark"`."""
+        media = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        await self.send("Emulation.setEmulatedMedia", features=media)
+
+    async def picture(self, path: Path) -> None:
+        """Save what is seen as PNG."""
+        shot = await self.send("Page.captureScreenshot", format="png")
+        await asyncio.to_thread(path.write_bytes, base64.b64decode(shot["data"]))
+
+    async def close(self) -> None:
+        """Close the connection."""
+        self._reader.cancel()
+        await asyncio.gather(self._reader, return_exceptions=True)
+        await self._link.close()
+
+    async def _read(self) -> None:
+        async for message in self._link:
+            told = json.loads(message.data)
+            if "id" in told:
+                waiting = self._answers.pop(told["id"])
+                if waiting.done():
+                    continue
+                if "error" in told:
+                    waiting.set_exception(AssertionError(str(told["error"])))
+                else:
+                    waiting.set_result(told["result"])
+            else:
+                self._note(told["method"], told["params"])
+
+    def _note(self, method: str, params: dict[str, Any]) -> None:
+        if method == "Page.loadEventFired":
+            self.loaded.set()
+        elif method == "Runtime.exceptionThrown":
+            self.problems.append(f"exception: {params['exceptionDetails']}")
+        elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
+            self.problems.append(f"console: {params['args']}")
+        elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+            self.problems.append(f"log: {params['entry']['text']}")
+        elif method == "Network.requestWillBeSent":
+            url = urlsplit(params["request"]["url"])
+            if url.scheme not in ("data", "about", "blob") and url.netloc != self._host:
+                self.problems.append(f"asked another host: {params['request']['url']}")
+
+
+class Browser:
+    """A running Chromium."""
+
+    def __init__(self, http: aiohttp.ClientSession, port: int) -> None:
+        self._http, self._base = http, f"http://127.0.0.1:{port}"
+        self._pages: list[Page] = []
+
+    async def open(self, url: str, width: int = 1280, height: int = 800) -> Page:
+        """A new tab that shows `url`."""
+        async with self._http.put(f"{self._base}/json/new?about:blank") as answer:
+            target = await answer.json()
+        link = await self._http.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=0)
+        page = Page(link, urlsplit(url).netloc)
+        self._pages.append(page)
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            await page.send(f"{domain}.enable")
+        await page.size(width, height)
+        page.loaded.clear()
+        await page.send("Page.navigate", url=url)
+        async with asyncio.timeout(PATIENCE):
+            await page.loaded.wait()
+        return page
+
+    async def close(self) -> None:
+        """Close all tabs."""
+        for page in self._pages:
+            await page.close()
+
+
+@asynccontextmanager
+async def open_browser(folder: Path) -> AsyncIterator[Browser]:
+    """A headless Chromium with an empty profile in `folder`; it ends with the context."""
+    assert CHROMIUM is not None
+    process = await asyncio.create_subprocess_exec(
+        CHROMIUM, f"--user-data-dir={folder / 'profile'}", *_FLAGS,
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        port = await _port(process)
+        drain = asyncio.create_task(_drain(process))
+        async with aiohttp.ClientSession() as http:
+            browser = Browser(http, port)
+            try:
+                yield browser
+            finally:
+                await browser.close()
+                drain.cancel()
+                await asyncio.gather(drain, return_exceptions=True)
+    finally:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            async with asyncio.timeout(10):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+        if (pipe := getattr(process, "_transport", None)) is not None:
+            pipe.close()
+
+
+async def _port(process: asyncio.subprocess.Process) -> int:
+    """Chromium says on stderr where it listens."""
+    assert process.stderr is not None
+    said = []
+    async with asyncio.timeout(PATIENCE):
+        async for line in process.stderr:
+            said.append(line.decode(errors="replace"))
+            if "DevTools listening on ws://" in said[-1]:
+                return urlsplit(said[-1].split(" on ", 1)[1].strip()).port or 0
+    raise AssertionError("Chromium did not start:\n" + "".join(said))
+
+
+async def _drain(process: asyncio.subprocess.Process) -> None:
+    assert process.stderr is not None
+    async for _ in process.stderr:
+        pass

@@ -1,0 +1,340 @@
+"""The playground's page in a real Chromium: what a visitor sees, does and never sees."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slack_bot.playground.serve import Playground, open_playground
+from slack_bot.playground.stage import CHANNEL
+
+from .chromium import CHROMIUM, Browser, Page, open_browser
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
+
+PICTURES = os.environ.get("PLAYGROUND_PICTURES")  # a folder, for somebody who wants to look
+QUESTION = "explain how agntcy agents communicate with each other"
+ANSWER = "#thread .message[data-author=U0BOT]"
+SEALED = f"document.querySelector('{ANSWER}')?.dataset.state === 'sealed'"
+
+# Notes whatever showed, however shortly: lengths of the answer, statuses, states of cards, the Stop button.
+_WATCH = f"""(() => {{
+  window.seen = {{lengths: new Set(), statuses: new Set(), cards: new Set(), stop: new Set()}};
+  const look = () => {{
+    seen.lengths.add(document.querySelector("{ANSWER} .md")?.textContent.length ?? 0);
+    seen.statuses.add(document.getElementById("status").textContent);
+    seen.stop.add(!document.getElementById("stop").hidden);
+    for (const card of document.querySelectorAll("#thread .card")) seen.cards.add(card.dataset.state);
+  }};
+  const all = {{subtree: true, childList: true, attributes: true, characterData: true}};
+  new MutationObserver(look).observe(document.querySelector(".pane.thread"), all);
+}})()"""
+
+
+@pytest.fixture
+async def browser(tmp_path: Path) -> AsyncIterator[Browser]:
+    async with open_browser(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def playground() -> AsyncIterator[Playground]:
+    async with open_playground(pace=120) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def page(browser: Browser, playground: Playground) -> AsyncIterator[Page]:
+    opened = await browser.open(playground.url)
+    await opened.until("document.body.dataset.ready")
+    yield opened
+    assert opened.problems == []
+
+
+async def picture(page: Page, name: str) -> None:
+    if PICTURES:
+        await page.picture(Path(PICTURES) / f"{name}.png")
+
+
+async def mention(page: Page, text: str) -> None:
+    await page.click("#say-root textarea")
+    await page.type(text)
+    await page.enter()
+
+
+async def text_of(page: Page, selector: str) -> str:
+    return str(await page.value(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''"))
+
+
+async def outcome(page: Page, wanted: str) -> None:
+    await page.until(f"document.querySelector('#figures [data-outcome={wanted}]')")
+
+
+async def test_a_mention_is_answered_live(page: Page, playground: Playground) -> None:
+    await picture(page, "empty")
+    await page.value(_WATCH)
+    await mention(page, QUESTION)
+    await page.until(f"document.querySelector('{ANSWER} .md')?.textContent.length > 400")
+    await picture(page, "live")
+    await page.until(SEALED)
+    await outcome(page, "answered")
+    await picture(page, "finished")
+
+    seen = await page.value(
+        "Object.fromEntries(Object.entries(window.seen).map(([name, values]) => [name, [...values]]))"
+    )
+    assert "slack_bot is thinking..." in seen["statuses"]
+    assert set(seen["cards"]) >= {"running", "done"}
+    assert set(seen["stop"]) == {True, False}
+    full = await page.value(f"document.querySelector('{ANSWER} .md').textContent.length")
+    assert len([length for length in seen["lengths"] if 0 < length < full]) >= 5, seen
+
+    answer = await text_of(page, f"{ANSWER} .md")
+    narrated = await text_of(page, "#narration")
+    assert "I'll search the knowledge base" in narrated
+    assert "I'll search the knowledge base" not in answer
+    assert await page.value(f"document.querySelectorAll('{ANSWER} .md :is(h3, table, pre)').length") >= 3
+    states = await page.value(
+        "[...document.querySelectorAll('#thread .card')].map((card) => card.dataset.state)"
+    )
+    assert states
+    assert set(states) == {"done"}
+    assert await page.value("document.querySelector('#stop').hidden")
+    assert await text_of(page, "#status") == ""
+
+    root = playground.workspace.history(CHANNEL)[0].ts
+    written = playground.workspace.thread(CHANNEL, root)[-1].text
+    words = "".join(char for char in answer if char.isalnum())
+    assert words == "".join(char for char in await _as_read(page, written) if char.isalnum())
+
+
+async def _as_read(page: Page, markdown: str) -> str:
+    """What a renderer of the whole text makes of it, in one go."""
+    return str(
+        await page.value(
+            "import('/page/markdown.js').then(({show}) => { const box = document.createElement('div');"
+            f" document.body.append(box); show(box, {json.dumps(markdown)}); const text = box.innerText;"
+            " box.remove(); return text; })"
+        )
+    )
+
+
+async def test_the_lanes_show_what_happened_and_why(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    for lane, word in (
+        ("events", "final_result"),
+        ("decisions", "AppendText"),
+        ("calls", "chat.startStream"),
+    ):
+        assert word in await text_of(page, f".lane-{lane}")
+    assert "is_final_answer" in await text_of(page, ".lane-decisions")
+    await page.click(".lane-events .row:last-child summary")
+    await page.until("document.querySelector('.lane-events .row:last-child pre')?.textContent.includes('{')")
+    # Another turn in another thread: the lanes follow, or show the one that was chosen.
+    await mention(page, "fail")
+    await outcome(page, "failed")
+    assert "chat.startStream" in await text_of(page, ".lane-calls")
+    await page.value(
+        "(() => { const turn = document.getElementById('turn'); turn.selectedIndex = turn.options.length - 1;"
+        " turn.dispatchEvent(new Event('change')); })()"
+    )
+    await outcome(page, "answered")
+    assert "tell me a joke" in await text_of(page, ".lane-decisions")
+
+
+async def test_feedback_shows_as_pressed_and_survives_a_reload(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+    await page.click("#thread .feedback[data-value^=positive]")
+    await page.until("document.querySelector('#thread .feedback[data-value^=positive][aria-pressed=true]')")
+    await page.until("document.querySelector('#thread .private')?.innerText.includes('Only visible to you')")
+    await page.send("Page.reload")
+    await page.until(
+        "document.body?.dataset.ready && document.querySelector('#roots .replies:not([hidden])')"
+    )
+    await page.click("#roots .replies")
+    await page.until("document.querySelector('#thread .feedback[data-value^=positive][aria-pressed=true]')")
+    # What only Maya may read, Jonas does not see.
+    await page.click("#people [title='Be Jonas']")
+    await page.until(
+        "document.querySelector('#thread .feedback') && !document.querySelector('#thread .private')"
+    )
+
+
+async def test_a_failed_turn_offers_to_try_again(page: Page) -> None:
+    await mention(page, "fail")
+    await outcome(page, "failed")
+    await page.click("#thread [data-action=retry]")
+    await page.until("document.querySelectorAll('#turn option').length === 4")
+    await page.until(
+        "[...document.querySelectorAll('#turn option')].filter((one) => /failed/.test(one.text)).length === 2"
+    )
+
+
+async def test_stop_ends_a_long_answer(page: Page) -> None:
+    await mention(page, "long 8000")
+    await page.until(f"document.querySelector('{ANSWER} .md')?.textContent.length > 200")
+    await page.click("#stop")
+    await outcome(page, "stopped")
+    await page.until(SEALED)
+    assert await page.value("document.querySelector('#stop').hidden")
+
+
+async def test_a_direct_message_is_answered_and_a_question_asked_back(page: Page) -> None:
+    await page.value("[...document.querySelectorAll('#places button')].at(-1).click()")
+    await page.until("document.querySelector('#say-root textarea').value === ''")
+    await mention(page, "deploy the bot")
+    await outcome(page, "asked")
+    assert "environment" in await text_of(page, "#thread")
+    await page.click("#say-reply textarea")
+    await page.type("staging")
+    await page.enter()
+    await outcome(page, "answered")
+    await page.until("document.querySelector('#thread').innerText.split('staging').length > 3")
+
+
+async def test_a_dropped_file_is_replayed(page: Page) -> None:
+    task = {"taskId": "t", "contextId": "c"}
+    chunks = [
+        {"kind": "artifact-update", **task, "append": number > 0, "artifact": {
+            "artifactId": "a", "name": "streaming_result", "metadata": {"is_final_answer": True},
+            "parts": [{"kind": "text", "text": f"Line {number} of the tape.\n\n"}]}}
+        for number in range(5)
+    ]  # fmt: skip
+    end = {"kind": "status-update", **task, "final": True, "status": {"state": "completed"}}
+    events: list[dict[str, Any]] = [
+        {"_t": 0.2 * number, **event} for number, event in enumerate([*chunks, end])
+    ]
+    await page.drop_file("captured.json", json.dumps(events))
+    await page.until("document.querySelector('#thread .message')?.innerText.includes('captured.json')")
+    await outcome(page, "answered")
+    assert "Line 4 of the tape." in await text_of(page, f"{ANSWER} .md")
+    await page.drop_file("several.json", json.dumps({"one": events, "two": events}))
+    await page.until("document.querySelector('#choose').open")
+    await page.value("document.querySelector('#keys button:last-child').click()")
+    await page.until("document.querySelector('#thread .message')?.innerText.includes('several.json (two)')")
+    await outcome(page, "answered")
+    await page.drop_file("broken.json", "[{")
+    await page.until("document.querySelector('#notice').innerText.includes('broken.json')")
+
+
+async def test_a_suggestion_is_a_click_away_and_keys_are_enough(page: Page) -> None:
+    assert await page.value("document.activeElement === document.querySelector('#say-root textarea')")
+    await page.value("[...document.querySelectorAll('#chips button')][2].focus()")
+    await page.enter()
+    await outcome(page, "answered")
+    assert "joke" in await text_of(page, "#thread .message")
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "columns"), [(1600, 900, 3), (1280, 800, 3), (1000, 700, 2), (420, 800, 1)]
+)
+async def test_every_width_is_usable(page: Page, width: int, height: int, columns: int) -> None:
+    await page.size(width, height)
+    await mention(page, "unicode")
+    await page.until(SEALED)
+    await page.prefer(prefers_color_scheme="dark", prefers_reduced_motion="reduce")
+    await picture(page, f"dark-{width}")
+    seen = await page.value(
+        "[...document.querySelectorAll('.pane')].filter((pane) => pane.offsetWidth).length"
+    )
+    assert seen == columns
+    assert await page.value("document.documentElement.scrollWidth <= innerWidth")
+    dark = await page.value("getComputedStyle(document.querySelector('.pane')).backgroundColor")
+    assert max(int(part) for part in dark[4:-1].split(",")) < 80
+    if columns < 3:
+        await page.click(".views [data-view=inside]")
+        await page.until("document.querySelector('.lanes').offsetWidth")
+
+
+MARKDOWN = [
+    ("plain <b>text</b> & more", "<p>plain &lt;b&gt;text&lt;/b&gt; &amp; more</p>"),
+    ("<img src=x onerror=alert(1)>", "<p>&lt;img src=x onerror=alert(1)&gt;</p>"),
+    ("# One\n### Two ###", "<h3>One</h3><h5>Two</h5>"),
+    ("**bold** *it* _it_ ~~gone~~ ***both***",
+     "<p><strong>bold</strong> <em>it</em> <em>it</em> <s>gone</s> <strong><em>both</em></strong></p>"),
+    ("**bold with *it* inside**", "<p><strong>bold with <em>it</em> inside</strong></p>"),
+    ("snake_case_name 2 * 3 * 4 **open", "<p>snake_case_name 2 * 3 * 4 **open</p>"),
+    ("`a < *b*` ``x ` y``", "<p><code>a &lt; *b*</code> <code>x ` y</code></p>"),
+    ("\\*no\\* &lt;!channel&gt; `open", "<p>*no* &lt;!channel&gt; `open</p>"),
+    ("line\nbreak\n\nnext", "<p>line<br>break</p><p>next</p>"),
+    ("one\u2028two", "<p>one<br>two</p>"),
+    ("```py\nx < 1\n\n**y**\n```\nafter",
+     '<figure class="code"><figcaption>py</figcaption><pre tabindex="0"><code>x &lt; 1\n\n**y**</code></pre>'
+     "</figure><p>after</p>"),
+    ("```\nopen", '<figure class="code"><pre tabindex="0"><code>open</code></pre></figure>'),
+    ("- a\n- b\n  - c\n- [x] d", "<ul><li>a</li><li>b<ul><li>c</li></ul></li>"
+     '<li class="todo"><span class="box" role="img" aria-label="done">☑</span> d</li></ul>'),
+    ("3. a\n4. b", '<ol start="3"><li>a</li><li>b</li></ol>'),
+    ("> quoted\n> **more**\nafter",
+     "<blockquote><p>quoted<br><strong>more</strong></p></blockquote><p>after</p>"),
+    ("a\n\n---\n\nb", "<p>a</p><hr><p>b</p>"),
+    ("| a | b |\n|---|--:|\n| `x|y` | 1 |\n| only \\| |",
+     '<div class="table" tabindex="0"><table><thead><tr><th scope="col">a</th>'
+     '<th class="to-right" scope="col">b</th></tr></thead><tbody>'
+     '<tr><td><code>x|y</code></td><td class="to-right">1</td></tr>'
+     '<tr><td>only |</td><td class="to-right"></td></tr></tbody></table></div>'),
+    ("[label](https://a.example/x_(y)) https://b.example/z. <https://c.example|see>",
+     '<p><a href="https://a.example/x_(y)" target="_blank" rel="noopener noreferrer">label</a>'
+     ' <a href="https://b.example/z" target="_blank" rel="noopener noreferrer">https://b.example/z</a>.'
+     ' <a href="https://c.example" target="_blank" rel="noopener noreferrer">see</a></p>'),
+    ("[x](javascript:alert(1)) ![pic](https://a.example/p.png) [y](data:text/html,x)",
+     '<p><span>x</span> <a href="https://a.example/p.png" target="_blank" rel="noopener noreferrer">pic</a>'
+     " <span>y</span></p>"),
+    ("<@U0MAYA> and <@U9ELSE>",
+     '<p><span class="mention">@Maya</span> and <span class="mention">@U9ELSE</span></p>'),
+]  # fmt: skip
+
+
+async def test_markdown_is_rendered_safely_and_the_same_live(page: Page) -> None:
+    for text, html in MARKDOWN:
+        at_once, live = await page.value(
+            "import('/page/markdown.js').then(({show}) => {"
+            " const names = {U0MAYA: 'Maya'}, one = document.createElement('div'), other = one.cloneNode();"
+            f" const text = {json.dumps(text)}; show(one, text, names);"
+            " for (let end = 1; end <= text.length; end += 1) show(other, text.slice(0, end), names);"
+            " return [one.innerHTML, other.innerHTML]; })"
+        )
+        assert at_once == html, text
+        assert live == html, text
+
+
+async def test_hostile_markdown_is_rendered_in_time(page: Page) -> None:
+    for piece in ("[", "*a ", "`", "> ", "- ", "|-", "**", "[a](", "<", "_a ", "~~a ", "![", "   - "):
+        took = await page.value(
+            "import('/page/markdown.js').then(({show}) => { const box = document.createElement('div');"
+            f" const text = {json.dumps(piece)}.repeat({12_000 // len(piece)});"
+            " const began = performance.now(); show(box, text); return performance.now() - began; })"
+        )
+        assert took < 2000, piece
+
+
+async def test_a_stopped_playground_is_said_and_the_page_comes_back(browser: Browser) -> None:
+    async with open_playground(pace=0) as first:
+        page = await browser.open(first.url)
+        await page.until("document.body.dataset.ready")
+        port = int(first.url.rstrip("/").rsplit(":", 1)[1])
+    await page.until("document.querySelector('#notice').innerText.includes('stopped')")
+    async with open_playground(port=port, pace=0):
+        await page.until("document.querySelector('#notice').hidden")
+        await mention(page, "tell me a joke")
+        await outcome(page, "answered")
+
+
+async def test_another_page_cannot_drive_the_playground(page: Page, playground: Playground) -> None:
+    url = playground.url.replace("http://127.0.0.1", "ws://127.0.0.1") + "ws"
+    foreign = "data:text/html,<title>foreign</title>"
+    await page.send("Page.navigate", url=foreign)
+    await page.until("document.title === 'foreign'")
+    opened = await page.value(
+        f"new Promise((done) => {{ const link = new WebSocket({json.dumps(url)});"
+        " link.onopen = () => done('open'); link.onerror = () => done('refused'); })"
+    )
+    assert opened == "refused"
+    page.problems.clear()  # the refusal is logged by the browser, and that is what was asked for
