@@ -56,7 +56,6 @@ from .reading import (
 )
 
 _MAX_CHARS = 4_000_000
-_PARAGRAPH = "\n\n"
 
 
 class EventParser:
@@ -167,7 +166,7 @@ class EventParser:
         ending = self._ending_message
         if not ending.strip() or contains(answer, ending):
             return answer
-        return ending if contains(ending, answer) else f"{answer.rstrip()}{_PARAGRAPH}{ending}"
+        return ending if contains(ending, answer) else f"{answer.rstrip()}\n\n{ending}"
 
     # -- ids -------------------------------------------------------------------------------------------------
 
