@@ -286,7 +286,7 @@ class EventParser:
     def _tool_start(self, artifact: Artifact) -> list[Event]:
         name = tool_name(artifact)
         if self._convention.is_announcement(name):
-            return [Narrated(name, why="an announcement, not a tool")]
+            return [Narrated(name, passing=True, why="an announcement, not a tool")]
         step = words(artifact.metadata.get("plan_step_id")) or None
         return [ToolStarted(self._tools.begin(name, artifact), name, step, why=artifact.name)]
 

@@ -70,11 +70,13 @@ class TaskKnown:
 class Narrated:
     """The agent says what it is doing. Never part of the answer; empty text is worth a reason only.
 
-    `replaces`: this is instead of what was said since the last step, not in addition.
+    `replaces`: this is instead of what was said since the last step, not in addition. `passing`: it says what
+    comes next and is not worth keeping.
     """
 
     text: str
     replaces: bool = False
+    passing: bool = False
     why: str = ""
 
 

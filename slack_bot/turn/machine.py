@@ -167,7 +167,8 @@ class Turn:
     def _narrate(self, event: Narrated) -> tuple[State, list[Action]]:
         if not event.text.strip():
             return self.state, [Noted(event.why)]
-        self._thinking = event.text if event.replaces else self._thinking + event.text
+        if not event.passing:
+            self._thinking = event.text if event.replaces else self._thinking + event.text
         if self.state is State.WAITING:
             return self.state, [ShowStatus(RESPONDING, f"narration: {event.why}")]
         return self.state, [Noted(f"narration is not shown as text: {event.why}")]

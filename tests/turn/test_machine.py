@@ -294,6 +294,7 @@ def test_a_plan_shows_steps_as_they_begin_and_what_was_thought_in_them() -> None
         ToolStarted("t#1", "search", "s1"),
         Narrated("thinking part 1"),
         Narrated("replaced thinking", replaces=True),
+        Narrated("composing_answer", passing=True),
         PlanChanged((Step("s1", "Search", StepState.DONE), Step("s2", "Write", StepState.FAILED))),
         PlanChanged((Step("s1", "Search", StepState.DONE), Step("s2", "Write", StepState.FAILED))),
     )
