@@ -1,0 +1,71 @@
+"""How many events a second go through the pure part: decode, parser, machine, safety, buffer. No I/O."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import time
+from collections.abc import Callable
+
+from slack_bot.a2a.decode import decode
+from slack_bot.a2a.frames import Frame
+from slack_bot.a2a.parser import EventParser
+from slack_bot.settings import StreamSettings
+from slack_bot.turn.actions import AppendText, FlushText
+from slack_bot.turn.buffer import StreamBuffer
+from slack_bot.turn.events import TurnBegan
+from slack_bot.turn.machine import Turn
+from slack_bot.turn.safety import Safety
+
+from .figures import Figure, progress
+from .running import done, event
+
+_TEXT = "The quick brown fox jumps over a **lazy** dog, and `code` stays code.\n"
+_TOKENS = re.findall(r"\s*\S+\n?", _TEXT)
+_TOKENS_A_SECOND = 100.0  # the time the events seem to take: what the buffer decides by
+
+
+def measure(events: int = 100_000, rounds: int = 5) -> list[Figure]:
+    """The median of `rounds` answers of `events` events each."""
+    raws = [event(_TOKENS[number % len(_TOKENS)]) for number in range(events - 1)] + [done()]
+    frames = [decode(raw) for raw in raws]
+    core = _rates("parser, machine, buffer", rounds, events, lambda: _one_turn(frames))
+    whole = _rates("the same with decoding", rounds, events, lambda: _one_turn([decode(raw) for raw in raws]))
+    how = f"one answer of {events:,} events, median of {rounds}"
+    return [
+        Figure("parser + machine + safety + buffer", core, "events/s", how),
+        Figure("the same, from decoded JSON on", whole, "events/s", how),
+    ]
+
+
+def _rates(what: str, rounds: int, events: int, work: Callable[[], None]) -> float:
+    rates = []
+    for number in range(rounds):
+        began = time.perf_counter()
+        work()
+        rates.append(events / (time.perf_counter() - began))
+        progress(f"throughput, {what}: round {number + 1} of {rounds}: {rates[-1]:,.0f} events/s")
+    return statistics.median(rates)
+
+
+def _one_turn(frames: list[Frame]) -> None:
+    """All events of one answer, in the order of the runner, with a Slack that takes every call at once."""
+    stream = StreamSettings()
+    parser, machine, safety = EventParser(), Turn(), Safety()
+    buffer = StreamBuffer(
+        first_flush=stream.first_flush,
+        flush_interval=stream.flush_interval,
+        max_call_chars=stream.max_call_chars,
+    )
+    machine.handle(TurnBegan())
+    for number, frame in enumerate(frames):
+        now = number / _TOKENS_A_SECOND
+        for happened in parser.feed(frame):
+            for action in machine.handle(happened):
+                if isinstance(action, AppendText):
+                    buffer.push(safety.push(action.text), now)
+                elif isinstance(action, FlushText):
+                    buffer.flush()
+        deadline = buffer.deadline()
+        if deadline is not None and deadline <= now and (text := buffer.ready(now)):
+            buffer.shown(text, now)
