@@ -133,7 +133,7 @@ class Turn:
         self.state = State.WAITING
         self.late = 0
         self._latches = _Latches()
-        self._answer = ""  # what was handed on for showing
+        self._handed: list[str] = []  # what was handed on for showing, in pieces: an answer has thousands
         self._target: str | None = None  # what must stand there in the end, where that differs
         self._certain = False
         self._form: Form | None = None
@@ -179,7 +179,7 @@ class Turn:
         if self._target is not None:
             self._target += event.text
             return State.ANSWERING, [Noted("held: the answer was replaced, it is rewritten at the end")]
-        self._answer += event.text
+        self._handed.append(event.text)
         reason = f"answer {'latched' if first else 'grows'}: {event.why}"
         return State.ANSWERING, [AppendText(event.text, reason)]
 
@@ -198,17 +198,22 @@ class Turn:
 
     def _reconcile(self, text: str, why: str) -> list[Action]:
         """Measure `text`, the whole answer, against what was handed on (delivery.md 2)."""
-        if same(self._answer, text):
+        answer = self._answer()
+        if same(answer, text):
             self._target = None
             return [Noted(f"equal to what was delivered: {why}")]
-        rest = missing(self._answer, text)
+        rest = missing(answer, text)
         if rest is not None:
             self._target = None
-            first = not self._answer
-            self._answer += rest
-            return [AppendText(rest, f"{'delivered now' if first else 'the missing rest'}: {why}")]
+            self._handed.append(rest)
+            return [AppendText(rest, f"{'the missing rest' if answer else 'delivered now'}: {why}")]
         self._target = text
         return [Noted(f"differs from what was delivered, rewritten at the end: {why}")]
+
+    def _answer(self) -> str:
+        """All that was handed on for showing."""
+        self._handed = ["".join(self._handed)]
+        return self._handed[0]
 
     def _start_tool(self, event: ToolStarted) -> tuple[State, list[Action]]:
         state = State.WORKING if self.state is State.WAITING else self.state
@@ -310,7 +315,7 @@ class Turn:
     def _form_to_show(self) -> Form | None:
         """The question, less what already stands in the thread as answer text."""
         form = self._form
-        if form is None or not contains(self._target or self._answer, form.prompt):
+        if form is None or not contains(self._target or self._answer(), form.prompt):
             return form
         return replace(form, prompt="") if form.fields else None
 
