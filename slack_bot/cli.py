@@ -97,10 +97,13 @@ def _play(args: argparse.Namespace) -> int:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    logging.disable(logging.ERROR)  # the result says what happened; the bot's own log would say it again
     from .tools import replay
 
-    return int(replay.main(args))
+    logging.disable(logging.ERROR)  # the result says what happened; the bot's own log would say it again
+    try:
+        return int(replay.main(args))
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def _run(args: argparse.Namespace) -> int:

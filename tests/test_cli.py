@@ -196,4 +196,4 @@ def test_play_without_its_extra_says_what_to_install(
     monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
     assert main(["play"]) == 1
     (told,) = lines(capsys)
-    assert "pip install 'slack-bot-a2a[play]'" in told
+    assert "pip install --require-hashes -r deploy/play.txt" in told

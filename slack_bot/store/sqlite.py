@@ -173,6 +173,8 @@ async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
             f"The store cannot be opened: the directory {path.parent} does not exist; create it."
         )
     async with _as_store_errors(path), AsyncExitStack() as on_failure:
+        # aiosqlite leaves its thread to itself when it cannot open a file, and that thread outlives the loop.
+        sqlite3.connect(path).close()
         connection = await aiosqlite.connect(path, isolation_level=None, timeout=_BUSY_SECONDS)
         on_failure.push_async_callback(connection.close)
         await connection.execute("PRAGMA synchronous = FULL")
