@@ -53,13 +53,13 @@ class SlackSettings(_Section):
     """Slack's side."""
 
     bot_token: SecretStr | None = None
-    """Bot token, `xoxb-...`. Also read as SLACK_BOT_TOKEN."""
+    """Bot token, `xoxb-...`."""
     app_token: SecretStr | None = None
-    """App-level token for Socket Mode, `xapp-...`. Also read as SLACK_APP_TOKEN."""
+    """App-level token for Socket Mode, `xapp-...`."""
     signing_secret: SecretStr | None = None
-    """Signing secret; needed in HTTP mode (`run --http`). Also read as SLACK_SIGNING_SECRET."""
+    """Signing secret; needed in HTTP mode (`run --http`)."""
     api_url: HttpUrl = "https://slack.com/api/"
-    """Web API base. Also read as SLACK_API_URL."""
+    """Web API base."""
     slack_timeout: float = Field(default=30.0, gt=0)
     """Seconds for one Web API call."""
     http_host: str = "0.0.0.0"
@@ -72,7 +72,7 @@ class AgentSettings(_Section):
     """The A2A agent."""
 
     url: HttpUrl | None = None
-    """Base URL or full agent card URL. Also read as A2A_AGENT_URL."""
+    """Base URL or full agent card URL."""
     use_configured_url: bool = False
     """Send questions to `url` instead of the address in the card (cards behind proxies are often wrong)."""
     allowed_hosts: tuple[str, ...] = ()

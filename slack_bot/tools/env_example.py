@@ -6,21 +6,38 @@ python -m slack_bot.tools.env_example > .env.example
 from __future__ import annotations
 
 import sys
+from typing import Literal, get_args, get_origin
 
 from ..settings import ALIASES, env_name, sections
+
+_HEAD = """\
+# Every setting, with its default. Generated from slack_bot/settings.py; a test keeps it so.
+# Times are in seconds unless a line says otherwise. A list is written with commas between.
+# [obs] marks a number that others measured and nobody documented."""
 
 
 def example_env() -> str:
     """The text of `.env.example`: every setting with its meaning and default, commented out."""
     usual = {path: name for name, path in ALIASES.items()}
-    lines = ["# Every setting, with its default. Generated from slack_bot/settings.py; a test keeps it so."]
+    lines = [_HEAD]
     for section, model in sections():
         lines += ["", f"# --- {section}: {(model.__doc__ or '').strip()}"]
         for leaf, field in model.model_fields.items():
             path = (section, leaf)
             name = usual.get(path, env_name(path))
-            lines += ["", f"# {field.description}", f"#{name}={_text(field.default)}"]
+            lines += ["", f"# {field.description}", *_choices(field.annotation)]
+            lines += [f"# Also read as {env_name(path)}."] if path in usual else []
+            lines += [f"#{name}={_text(field.default)}"]
     return "\n".join(lines) + "\n"
+
+
+def _choices(annotation: object) -> list[str]:
+    """The words a setting takes, where it takes only some."""
+    return (
+        [f"# One of: {', '.join(map(str, get_args(annotation)))}."]
+        if get_origin(annotation) is Literal
+        else []
+    )
 
 
 def _text(default: object) -> str:

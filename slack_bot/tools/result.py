@@ -61,10 +61,10 @@ def make_result(
     where the bot did not take the question.
     """
     closed = next((fact for fact in reversed(facts) if isinstance(fact, TurnClosed)), None)
-    decided = [fact for fact in facts if isinstance(fact, Decided)]
+    decided = [fact for fact in facts if isinstance(fact, Decided) and not fact.late]
     first_answer = next((fact.at for fact in decided if _is_answer(fact.event)), None)
-    growths = _growths(samples)
     text = visible(thread)
+    growths = _growths(samples) if text.strip() else []  # what was taken away again never was the answer
     return {
         "outcome": closed.outcome if closed else None,
         "reason": closed.reason if closed else "the bot did not take the question",

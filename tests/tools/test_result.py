@@ -141,3 +141,9 @@ def test_one_line_of_ascii_whatever_the_arguments_hold() -> None:
 def test_rounding_never_gives_a_negative_zero() -> None:
     facts: list[Fact] = [SlackCalled(9.9999, "turn", "m", {}, True, None, 0.0)]
     assert '"t": 0.0' in as_line(result(facts))
+
+
+def test_what_came_too_late_is_no_answer_and_what_was_taken_away_was_not_visible() -> None:
+    late = Decided(3.0, "turn", FinalAnswer("x", "final_result"), (), "stopping", late=True)
+    got = make_result([late, closed(late=1)], [Sample(3.5, "Something went wrong"), Sample(3.5, "")], [], 0.0)
+    assert (got["first_answer_event"], got["first_visible"], got["live_share"]) == (None, None, None)
