@@ -8,11 +8,12 @@ hundred times. Facts are kept for the last turns only, so the playground may sta
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias, assert_never
 
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
+from ..slack.blocks import RETRY
 from ..turn.events import StopPressed, StreamEnded, TurnBegan
 from .workspace import Change, SeenMessage, Workspace
 
@@ -78,7 +79,7 @@ class Feed:
         }
 
     def pressed(self, channel: str, ts: str, action_id: str, value: str) -> None:
-        """A control shows as pressed from now on, as Slack's own client shows it."""
+        """A control shows as pressed from now on: feedback as in Slack's own client, a retry as used."""
         self._pressed.setdefault((channel, ts), {})[action_id] = value
         for known in self._messages.values():
             if (message := known.get(ts)) is not None and message["channel"] == channel:
@@ -88,6 +89,7 @@ class Feed:
         """Keep a fact of a turn, and tell it. Facts outside any turn are not told."""
         if isinstance(fact, TurnOpened):
             self._turns.append(_Story(fact.turn))
+            self._asked_again(fact)
         story = next((each for each in reversed(self._turns) if each.turn == fact.turn), None)
         if story is None:
             return
@@ -95,13 +97,20 @@ class Feed:
         told = story.add(self._number, fact)
         self._tell({"type": "fact", "fact": told})
 
+    def _asked_again(self, fact: TurnOpened) -> None:
+        """The button that led to this turn has done its work."""
+        before = _attempt_before(fact.turn)
+        for message in tuple(self._messages.get((fact.channel, fact.thread_ts), {}).values()):
+            if before is not None and before in _retries(message):
+                self.pressed(fact.channel, message["ts"], RETRY, before)
+
     # ---- the workspace
 
     def _changed(self, change: Change) -> None:
         if change.kind != "thread":
             return
         key = (change.channel, change.thread_ts)
-        seen = self._workspace.thread(*key)
+        seen = _without_repeats(self._workspace.thread(*key))
         known = self._messages.setdefault(key, {})
         for message in seen:
             self._tell_message(known, self._message(change.channel, message))
@@ -148,6 +157,30 @@ class Feed:
     def _tell(self, tale: Tale) -> None:
         for listener in tuple(self._listeners):
             listener(tale)
+
+
+def _without_repeats(seen: Sequence[SeenMessage]) -> list[SeenMessage]:
+    """A private note that says again what an earlier one said takes its place: one thanks is enough."""
+    last = {(each.author, each.ephemeral_for, each.text): each.ts for each in seen if each.ephemeral_for}
+    return [
+        each
+        for each in seen
+        if not each.ephemeral_for or last[(each.author, each.ephemeral_for, each.text)] == each.ts
+    ]
+
+
+def _retries(message: Tale) -> set[str]:
+    """The turns that the buttons of a message offer to ask again."""
+    elements = [element for block in message["blocks"] for element in block.get("elements") or ()]
+    return {element["value"] for element in elements if element.get("action_id") == RETRY}
+
+
+def _attempt_before(turn: str) -> str | None:
+    """The key of the turn that `turn` asks again (see `Question.key`); None for a first attempt."""
+    first, _, attempt = turn.rpartition(":")
+    if turn.count(":") < 3:
+        return None
+    return f"{first}:{int(attempt) - 1}" if int(attempt) > 1 else first
 
 
 def _only_grew(before: Tale, message: Tale) -> bool:

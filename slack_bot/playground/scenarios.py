@@ -361,7 +361,7 @@ def _code(texts: dict[str, str]) -> str:
     for text in texts.values():
         if match := re.search(r"^```.*?^```$", text, re.DOTALL | re.MULTILINE):
             return match[0]
-    return "```bash\nslack-bot play\n```"
+    return "```bash\npython -m slack_bot play\n```"
 
 
 def _cell(text: str) -> str:

@@ -1,8 +1,8 @@
-"""`slack-bot play`: agent, workspace, bot and page in one process, on this machine only.
+"""`python -m slack_bot play`: agent, workspace, bot and page in one process, on this machine only.
 
-The bot is the one that `slack-bot run` starts, with its tokens and addresses pointing at the emulated
-workspace and the playground's agent, both on real sockets. The page only watches, and acts as the people in
-the workspace.
+The bot is the one that `python -m slack_bot run` starts, with its tokens and addresses pointing at the
+emulated workspace and the playground's agent, both on real sockets. The page only watches, and acts as the
+people in the workspace.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import errno
 import logging
+import math
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -32,6 +33,7 @@ from .switchboard import Switchboard
 from .web import build_site
 from .workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
 
+_LAST_PORT = 65_535
 _GRACE = 1.0  # seconds for running answers when the playground ends
 
 
@@ -46,13 +48,27 @@ class Playground:
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: host, port, pace (tokens a second; None for the usual). Returns the exit status."""
+    """The verb. `args`: host, port, pace (tokens a second; None for the usual). Returns the exit status.
+
+    Raises BotError in one sentence if one of them makes no sense, or the page's address cannot be had.
+    """
+    pace = _checked(args.port, agent.PACE if args.pace is None else args.pace)
     logs.setup("warning", "text", ())
     logging.getLogger("a2a").setLevel(
         logging.ERROR
     )  # the SDK warns of every task that is ended with the agent
-    asyncio.run(_play(args.host, args.port, agent.PACE if args.pace is None else args.pace))
+    asyncio.run(_play(args.host, args.port, pace))
     return 0
+
+
+def _checked(port: int, pace: float) -> float:
+    if not 0 <= port <= _LAST_PORT:
+        raise BotError(
+            f"There is no port {port}: give --port a number up to {_LAST_PORT}, or 0 for any that is free."
+        )
+    if not (math.isfinite(pace) and pace >= 0):
+        raise BotError(f"A pace of {pace:g} tokens a second cannot be kept: give --pace 0 (at once) or more.")
+    return pace
 
 
 async def _play(host: str, port: int, pace: float) -> None:

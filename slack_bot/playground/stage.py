@@ -44,7 +44,8 @@ class Stage:
         for user, name in PEOPLE.items():
             workspace.add_user(user, name)
         workspace.add_user(REPLAYER, "Replay")
-        workspace.add_channel(CHANNEL, "general")
+        general = workspace.add_channel(CHANNEL, "general")
+        general.members.update([*PEOPLE, REPLAYER])  # or what is for one of them alone could not be shown
         for user in PEOPLE:
             workspace.direct(user)
         self.feed = Feed(workspace, virtual=[REPLAYER], suggestions=SUGGESTIONS)

@@ -21,6 +21,7 @@ from .feed import Feed, Tale
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 _LONGEST_ORDER = 64 * 1024 * 1024  # bytes; a dropped file comes as one message
 _MOST_WAITING = 20_000  # tales for a page that does not keep up; then it starts afresh
+_HEARTBEAT = 120.0  # seconds between pings, and half of it for the answer: a busy page is not a lost one
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self' ws://{host};"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -110,7 +111,7 @@ def _file_handler(name: str) -> Handler:
 async def _serve_page(
     request: web.Request, stage: Stage, pages: set[web.WebSocketResponse]
 ) -> web.WebSocketResponse:
-    page = web.WebSocketResponse(max_msg_size=_LONGEST_ORDER, heartbeat=30.0)
+    page = web.WebSocketResponse(max_msg_size=_LONGEST_ORDER, heartbeat=_HEARTBEAT)
     await page.prepare(request)
     waiting = _Waiting(stage.feed.snapshot())
     stop = stage.feed.listen(waiting.add)
@@ -118,8 +119,9 @@ async def _serve_page(
     pages.add(page)
     try:
         async for message in page:
-            if message.type is WSMsgType.TEXT and (answer := await _obey(stage, message.data)) is not None:
-                waiting.add(answer)
+            if message.type is WSMsgType.TEXT:
+                for tale in await _obey(stage, message.data):
+                    waiting.add(tale)
     finally:
         pages.discard(page)
         stop()
@@ -128,14 +130,21 @@ async def _serve_page(
     return page
 
 
-async def _obey(stage: Stage, data: str) -> Tale | None:
+async def _obey(stage: Stage, data: str) -> list[Tale]:
+    """What to tell the page about its order. One with a number `n` is confirmed; the page waits for it."""
     try:
         order = json.loads(data)
     except ValueError:
         order = None
     if not isinstance(order, dict):
-        return {"type": "refused", "text": "The page sent something that is not an order."}
-    return await stage.take(order)
+        return [{"type": "refused", "text": "The page sent something that is not an order."}]
+    answer = await stage.take(order)
+    told = [] if answer is None else [answer]
+    if not isinstance(number := order.get("n"), int):
+        return told
+    if answer is not None and answer["type"] == "refused":
+        return [{**answer, "n": number}]
+    return [*told, {"type": "taken", "n": number}]
 
 
 class _Waiting:

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from slack_bot.playground.serve import Playground, open_playground
+from slack_bot.playground.serve import Playground
 from slack_bot.playground.stage import CHANNEL
 
-from .chromium import CHROMIUM, Browser, Page, open_browser
+from .chromium import CHROMIUM, Page
+from .visiting import ANSWER, QUESTION, SEALED, mention, outcome, picture, text_of
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
-
-PICTURES = os.environ.get("PLAYGROUND_PICTURES")  # a folder, for somebody who wants to look
-QUESTION = "explain how agntcy agents communicate with each other"
-ANSWER = "#thread .message[data-author=U0BOT]"
-SEALED = f"document.querySelector('{ANSWER}')?.dataset.state === 'sealed'"
 
 # Notes whatever showed, however shortly: lengths of the answer, statuses, states of cards, the Stop button.
 _WATCH = f"""(() => {{
@@ -34,45 +27,6 @@ _WATCH = f"""(() => {{
   const all = {{subtree: true, childList: true, attributes: true, characterData: true}};
   new MutationObserver(look).observe(document.querySelector(".pane.thread"), all);
 }})()"""
-
-
-@pytest.fixture
-async def browser(tmp_path: Path) -> AsyncIterator[Browser]:
-    async with open_browser(tmp_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def playground() -> AsyncIterator[Playground]:
-    async with open_playground(pace=120) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def page(browser: Browser, playground: Playground) -> AsyncIterator[Page]:
-    opened = await browser.open(playground.url)
-    await opened.until("document.body.dataset.ready")
-    yield opened
-    assert opened.problems == []
-
-
-async def picture(page: Page, name: str) -> None:
-    if PICTURES:
-        await page.picture(Path(PICTURES) / f"{name}.png")
-
-
-async def mention(page: Page, text: str) -> None:
-    await page.click("#say-root textarea")
-    await page.type(text)
-    await page.enter()
-
-
-async def text_of(page: Page, selector: str) -> str:
-    return str(await page.value(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''"))
-
-
-async def outcome(page: Page, wanted: str) -> None:
-    await page.until(f"document.querySelector('#figures [data-outcome={wanted}]')")
 
 
 async def test_a_mention_is_answered_live(page: Page, playground: Playground) -> None:
@@ -313,18 +267,6 @@ async def test_hostile_markdown_is_rendered_in_time(page: Page) -> None:
             " const began = performance.now(); show(box, text); return performance.now() - began; })"
         )
         assert took < 2000, piece
-
-
-async def test_a_stopped_playground_is_said_and_the_page_comes_back(browser: Browser) -> None:
-    async with open_playground(pace=0) as first:
-        page = await browser.open(first.url)
-        await page.until("document.body.dataset.ready")
-        port = int(first.url.rstrip("/").rsplit(":", 1)[1])
-    await page.until("document.querySelector('#notice').innerText.includes('stopped')")
-    async with open_playground(port=port, pace=0):
-        await page.until("document.querySelector('#notice').hidden")
-        await mention(page, "tell me a joke")
-        await outcome(page, "answered")
 
 
 async def test_another_page_cannot_drive_the_playground(page: Page, playground: Playground) -> None:

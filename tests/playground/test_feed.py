@@ -10,6 +10,7 @@ import pytest
 from slack_bot.observe.facts import AgentEvent, Decided, SlackCalled, TurnClosed, TurnOpened
 from slack_bot.playground.feed import Feed, Tale, named, plain
 from slack_bot.playground.workspace import BOT_TOKEN, Workspace
+from slack_bot.slack.blocks import retry_button
 from slack_bot.turn.actions import AppendText, Card, CardState, UpdateCard
 from slack_bot.turn.events import AnswerText, StreamEnd, StreamEnded, TurnBegan
 from slack_bot.turn.record import Outcome
@@ -146,6 +147,40 @@ def test_a_pressed_control_shows_as_pressed_also_later(stand: Stand) -> None:
     assert stand.told[-1]["type"] == "grow"
     stand.feed.pressed("C1", "9.9", "feedback", "positive|x")  # a message nobody knows
     assert len(stand.told) == 2
+
+
+def test_a_private_note_said_again_takes_the_place_of_the_first(stand: Stand) -> None:
+    def whisper(user: str, words: str) -> None:
+        where = {"channel": "C1", "thread_ts": stand.root, "user": user}
+        stand.call("chat.postEphemeral", text=words, **where)
+
+    stand.workspace.say("U9", "C1", "me too", now=1.5, thread_ts=stand.root)
+    for user, words in (("U1", "Thanks."), ("U9", "Thanks."), ("U1", "Not now."), ("U1", "Thanks.")):
+        whisper(user, words)
+    private = [message for message in stand.feed.snapshot()["messages"] if message["for"]]
+    assert [(message["for"], message["text"]) for message in private] == [
+        ("U9", "Thanks."), ("U1", "Not now."), ("U1", "Thanks."),
+    ]  # fmt: skip
+    assert stand.kinds().count("gone") == 1
+
+
+def test_a_retry_shows_as_used_once_the_question_is_asked_again(stand: Stand) -> None:
+    first = f"T1:C1:{stand.root}"
+
+    def offer(turn: str) -> None:
+        stand.call(
+            "chat.postMessage", channel="C1", thread_ts=stand.root, text="x", blocks=[retry_button(turn)]
+        )
+
+    def opened(turn: str) -> list[dict[str, str]]:
+        stand.feed(TurnOpened(5.0, turn, "U1", "C1", stand.root, "hi"))
+        return [message["pressed"] for message in stand.feed.snapshot()["messages"][1:]]
+
+    offer(first)
+    assert opened(first) == [{}]
+    assert opened(f"{first}:1") == [{"retry": first}]
+    offer(f"{first}:1")
+    assert opened(f"{first}:2") == [{"retry": first}, {"retry": f"{first}:1"}]
 
 
 def test_who_stops_listening_is_told_nothing_more(stand: Stand) -> None:

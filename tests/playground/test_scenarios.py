@@ -101,7 +101,7 @@ def test_a_thorough_question_reaches_the_search_limit_and_goes_on_to_read() -> N
 def test_a_spent_fetch_leaves_an_answer_from_the_search() -> None:
     moves = run("what is agntcy", search=5, fetch_document=0)
     assert answer(moves).startswith("# What AGNTCY is")
-    assert "slack-bot play" in answer(moves)
+    assert "python -m slack_bot play" in answer(moves)
 
 
 def test_a_spent_search_leaves_an_honest_sentence() -> None:

@@ -12,6 +12,7 @@ import sys
 import aiohttp
 import pytest
 
+from slack_bot import cli
 from slack_bot.errors import BotError
 from slack_bot.playground import serve
 from slack_bot.playground.feed import Tale
@@ -171,3 +172,23 @@ async def test_the_command_says_that_the_port_is_taken() -> None:
     assert (out, process.returncode) == (b"", 1)
     assert err.decode().startswith(f"slack-bot: Port {port} on 127.0.0.1 is taken: ")
     assert err.decode().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (("--port", "99999"), "There is no port 99999: give --port a number up to 65535, or 0 for any "),
+        (("--port", "-1"), "There is no port -1: "),
+        (("--pace", "-3"), "A pace of -3 tokens a second cannot be kept: give --pace 0 (at once) or more."),
+        (("--pace", "nan"), "A pace of nan tokens a second cannot be kept: "),
+        (("--pace", "inf"), "A pace of inf tokens a second cannot be kept: "),
+    ],
+)
+def test_a_port_or_pace_that_makes_no_sense_is_refused_in_one_sentence(
+    wrong: tuple[str, str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["play", *wrong]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.removeprefix("slack-bot: ").startswith(said)
+    assert told.err.count("\n") == 1

@@ -94,7 +94,7 @@ async def test_what_cannot_be_done_is_refused_in_words(scene: Scene, order: dict
     assert scene.workspace.outbox == []
 
 
-async def test_feedback_shows_as_pressed_and_a_plain_button_does_not(scene: Scene) -> None:
+async def test_feedback_shows_as_pressed_at_once_and_a_plain_button_does_not(scene: Scene) -> None:
     root = (await scene.take("say", channel=CHANNEL, text="hi"))["ts"]
     words = {"type": "plain_text", "text": "x"}
     sides = {side: {"text": words, "value": side[:3]} for side in ("positive_button", "negative_button")}
@@ -108,6 +108,11 @@ async def test_feedback_shows_as_pressed_and_a_plain_button_does_not(scene: Scen
     payloads = [envelope.payload for envelope in scene.workspace.take()]
     assert [payload["actions"][0]["value"] for payload in payloads] == ["pos", "again"]
     assert scene.stage.feed.snapshot()["messages"][-1]["pressed"] == {"feedback": "pos"}
+
+
+async def test_everybody_is_in_the_channel_and_can_be_told_something_alone(scene: Scene) -> None:
+    general = scene.stage.feed.snapshot()["channels"][0]
+    assert general["members"] == ["U0BOT", "U0JONAS", "U0MAYA", "U0REPLAY"]
 
 
 async def test_stop_is_slacks_own(scene: Scene) -> None:

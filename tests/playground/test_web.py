@@ -49,7 +49,7 @@ class Stage:
         if order["type"] == "say":
             self.workspace.say("U1", "C1", order["text"], now=1.0)
             return None
-        return {"type": "said"}
+        return {"type": "refused", "text": "No."} if order["type"] == "nonsense" else {"type": "said"}
 
 
 class Site:
@@ -138,6 +138,15 @@ async def test_a_page_gets_a_snapshot_and_then_what_changes(site: Site) -> None:
         assert change["message"]["text"] == "hi"
         await link.send_json({"type": "other"})
         assert await told(link) == [{"type": "said"}]
+
+
+async def test_an_order_with_a_number_is_confirmed_after_what_came_of_it(site: Site) -> None:
+    async with site.ws() as link:
+        await told(link)
+        await link.send_json({"type": "other", "n": 7})
+        assert await told(link) == [{"type": "said"}, {"type": "taken", "n": 7}]
+        await link.send_json({"type": "nonsense", "n": 8})
+        assert await told(link) == [{"type": "refused", "text": "No.", "n": 8}]
 
 
 async def test_every_page_is_told(site: Site) -> None:

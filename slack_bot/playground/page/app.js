@@ -1,20 +1,31 @@
 // The page: keeps what the playground tells it, and shows it. All it knows comes over one web socket: first a
 // snapshot of everything, then what changes. What the visitor does goes the other way and comes back as change.
+//
+// A tale changes what is known (`told`) and notes what is no longer shown right (`due`); `draw` shows it, once a
+// frame.
 
-import { h, icon, stickToEnd } from "./dom.js";
-import { MessageView } from "./thread.js";
+import { h, icon } from "./dom.js";
+import { paced, scrollAll, stickToEnd } from "./frames.js";
+import { Link } from "./link.js";
+import { Composer } from "./composer.js";
+import { Column } from "./column.js";
 import { Lanes } from "./lanes.js";
 import { TurnStory, rows, seconds } from "./facts.js";
 
 const $ = (id) => document.getElementById(id);
 const TONES = 4;
-const RECONNECT_MS = 1000;
+const DRAWN_EVERY_MS = 80;
+const STORIES_KEPT = 30; // as many as the playground keeps
+const LARGEST_FILE = 32 * 1024 * 1024;
 
 const told = { people: {}, channels: [], bot: { user_id: "", name: "slack_bot" }, messages: new Map(), statuses: new Map(), stories: new Map(), suggestions: [] };
-const view = { me: "", place: "", thread: null, turn: "follow" };
-const world = { names: {}, person, press, open: (message) => openThread(message.channel, message.thread_ts ?? message.ts) };
+const view = { me: "", place: "", thread: null, turn: "follow", story: null };
+const world = { names: {}, person, press, open: (message) => { openThread(message.channel, rootOf(message)); page.now(); } };
+const due = { parts: new Set(), messages: new Map(), roots: new Map() };
+const page = paced(draw, DRAWN_EVERY_MS);
 const lanes = new Lanes($("lanes"));
-let socket = null;
+const narration = stickToEnd($("narration"));
+const link = new Link((tales) => { for (const tale of tales) TELLS[tale.type]?.(tale); page.ask(); }, linkChanged);
 
 // -- what the playground tells
 
@@ -30,15 +41,13 @@ const TELLS = {
     for (const fact of all.facts) note(fact);
     if (!told.people[view.me]) view.me = all.people.find((one) => !one.virtual)?.id ?? "";
     if (!told.channels.some((channel) => channel.id === view.place)) view.place = told.channels[0]?.id ?? "";
-    if (view.thread && !messagesOf(view.thread.channel).has(view.thread.ts)) view.thread = null;
-    showAll();
-    if (!document.body.dataset.ready && document.activeElement === document.body && innerWidth > 800) $("say-root").querySelector("textarea").focus();
-    document.body.dataset.ready = "yes";
+    if (view.thread && !messagesOf(view.thread.channel).has(view.thread.ts)) leaveThread();
+    change("people", "room", "thread", "inside");
   },
   message({ message }) {
     keep(message);
-    room.take(message);
-    thread.take(message);
+    due.messages.set(`${message.channel} ${message.ts}`, message);
+    recount(message.channel, rootOf(message));
   },
   grow({ channel, ts, text }) {
     const message = messagesOf(channel).get(ts);
@@ -46,25 +55,32 @@ const TELLS = {
   },
   gone({ channel, ts }) {
     messagesOf(channel).delete(ts);
-    showRoom();
-    showThread();
+    due.messages.delete(`${channel} ${ts}`);
+    change("room", "thread");
   },
   status({ channel, thread_ts, text }) {
     told.statuses.set(threadKey(channel, thread_ts), text);
-    showTyping();
-    room.countReplies(channel, thread_ts);
+    recount(channel, thread_ts);
+    change("typing");
   },
   fact({ fact }) {
     const story = note(fact);
     if (!story) return;
-    if (watched(story) && !(fact.kind === "opened" && view.turn === "follow")) showFact(story, fact);
     if (fact.kind === "opened" || fact.kind === "closed") turnChanged(story, fact);
+    if (!watched(story)) return;
+    view.story = story;
+    change("story");
+    if (!due.parts.has("inside")) for (const row of rows(fact, story.began)) lanes.add(row);
   },
   said({ channel, ts, thread_ts }) {
     if (!thread_ts) openThread(channel, ts);
   },
   choose({ name, keys }) { choose(name, keys); },
-  refused({ text }) { complain(text); },
+  taken({ n }) { link.settle(n, true); },
+  refused({ n, text }) {
+    complain(text);
+    link.settle(n, false);
+  },
 };
 
 function keep(message) { messagesOf(message.channel).set(message.ts, message); }
@@ -76,25 +92,55 @@ function messagesOf(channel) {
 
 function note(fact) {
   if (fact.kind === "opened") told.stories.set(fact.turn, new TurnStory(fact));
+  if (told.stories.size > STORIES_KEPT) told.stories.delete(told.stories.keys().next().value);
   const story = told.stories.get(fact.turn);
   story?.add(fact);
   return story;
 }
 
-function connect() {
-  socket = new WebSocket(`ws://${location.host}/ws`);
-  socket.addEventListener("open", () => complain(""));
-  socket.addEventListener("message", (event) => {
-    for (const tale of JSON.parse(event.data)) TELLS[tale.type]?.(tale);
-  });
-  socket.addEventListener("close", () => {
-    complain("The playground has stopped. This page goes on when it is back.", true);
-    setTimeout(connect, RECONNECT_MS);
-  });
+function turnChanged(story, fact) {
+  recount(story.channel, story.thread);
+  change("typing", "turns");
+  if (fact.kind === "opened" && view.turn === "follow" && watched(story)) change("inside");
+  const here = view.thread?.channel === story.channel && view.thread.ts === story.thread;
+  if (fact.kind === "closed" && here) $("spoken").textContent = `${told.bot.name}: ${fact.outcome}, after ${seconds(fact.at - story.began)}.`;
 }
 
-function send(order) {
-  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ user: view.me, ...order }));
+// -- drawing
+
+function change(...parts) {
+  for (const part of parts) due.parts.add(part);
+  page.ask();
+}
+
+function recount(channel, ts) { due.roots.set(threadKey(channel, ts), [channel, ts]); }
+
+function draw() {
+  const parts = due.parts;
+  due.parts = new Set();
+  if (parts.has("people")) showPeople();
+  if (parts.has("room")) showRoom();
+  if (parts.has("thread")) showThread();
+  for (const message of due.messages.values()) {
+    if (!parts.has("room")) room.take(message);
+    if (!parts.has("thread")) thread.take(message);
+  }
+  due.messages.clear();
+  for (const [channel, ts] of due.roots.values()) room.countReplies(channel, ts);
+  due.roots.clear();
+  if (parts.has("typing") || parts.has("thread")) showTyping();
+  if (parts.has("inside")) showInside();
+  if (parts.has("turns") || parts.has("inside")) showTurns();
+  lanes.draw();
+  if (parts.has("story") || parts.has("inside")) showStory(view.story);
+  for (const button of document.querySelectorAll("[data-sends]")) if (button.disabled === link.up) button.disabled = !link.up;
+  scrollAll(parts.has("sizes"));
+  if (!document.body.dataset.ready && link.up) begin();
+}
+
+function begin() {
+  document.body.dataset.ready = "yes";
+  if (document.activeElement === document.body && innerWidth > 800) composers.root.field.focus();
 }
 
 // -- who and where
@@ -111,7 +157,6 @@ function rootOf(message) { return message.thread_ts ?? message.ts; }
 function isRoot(message) { return rootOf(message) === message.ts; }
 function mayRead(message) { return !message.for || message.for === view.me; }
 function isDm(channel) { return told.channels.find((one) => one.id === channel)?.kind === "im"; }
-function inOrder(messages) { return [...messages].sort((one, two) => (one.ts < two.ts ? -1 : 1)); }
 function runningIn(channel, ts) { return [...told.stories.values()].some((story) => !story.outcome && story.channel === channel && story.thread === ts); }
 
 function press(message, action, value) {
@@ -121,74 +166,42 @@ function press(message, action, value) {
 function openThread(channel, ts) {
   view.thread = { channel, ts };
   look("thread");
-  showThread();
-  showInside();
+  change("thread", "inside");
+}
+
+/** The thread is there no more: what was being written in it goes on in the channel. */
+function leaveThread() {
+  const draft = composers.reply.draft();
+  view.thread = null;
+  look("room");
+  const begun = composers.root.draft();
+  if (draft) composers.root.write(begun ? `${begun}\n${draft.replace(`@${told.bot.name} `, "")}` : draft);
 }
 
 function look(name) {
   document.body.dataset.view = name;
   for (const button of document.querySelectorAll(".views button")) button.setAttribute("aria-pressed", String(button.dataset.view === name));
+  change("sizes");
 }
 
-// -- messages in a column
+// -- messages
 
-class Column {
-  constructor(box, { inThread, wants }) {
-    this.box = box;
-    this.inThread = inThread;
-    this.wants = wants;
-    this.stick = stickToEnd(box);
-    this.views = new Map();
-  }
-
-  show(messages, empty) {
-    this.views.clear();
-    this.box.replaceChildren();
-    for (const message of inOrder(messages)) if (this.wants(message)) this.place(message);
-    if (this.views.size === 0) this.box.replaceChildren(...empty());
-    this.stick.toEnd();
-  }
-
-  take(message) {
-    if (this.views.has(message.ts)) this.views.get(message.ts).update(message);
-    else if (this.wants(message)) this.place(message);
-    if (!this.inThread && message.channel === view.place) this.countReplies(message.channel, rootOf(message));
-    this.stick.follow();
-  }
-
-  place(message) {
-    if (this.views.size === 0) this.box.replaceChildren();
-    const made = new MessageView(message, world, { inThread: this.inThread });
-    const after = [...this.views.values()].filter((one) => one.message.ts < message.ts).pop();
-    if (after) after.node.after(made.node); else this.box.prepend(made.node);
-    this.views.set(message.ts, made);
-    if (!this.inThread) this.countReplies(message.channel, message.ts);
-  }
-
-  countReplies(channel, ts) {
-    if (this.inThread || channel !== view.place) return;
-    const count = [...messagesOf(channel).values()].filter((one) => rootOf(one) === ts && one.ts !== ts && mayRead(one)).length;
-    this.views.get(ts)?.replies(count, runningIn(channel, ts));
-  }
-}
-
-const room = new Column($("roots"), { inThread: false, wants: (message) => message.channel === view.place && isRoot(message) && mayRead(message) });
-const thread = new Column($("thread"), { inThread: true,
+const room = new Column($("roots"), world, { replies,
+  wants: (message) => message.channel === view.place && isRoot(message) && mayRead(message) });
+const thread = new Column($("thread"), world, {
   wants: (message) => view.thread && message.channel === view.thread.channel && rootOf(message) === view.thread.ts && mayRead(message) });
 
-function showAll() {
-  showPeople();
-  showRoom();
-  showThread();
-  showInside();
+function replies(channel, ts) {
+  const count = [...messagesOf(channel).values()].filter((one) => rootOf(one) === ts && one.ts !== ts && mayRead(one)).length;
+  return { count, live: runningIn(channel, ts) };
 }
 
 function showRoom() {
   $("places").replaceChildren(...told.channels.filter((channel) => channel.kind !== "im" || channel.members.includes(view.me)).map((channel) =>
     h("button", { type: "button", class: "tab", "aria-pressed": String(channel.id === view.place), data: { channel: channel.id },
-      on: { click: () => { view.place = channel.id; showRoom(); } } }, channel.kind === "im" ? "Direct message" : `# ${channel.name}`)));
+      on: { click: () => { view.place = channel.id; change("room"); page.now(); } } }, channel.kind === "im" ? "Direct message" : `# ${channel.name}`)));
   $("chips").replaceChildren(...told.suggestions.map(({ label, text }) =>
-    h("button", { type: "button", class: "chip", title: text, on: { click: () => say(view.place, null, address(view.place) + text) } }, label)));
+    h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => say({ channel: view.place, ts: null }, address(view.place) + text) } }, label)));
   room.show(messagesOf(view.place).values(), welcome);
   composers.root.visit();
 }
@@ -209,7 +222,6 @@ function showThread() {
   thread.show(open ? messagesOf(open.channel).values() : [], () => [h("div", { class: "welcome small" },
     h("p", { class: "dim", text: "No thread is open. Ask something, or open the replies of a message." }))]);
   composers.reply.visit();
-  showTyping();
 }
 
 function showTyping() {
@@ -234,7 +246,8 @@ function become(id) {
   if (isDm(view.place) && dm) view.place = dm.id;
   view.me = id;
   if (view.thread && isDm(view.thread.channel) && view.thread.channel !== dm?.id) view.thread = null;
-  showAll();
+  change("people", "room", "thread", "inside");
+  page.now();
 }
 
 // -- the right side
@@ -249,16 +262,8 @@ function watched(story) {
   return view.turn === "all" || (view.turn === "follow" ? followed() === story : view.turn === story.key);
 }
 
-function turnChanged(story, fact) {
-  showTyping();
-  room.countReplies(story.channel, story.thread);
-  if (fact.kind === "opened" && view.turn === "follow" && watched(story)) showInside();
-  else showTurns();
-  const here = view.thread?.channel === story.channel && view.thread.ts === story.thread;
-  if (fact.kind === "closed" && here) $("spoken").textContent = `${told.bot.name}: ${fact.outcome}, after ${seconds(fact.at - story.began)}.`;
-}
-
 function showTurns() {
+  if (view.turn !== "all" && !told.stories.has(view.turn)) view.turn = "follow";
   const short = (story) => `${story.text.replace(/\s+/g, " ").slice(0, 42)}${story.outcome ? ` (${story.outcome})` : ""}`;
   const option = (value, text) => h("option", { value, selected: value === view.turn, text });
   $("turn").replaceChildren(option("follow", "Follow the thread"), option("all", "All turns"),
@@ -266,112 +271,103 @@ function showTurns() {
 }
 
 function showInside() {
-  showTurns();
   const shown = [...told.stories.values()].filter(watched);
   lanes.show(shown.flatMap((story) => story.facts.map((fact) => [story, fact])).sort((one, two) => one[1].n - two[1].n)
     .flatMap(([story, fact]) => rows(fact, story.began)));
-  showStory(shown[shown.length - 1]);
+  view.story = shown[shown.length - 1];
 }
-
-function showFact(story, fact) {
-  for (const row of rows(fact, story.began)) lanes.add(row);
-  showStory(story);
-}
-
-const narration = stickToEnd($("narration"));
 
 function showStory(story) {
   $("figures").hidden = !story;
-  $("figures").replaceChildren(...(story ? story.figures() : []).map(([label, value]) =>
-    h("div", { data: label === "outcome" ? { outcome: value } : {} }, h("span", { text: label }), h("b", { text: String(value) }))));
+  const figures = story?.figures() ?? [];
+  while ($("figures").childElementCount > figures.length) $("figures").lastElementChild.remove();
+  figures.forEach(([label, value], index) => {
+    const box = $("figures").children[index] ?? $("figures").appendChild(h("div", {}, h("span"), h("b")));
+    write(box.firstElementChild, label);
+    write(box.lastElementChild, String(value));
+    if (label === "outcome") box.dataset.outcome = value;
+  });
   const thoughts = story?.thoughts ?? [];
   while ($("narration").childElementCount > thoughts.length) $("narration").lastElementChild.remove();
   thoughts.forEach((thought, index) => {
     const line = $("narration").children[index] ?? $("narration").appendChild(h("p", {}, h("time"), h("span")));
-    const [time, text] = line.children;
-    time.textContent = seconds(thought.at - story.began);
-    if (text.textContent !== thought.text) text.textContent = thought.text;
+    write(line.firstElementChild, seconds(thought.at - story.began));
+    write(line.lastElementChild, thought.text);
   });
   $("thinking").classList.toggle("none", thoughts.length === 0);
   narration.follow();
 }
 
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 // -- what the visitor does
 
+function send(order, settled) { return link.send({ user: view.me, ...order }, settled); }
+
+function linkChanged(up) {
+  $("link").hidden = up;
+  change("sizes");
+  if (!up || !held) return;
+  send(held, lostOnTheWay(held));
+  held = null;
+}
+
 function address(channel) { return isDm(channel) ? "" : `@${told.bot.name} `; }
+function plain(text) { return text.replaceAll(`@${told.bot.name}`, `<@${told.bot.user_id}>`).trim(); }
+function lacks(text) { return plain(text) === `<@${told.bot.user_id}>` ? `Write your question after @${told.bot.name}.` : ""; }
+function say(place, text, settled) { return send({ type: "say", channel: place.channel, thread_ts: place.ts, text: plain(text) }, settled); }
 
-function say(channel, ts, text) {
-  const plain = text.replaceAll(`@${told.bot.name}`, `<@${told.bot.user_id}>`).trim();
-  if (plain && plain !== `<@${told.bot.user_id}>`) send({ type: "say", channel, thread_ts: ts, text: plain });
-}
-
-function composer(form, label, where) {
-  const field = h("textarea", { rows: "1", "aria-label": label, placeholder: label });
-  const fit = () => { field.style.height = "auto"; field.style.height = `${Math.min(field.scrollHeight + 2, 160)}px`; };
-  let place = "";
-  const clear = () => { field.value = where() ? address(where().channel) : ""; fit(); };
-  const visit = () => {
-    const here = where();
-    const key = here ? `${here.channel} ${here.ts}` : "";
-    if (key !== place) clear();
-    place = key;
-  };
-  const submit = () => {
-    const here = where();
-    if (!here || !field.value.trim()) return;
-    say(here.channel, here.ts, field.value);
-    clear();
-  };
-  field.addEventListener("input", fit);
-  field.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    submit();
-  });
-  form.addEventListener("submit", (event) => { event.preventDefault(); submit(); });
-  form.append(field, h("button", { type: "submit", class: "bare", "aria-label": "Send" }, icon("send")));
-  return { visit };
-}
-
+const writing = { begin: address, lacks, send: say };
 const composers = {
-  root: composer($("say-root"), "Message", () => (view.place ? { channel: view.place, ts: null } : null)),
-  reply: composer($("say-reply"), "Reply in the thread", () => view.thread),
+  root: new Composer($("say-root"), "Message", { ...writing, where: () => (view.place ? { channel: view.place, ts: null } : null) }),
+  reply: new Composer($("say-reply"), "Reply in the thread", { ...writing, where: () => view.thread }),
 };
 
 let dropped = null;
+let held = null; // a file that was dropped while there was no connection
 
 async function replay(file) {
   if (!file) return;
-  if (file.size > 32 * 1024 * 1024) { complain(`${file.name} is larger than 32 MB.`); return; }
+  if (file.size > LARGEST_FILE) { complain(`${file.name} is larger than 32 MB.`); return; }
   dropped = { type: "replay", name: file.name, text: await file.text(), speed: Number($("speed").value) };
-  send(dropped);
+  if (send(dropped, lostOnTheWay(dropped))) return;
+  held = { ...dropped, user: view.me };
+  complain(`${file.name} will be replayed when the connection is back.`);
+}
+
+/** A file that may have arrived is not sent again by itself: it could be what broke the connection. */
+function lostOnTheWay({ name }) {
+  return (taken) => { if (!taken && !link.up) complain(`The connection was lost while ${name} was on its way. Drop it again if no replay begins.`); };
 }
 
 function choose(name, keys) {
   $("choose-note").textContent = `${name} holds several. Each can be replayed by itself.`;
   $("keys").replaceChildren(...keys.map((key) =>
-    h("button", { type: "button", class: "chip", on: { click: () => { $("choose").close(); send({ ...dropped, key }); } } }, key)));
+    h("button", { type: "button", class: "chip", data: { sends: "" }, on: { click: () => { $("choose").close(); send({ ...dropped, key }, lostOnTheWay(dropped)); } } }, key)));
   $("choose").showModal();
 }
 
 let complaint = 0;
 
-function complain(text, stays = false) {
+function complain(text) {
   clearTimeout(complaint);
   $("notice").textContent = text;
   $("notice").hidden = !text;
-  if (text && !stays) complaint = setTimeout(() => complain(""), 9000);
+  change("sizes");
+  if (text) complaint = setTimeout(() => complain(""), 9000);
 }
 
 function listen() {
   $("close-thread").append(icon("close"));
-  $("close-thread").addEventListener("click", () => { view.thread = null; look("room"); showThread(); showInside(); });
+  $("close-thread").addEventListener("click", () => { view.thread = null; look("room"); change("thread", "inside"); page.now(); });
   $("stop").prepend(icon("stop"));
   $("stop").addEventListener("click", () => view.thread && send({ type: "stop", channel: view.thread.channel, thread_ts: view.thread.ts }));
-  $("turn").addEventListener("change", () => { view.turn = $("turn").value; showInside(); });
+  $("turn").addEventListener("change", () => { view.turn = $("turn").value; change("inside"); page.now(); });
   $("pick").addEventListener("click", () => $("file").click());
   $("file").addEventListener("change", () => { replay($("file").files[0]); $("file").value = ""; });
-  for (const button of document.querySelectorAll(".views button")) button.addEventListener("click", () => look(button.dataset.view));
+  for (const button of document.querySelectorAll(".views button")) button.addEventListener("click", () => { look(button.dataset.view); page.now(); });
   let within = 0;
   const over = (change) => { within = Math.max(0, within + change); $("drop").hidden = within === 0; };
   addEventListener("dragenter", (event) => { event.preventDefault(); over(1); });
@@ -382,4 +378,4 @@ function listen() {
 
 listen();
 look("room");
-connect();
+link.connect();

@@ -38,14 +38,3 @@ export function icon(name) {
   svg.append(path);
   return svg;
 }
-
-/** Keeps `box` at its end while it grows, unless the reader has scrolled up. */
-export function stickToEnd(box) {
-  let stuck = true;
-  const atEnd = () => box.scrollHeight - box.scrollTop - box.clientHeight < 32;
-  box.addEventListener("scroll", () => { stuck = atEnd(); }, { passive: true });
-  return {
-    follow() { if (stuck) box.scrollTop = box.scrollHeight; },
-    toEnd() { stuck = true; box.scrollTop = box.scrollHeight; },
-  };
-}

@@ -69,7 +69,8 @@ class PlanView {
     this.node.dataset.state = state;
     setMark(this.mark, state);
     this.title.textContent = message.plan_failed ? "Something went wrong" : message.plan_title || (state === "done" ? "Done" : "Working");
-    this.count.textContent = `${states.filter((one) => one === "done").length} of ${tasks.length}`;
+    const titled = message.plan_failed || message.plan_title; // such a title says by itself how far the plan is
+    this.count.textContent = titled ? "" : `${states.filter((one) => one === "done").length} of ${tasks.length}`;
     for (const task of tasks) {
       const card = this.cards.get(task.id) ?? this.add(task.id);
       card.update(task);
@@ -143,16 +144,17 @@ function textNode(text, world) {
 function elementNode(element, message, world) {
   if (element.type === "feedback_buttons") return feedbackNode(element, message, world);
   if (element.type !== "button" && element.type !== "icon_button") return null;
-  return h("button", { type: "button", class: `button ${element.style ?? ""}`, data: { action: element.action_id },
+  const used = message.pressed?.[element.action_id] === element.value;
+  return h("button", { type: "button", class: `button ${element.style ?? ""}`, disabled: used, data: { action: element.action_id, ...(used ? {} : { sends: "" }) },
     on: { click: () => world.press(message, element.action_id, element.value) } },
-  element.action_id === "retry" ? icon("retry") : null, element.text?.text ?? "");
+  element.action_id === "retry" ? icon("retry") : null, used ? "Asked again" : element.text?.text ?? "");
 }
 
 function feedbackNode(element, message, world) {
   const one = (button, sign, word) => {
     const pressed = message.pressed?.[element.action_id] === button.value;
     return h("button", { type: "button", class: "feedback", "aria-pressed": String(pressed), title: button.text?.text ?? word,
-      "aria-label": button.accessibility_label ?? button.text?.text ?? word, data: { action: element.action_id, value: button.value },
+      "aria-label": button.accessibility_label ?? button.text?.text ?? word, data: { action: element.action_id, value: button.value, sends: "" },
       on: { click: () => world.press(message, element.action_id, button.value) } }, icon(sign));
   };
   return h("div", { class: "pair", role: "group", "aria-label": "Feedback" },

@@ -1,0 +1,46 @@
+// The one web socket. It connects again by itself, for ever. An order counts as carried out when the playground
+// says so and not when it was sent, so whoever gave it can keep what was typed until then.
+
+const AGAIN_MS = 1000;
+
+export class Link {
+  /** `tell(tales)` hears what comes, `changed(up)` that the connection stands or is lost. */
+  constructor(tell, changed) {
+    this.tell = tell;
+    this.changed = changed;
+    this.up = false;
+    this.number = 0;
+    this.waiting = new Map();
+  }
+
+  connect() {
+    const socket = this.socket = new WebSocket(`ws://${location.host}/ws`);
+    socket.addEventListener("message", (event) => {
+      const fresh = !this.up;
+      this.up = true; // the first message is the snapshot, and only with it an order makes sense
+      this.tell(JSON.parse(event.data));
+      if (fresh) this.changed(true);
+    });
+    socket.addEventListener("close", () => {
+      this.up = false;
+      for (const number of [...this.waiting.keys()]) this.settle(number, false);
+      this.changed(false);
+      setTimeout(() => this.connect(), AGAIN_MS);
+    });
+  }
+
+  /** Send an order. False if there is no connection; else `settled(taken)` is called once, for better or worse. */
+  send(order, settled = () => {}) {
+    if (!this.up || this.socket.readyState !== WebSocket.OPEN) return false;
+    this.number += 1;
+    this.waiting.set(this.number, settled);
+    this.socket.send(JSON.stringify({ ...order, n: this.number }));
+    return true;
+  }
+
+  settle(number, taken) {
+    const settled = this.waiting.get(number);
+    this.waiting.delete(number);
+    settled?.(taken);
+  }
+}
