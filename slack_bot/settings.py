@@ -137,11 +137,11 @@ class StreamSettings(_Section):
     retry_later: float = Field(default=60.0, ge=0)
     """Seconds one write may wait, in all, for a limit or an outage of Slack's to pass."""
     rotate_after: float = Field(default=240.0, gt=0)
-    """Seconds of age at which a message is continued in a new one [obs: Slack ends a stream at about 300]. No effect yet."""
+    """No effect yet. Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
     rotate_bytes: int = Field(default=9_000, gt=0)
-    """Weighted UTF-8 bytes at which a message is continued in a new one [obs: Slack refuses about 11,000]. No effect yet."""
+    """No effect yet. Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
-    """Messages one answer may take. No effect yet."""
+    """No effect yet. Messages that one answer may take."""
     task_display_mode: Literal["plan", "timeline"] = "plan"
     """How Slack groups task cards."""
 
