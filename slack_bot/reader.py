@@ -28,7 +28,7 @@ from .errors import (
     StreamIdle,
     StreamLost,
 )
-from .settings import AgentSettings
+from .sections import AgentSettings
 from .turn.events import Event, StopPressed, StreamEnd, StreamEnded, TaskKnown
 from .turn.record import Question
 

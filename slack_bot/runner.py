@@ -19,7 +19,7 @@ from .clock import Clock
 from .observe.facts import AgentEvent, Decided, TurnClosed, TurnOpened, Watcher
 from .outbox import Outbox
 from .reader import Control, Hearing, Reader
-from .settings import AgentSettings, StreamSettings
+from .sections import AgentSettings, StreamSettings
 from .slack.orders import Ending, Written
 from .slack.sink import Sink
 from .turn.actions import (

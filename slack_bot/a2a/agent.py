@@ -17,7 +17,7 @@ import httpx
 
 from ..clock import Clock
 from ..errors import AgentError, AgentFailed, SettingsError
-from ..settings import AgentSettings
+from ..sections import AgentSettings
 from .auth import Credentials, missing
 from .card import Card
 from .client import Client

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from ..errors import SettingsError
-from ..settings import AgentSettings
+from ..sections import AgentSettings
 from .card import Card, Scheme
 from .origins import Origins
 

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 from ..errors import BadAgentData, StreamCut, StreamIdle
-from ..settings import AgentSettings
+from ..sections import AgentSettings
 from . import sse
 from .card import Interface
 from .decode import decode, failure, unwrap

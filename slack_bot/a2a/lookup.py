@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from ..errors import BadAgentData, CardError, StreamLost
-from ..settings import AgentSettings
+from ..sections import AgentSettings
 from .card import Card, Rules, base_of, card_urls, is_card_url, looks_like_card, resolve
 from .origins import place_of
 from .transport import media_type, patient, read_json, translated

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from ..errors import AgentError, AgentRefused, AgentUnreachable, BadAgentData, StreamCut, StreamIdle
-from ..settings import AgentSettings
+from ..sections import AgentSettings
 from .decode import failure, quote
 from .origins import place_of
 

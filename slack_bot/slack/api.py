@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from ..clock import Clock
 from ..observe.facts import SlackCalled, Watcher
-from ..settings import SlackSettings
+from ..sections import SlackSettings
 from .faults import Fault, fault_of
 
 _log = logging.getLogger(__name__)

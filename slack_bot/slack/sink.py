@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from ..clock import Clock
 from ..errors import SlackError
-from ..settings import StreamSettings
+from ..sections import StreamSettings
 from ..turn.record import Outcome
 from ..turn.safety import neutralise
 from . import blocks

@@ -11,7 +11,7 @@ import asyncio
 from contextlib import suppress
 
 from ..clock import Clock
-from ..settings import StreamSettings
+from ..sections import StreamSettings
 from .api import Failed, SlackApi
 from .faults import Fault
 from .orders import Place

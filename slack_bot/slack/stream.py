@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..clock import Clock
-from ..settings import StreamSettings
+from ..sections import StreamSettings
 from . import blocks
 from .api import Done, Failed, SlackApi
 from .chunks import CardBook, batch_chunks, task_chunk, text_chunk

@@ -25,7 +25,7 @@ from slack_bot.errors import (
     StreamCut,
     StreamIdle,
 )
-from slack_bot.settings import AgentSettings
+from slack_bot.sections import AgentSettings
 from slack_bot.tools import virtual
 from tests.live_agent import ANSWERS, live_agent
 

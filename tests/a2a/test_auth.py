@@ -9,7 +9,7 @@ from slack_bot.a2a.auth import Credentials, missing
 from slack_bot.a2a.card import Card, Interface, Scheme
 from slack_bot.a2a.origins import Origins
 from slack_bot.errors import SettingsError
-from slack_bot.settings import AgentSettings
+from slack_bot.sections import AgentSettings
 
 URL = "https://agent.example/"
 

@@ -23,7 +23,7 @@ from slack_bot.errors import (
     StreamCut,
     StreamIdle,
 )
-from slack_bot.settings import AgentSettings
+from slack_bot.sections import AgentSettings
 from slack_bot.tools import virtual
 
 from .served import CAPTURES, JSON, SSE, URL, Body, Server, capture, json_reply, recorded, reply, sse_reply

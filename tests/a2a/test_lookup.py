@@ -14,7 +14,7 @@ from slack_bot.a2a.lookup import fetch_card, rules_of
 from slack_bot.a2a.origins import Origins
 from slack_bot.a2a.transport import new_http
 from slack_bot.errors import AgentUnreachable, CardError
-from slack_bot.settings import AgentSettings
+from slack_bot.sections import AgentSettings
 from slack_bot.tools import virtual
 
 from .served import JSON, Body, Server, json_reply, reply

@@ -24,7 +24,7 @@ from slack_bot.errors import (
     StreamCut,
     StreamIdle,
 )
-from slack_bot.settings import AgentSettings
+from slack_bot.sections import AgentSettings
 
 from .served import JSON, URL, json_reply, reply
 

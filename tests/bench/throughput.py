@@ -10,7 +10,7 @@ from collections.abc import Callable
 from slack_bot.a2a.decode import decode
 from slack_bot.a2a.frames import Frame
 from slack_bot.a2a.parser import EventParser
-from slack_bot.settings import StreamSettings
+from slack_bot.sections import StreamSettings
 from slack_bot.turn.actions import AppendText, FlushText
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.events import TurnBegan

@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_bot.observe.facts import Fact, SlackCalled
 from slack_bot.playground.inprocess import SlackSession
 from slack_bot.playground.workspace import BOT_TOKEN, SeenMessage, Workspace
-from slack_bot.settings import StreamSettings
+from slack_bot.sections import StreamSettings
 from slack_bot.slack.api import SlackApi
 from slack_bot.slack.orders import Place
 from slack_bot.slack.sink import Sink

@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import SlackCalled
-from slack_bot.settings import SlackSettings
+from slack_bot.sections import SlackSettings
 from slack_bot.slack.api import Done, Failed, SlackApi, new_web_client
 from slack_bot.slack.faults import Fault
 from slack_bot.tools import virtual

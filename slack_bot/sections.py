@@ -1,0 +1,151 @@
+"""The settings, section by section: each number with its unit, its default and, where it has one, its source.
+
+Every number that somebody measured and nobody documented is a setting here with that number as default, never
+a literal in the code. Leaf names are unique in the whole tree, so a scenario can name them flat.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+
+
+def _http_url(value: str) -> str:
+    if not re.match(r"https?://[^/\s]+", value):
+        raise ValueError("should be an address that begins with http:// or https://")
+    return value
+
+
+HttpUrl = Annotated[str, AfterValidator(_http_url)]
+
+
+class Section(BaseModel):
+    """A frozen group of settings that knows no others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class SlackSettings(Section):
+    """Slack's side."""
+
+    bot_token: SecretStr | None = None
+    """Bot token, `xoxb-...`."""
+    app_token: SecretStr | None = None
+    """App-level token for Socket Mode, `xapp-...`."""
+    signing_secret: SecretStr | None = None
+    """Signing secret; needed in HTTP mode (`run --http`)."""
+    api_url: HttpUrl = "https://slack.com/api/"
+    """Web API base."""
+    slack_timeout: float = Field(default=30.0, gt=0)
+    """Seconds for one Web API call."""
+    http_host: str = "0.0.0.0"
+    """Address of the HTTP server in HTTP mode."""
+    http_port: int = Field(default=3000, ge=0, le=65535)
+    """Port of the HTTP server in HTTP mode."""
+
+
+class AgentSettings(Section):
+    """The A2A agent."""
+
+    url: HttpUrl | None = None
+    """Base URL or full agent card URL."""
+    use_configured_url: bool = False
+    """Send questions to `url` instead of the address in the card (cards behind proxies are often wrong)."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Hosts (host or host:port) other than `url`'s that a card may send us, and our credentials, to."""
+    wire: Literal["auto", "0.3", "1.0"] = "auto"
+    """A2A wire version; auto reads the card and switches once if the agent does not know the method."""
+    convention: Literal["auto", "generic", "caipe", "caipe-0.2"] = "auto"
+    """How the agent marks narration and answer; auto recognises it from the events."""
+    answer_from: Literal["auto", "artifact", "status", "message"] = "auto"
+    """Where the answer stands."""
+    extensions: tuple[str, ...] = ()
+    """A2A extension URIs to activate."""
+    bearer_token: SecretStr | None = None
+    """Static bearer token for the agent."""
+    header_name: str | None = None
+    """Name of a header that carries a key for the agent."""
+    header_value: SecretStr | None = None
+    """Value of that header."""
+    connect_timeout: float = Field(default=10.0, gt=0)
+    """Seconds to connect to the agent."""
+    write_timeout: float = Field(default=30.0, gt=0)
+    """Seconds to send the request."""
+    card_timeout: float = Field(default=10.0, gt=0)
+    """Seconds to fetch the agent card."""
+    call_timeout: float = Field(default=30.0, gt=0)
+    """Seconds for a single call (read a task, cancel)."""
+    idle_timeout: float = Field(default=120.0, gt=0)
+    """Seconds without an event before the agent is asked what became of the task. Pings do not count."""
+    turn_timeout: float = Field(default=1800.0, gt=0)
+    """Seconds a whole turn may take."""
+    max_event_bytes: int = Field(default=16 * 1024 * 1024, gt=0)
+    """Bytes of one event; more is an error."""
+    max_turn_chars: int = Field(default=4_000_000, gt=0)
+    """Characters of text kept for one turn; more is an error."""
+    terminal_grace: float = Field(default=1.5, ge=0)
+    """Seconds to go on reading after a terminal state, for a trailing task snapshot."""
+    asked_grace: float = Field(default=2.0, ge=0)
+    """Seconds to go on reading after the agent asked, before the stream is closed from this side."""
+    poll_for: float = Field(default=60.0, ge=0)
+    """Seconds to ask for the task's end after its stream was lost."""
+    card_ttl: float = Field(default=300.0, ge=0)
+    """Seconds an agent card is believed."""
+
+
+class StreamSettings(Section):
+    """How text gets into the thread."""
+
+    first_flush: float = Field(default=0.4, ge=0)
+    """Seconds from the first token of an answer to its first flush, where no line ended before."""
+    flush_interval: float = Field(default=1.0, gt=0)
+    """Seconds without a line end after which text is flushed up to the last safe cut."""
+    max_call_chars: int = Field(default=12_000, gt=0)
+    """Characters of text in one call. Slack: 12,000."""
+    card_chars: int = Field(default=256, gt=0)
+    """Characters of a card's title, details or output in one call. Slack: 256."""
+    status_chars: int = Field(default=50, gt=0)
+    """Characters of a typing status [obs]."""
+    status_interval: float = Field(default=1.0, ge=0)
+    """Seconds between two typing statuses at least."""
+    status_refresh: float = Field(default=90.0, gt=0)
+    """Seconds after which the status is sent again. Slack drops it after 120."""
+    retry_later: float = Field(default=60.0, ge=0)
+    """Seconds one write may wait, in all, for a limit or an outage of Slack's to pass."""
+    rotate_after: float = Field(default=240.0, gt=0)
+    """No effect yet. Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
+    rotate_bytes: int = Field(default=9_000, gt=0)
+    """No effect yet. Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
+    max_segments: int = Field(default=20, gt=0)
+    """No effect yet. Messages that one answer may take."""
+    task_display_mode: Literal["plan", "timeline"] = "plan"
+    """How Slack groups task cards."""
+
+
+class DeskSettings(Section):
+    """How turns are kept in order."""
+
+    shutdown_grace: float = Field(default=20.0, ge=0)
+    """Seconds that running answers get to finish when the bot is told to end."""
+    remembered_questions: int = Field(default=1000, ge=0)
+    """Questions that can be asked again by the retry button."""
+
+
+class StoreSettings(Section):
+    """What outlives the process."""
+
+    store_url: str = "sqlite:///slack_bot.sqlite"
+    """`sqlite:///relative/path`, `sqlite:////absolute/path`, or `memory://`."""
+    dedupe_hours: float = Field(default=24.0, gt=0)
+    """Hours for which a message that was taken is not taken again."""
+
+
+class LogSettings(Section):
+    """Logging."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severe level that is logged. Message text is logged at debug only; tokens never."""
+    log_format: Literal["text", "json"] = "text"
+    """One line of text or one JSON object an entry."""
