@@ -118,7 +118,7 @@ class StreamSettings(Section):
     """Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
     rotate_grace: float = Field(default=20.0, ge=0)
     """Seconds more that a message gets to come to the end of a line."""
-    rotate_bytes: int = Field(default=9_000, ge=1_000)
+    rotate_bytes: int = Field(default=9_000, gt=0)
     """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
     """Messages that one answer may take; a longer one comes as a file too."""

@@ -52,7 +52,8 @@ class Delivery:
         self.settling = Settling(self.streams, self.edits, place.turn)
         refused = memory.refuses(place.user_team, place.channel, clock.monotonic())
         self.surface = Surface.NATIVE if place.can_stream and not refused else Surface.EDIT
-        self.ledger = Ledger(self._limits())
+        self._lifted = False
+        self.ledger = Ledger(self.limits())
         self.messages: list[Message] = []
         self.ended: Written | None = None
         self.overflowed = False
@@ -290,23 +291,28 @@ class Delivery:
 
     def _set_surface(self, step: Step) -> None:
         self.surface = next_surface(self.surface, step)
-        self.ledger.use(self._limits())
+        self.ledger.use(self.limits())
 
     def go_down(self) -> None:
         """The next surface, for this turn. Nothing once a message was opened."""
         if not self.messages and self.surface is Surface.NATIVE:
             self._set_surface(Step.DOWN)
 
-    def _limits(self) -> Limits:
+    def limits(self) -> Limits:
         """What a message takes: an edit must hold all of it, and only a stream grows old."""
         chosen = self._settings
         return Limits(
             rotate_after=chosen.rotate_after if self.surface is Surface.NATIVE else math.inf,
             rotate_grace=chosen.rotate_grace,
             rotate_bytes=min(chosen.rotate_bytes, chosen.max_call_chars),
-            max_segments=chosen.max_segments,
+            max_segments=10_000 if self._lifted else chosen.max_segments,
             max_call_chars=chosen.max_call_chars,
         )
+
+    def lift(self) -> None:
+        """More messages than an answer should have: there is no other way to show the rest."""
+        self._lifted, self.overflowed = True, False
+        self.ledger.use(self.limits())
 
     def known(self) -> list[str]:
         """The messages of this answer that Slack has named."""

@@ -42,6 +42,10 @@ class Line:
         """Call `method` whatever happens. `patience` as in `SlackApi.call`."""
         return await self._api.call(method, args, patience=patience)
 
+    async def send_file(self, url: str, content: bytes) -> Done | Failed:
+        """Send the bytes of a file to the address that Slack gave for them."""
+        return await self._api.upload(url, content)
+
     async def write(self, method: str, args: Mapping[str, object]) -> Done | Failed:
         """Call `method` unless the turn is hushed before it has an answer: then `Failed` with `DROPPED`."""
         if self.is_hushed:

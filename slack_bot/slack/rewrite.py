@@ -7,33 +7,13 @@ order, further ones are posted below where it needs more, and those it does not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from ..turn.layout import Limits
-from ..turn.segments import Finish, Ledger, Overflow, Show
 from .api import Failed
 from .chunks import Close
 from .delivery import Delivery
-from .message import Message
-from .surface import Surface
 
 Args = dict[str, Any]
-
-
-def pieces(text: str, limits: Limits) -> tuple[list[str], bool]:
-    """`text` as the texts of messages in order, and whether there are more than `limits` allow."""
-    ledger = Ledger(replace(limits, rotate_after=float("inf")))
-    ledger.push(text)
-    while (step := ledger.next(0.0, final=True)) is not None:
-        match step:
-            case Show():
-                ledger.confirmed()
-            case Finish():
-                ledger.closed()
-            case Overflow():
-                return [segment.text for segment in ledger.segments], True
-    return [segment.text for segment in ledger.segments], False
 
 
 async def rewrite(

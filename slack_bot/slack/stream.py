@@ -100,7 +100,7 @@ class Streams:
                     message.book.closed(closing)
                 return refused or result
             refused = refused or result
-            if result.fault is not Fault.WRONG_CALL:
+            if result.fault not in (Fault.WRONG_CALL, Fault.FULL):
                 message.is_open = message.is_open and result.fault not in (Fault.SEALED, Fault.STOPPED)
                 return result
         return refused or Failed(Fault.WRONG_CALL, "refused")
