@@ -97,7 +97,9 @@ class CardBook:
         for card in cards:
             waiting = self._wanted.get(card.id)
             if waiting is not None:
-                card = replace(card, details=waiting.details + card.details, output=waiting.output + card.output)
+                card = replace(
+                    card, details=waiting.details + card.details, output=waiting.output + card.output
+                )
             self._wanted[card.id] = card
 
     def unsent(self) -> tuple[Card, ...]:
@@ -120,7 +122,9 @@ class CardBook:
             key = card.id.removesuffix(self._suffix)
             before = self._shown.get(key)
             if before is not None:
-                card = replace(card, details=before.details + card.details, output=before.output + card.output)
+                card = replace(
+                    card, details=before.details + card.details, output=before.output + card.output
+                )
             self._shown[key] = card
             self._wanted[key] = replace(self._wanted[key], details="", output="")
             self._unsure.discard(key)

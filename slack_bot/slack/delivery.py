@@ -193,9 +193,7 @@ class Delivery:
     async def _conclude(self, message: Message, write: Write, failed: Failed) -> None:
         opens = message.ts is None
         plain = write.is_plain and (self.streams.is_plain or not opens)
-        step = after_write(
-            failed.fault, opens=opens, is_plain=plain or message.surface is not Surface.NATIVE
-        )
+        step = after_write(failed.fault, opens=opens, is_plain=plain or message.surface is not Surface.NATIVE)
         if failed.error == DROPPED:
             self.ledger.unknown()
         elif step is Step.PLAIN:
@@ -285,9 +283,7 @@ class Delivery:
         if step is Step.TELL:
             await self.posts.tell_asker()
         if step is Step.DEAD:
-            raise SlackError(
-                f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error
-            )
+            raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
 
     def _set_surface(self, step: Step) -> None:
         self.surface = next_surface(self.surface, step)
@@ -371,6 +367,10 @@ class Delivery:
         if failed is None:
             self.messages.append(message)
             return
+        await self.refuse(failed)
+
+    async def refuse(self, failed: Failed) -> None:
+        """A message could not be posted. SlackError if the thread is still there: the reader would miss it."""
         await self.conclude(failed)
         if self.ended is not Written.GONE:
             raise SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)

@@ -16,9 +16,9 @@ from .api import Done, Failed
 from .chunks import Close
 from .faults import Fault
 from .line import Line, repeated
+from .message import Message
 from .orders import Place
 from .posts import Posts
-from .message import Message
 
 Args = dict[str, Any]
 

@@ -9,15 +9,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 from .api import Done, Failed, SlackApi
 from .faults import Fault
+from .orders import Place
 
 REPEAT_PAUSES = (1.0, 3.0, 9.0)
 """Seconds before a call is repeated whose answer never came and which may be repeated safely."""
 
 DROPPED = "dropped"
 """The error of a write that was given up because the human stopped the turn."""
+
+_PAGE = 200
+_MOST_PAGES = 20
 
 
 class Line:
@@ -45,6 +50,32 @@ class Line:
     async def send_file(self, url: str, content: bytes) -> Done | Failed:
         """Send the bytes of a file to the address that Slack gave for them."""
         return await self._api.upload(url, content)
+
+    async def thread(self, place: Place, oldest: float = 0.0) -> list[Mapping[str, Any]] | None:
+        """What stands in the thread since `oldest`, in wall-clock seconds; None: Slack does not say.
+
+        A thread that was deleted reads as empty.
+        """
+        found: list[Mapping[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            args = {
+                "channel": place.channel,
+                "ts": place.thread_ts,
+                "oldest": f"{max(0.0, oldest):.6f}",
+                "limit": _PAGE,
+                "include_all_metadata": True,
+                "cursor": cursor,
+            }
+            result = await self.call("conversations.replies", args)
+            if isinstance(result, Failed):
+                return None if result.fault is not Fault.GONE else []
+            messages = result.data.get("messages") or []
+            found.extend(message for message in messages if isinstance(message, Mapping))
+            cursor = (result.data.get("response_metadata") or {}).get("next_cursor") or None
+            if cursor is None:
+                break
+        return found
 
     async def write(self, method: str, args: Mapping[str, object]) -> Done | Failed:
         """Call `method` unless the turn is hushed before it has an answer: then `Failed` with `DROPPED`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from . import blocks
@@ -67,32 +67,15 @@ class Posts:
 
     async def _stands(self, metadata: Args) -> str | None:
         """The ts of the message with this metadata, if the thread shows it. Not knowing counts as no."""
-        for pause in (*REPEAT_PAUSES, 0.0):
-            known, ts = await self._look(metadata)
-            if known:
-                return ts
+        for pause in REPEAT_PAUSES:
+            messages = await self._line.thread(self._place)
+            if messages is not None:
+                return next(
+                    (str(each["ts"]) for each in messages if blocks.is_ours(each.get("metadata"), metadata)),
+                    None,
+                )
             await asyncio.sleep(pause)
         return None
-
-    async def _look(self, metadata: Args) -> tuple[bool, str | None]:
-        """Whether the thread could be read, and the ts of the message in it."""
-        cursor = ""
-        while True:
-            args: Args = {
-                "channel": self._place.channel,
-                "ts": self._place.thread_ts,
-                "limit": 200,
-                "include_all_metadata": True,
-            }
-            result = await self._line.call("conversations.replies", {**args, "cursor": cursor or None})
-            if isinstance(result, Failed):
-                return result.fault not in (Fault.UNKNOWN, Fault.LATER), None
-            for message in result.data.get("messages") or []:
-                if isinstance(message, Mapping) and blocks.is_ours(message.get("metadata"), metadata):
-                    return True, str(message.get("ts"))
-            cursor = (result.data.get("response_metadata") or {}).get("next_cursor") or ""
-            if not cursor:
-                return True, None
 
     async def tell_asker(self) -> None:
         """Say in a direct message that the thread cannot be written to. Tried once, never fails."""

@@ -16,9 +16,7 @@ from .delivery import Delivery
 Args = dict[str, Any]
 
 
-async def rewrite(
-    delivery: Delivery, laid: Sequence[str], under: Sequence[Args], close: Close
-) -> bool:
+async def rewrite(delivery: Delivery, laid: Sequence[str], under: Sequence[Args], close: Close) -> bool:
     """Make the messages of `delivery` read `laid`, the last with `under`. False: `under` stands nowhere.
 
     SlackError if the text can neither be laid over what stands nor be posted below it.

@@ -8,11 +8,10 @@ How the text gets there is `delivery`'s business; what is said around it is deci
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..clock import Clock
-from ..errors import SlackError
 from ..sections import StreamSettings
 from ..turn.record import Outcome
 from ..turn.safety import neutralise
@@ -23,6 +22,7 @@ from .blocks import Block
 from .chunks import Close
 from .delivery import Delivery
 from .files import Files
+from .governor import Rank
 from .line import Line
 from .orders import Batch, Ending, Place, Written
 from .rewrite import rewrite
@@ -49,7 +49,7 @@ class Sink:
         clock: Clock,
         memory: Memory | None = None,
     ) -> None:
-        api = api.for_turn(place.turn)
+        self._api = api = api.for_turn(place.turn)
         self._place, self._settings, self._clock = place, settings, clock
         self._line = Line(api)
         self._status = StatusLine(api, place, settings, clock)
@@ -81,9 +81,25 @@ class Sink:
         if not self.opened:
             self._status.keep()
 
+    def may_write(self, rank: Rank, wake: Callable[[], None]) -> bool:
+        """Whether `write` would go to Slack at once. If not, `wake` is called when it would; ask again then.
+
+        Ask before taking what is to be written, so that what comes meanwhile goes with it. `rank` is what
+        would be written; ask again where it changes.
+        """
+        method = self._delivery.next_method()
+        rank = Rank.START if method == "chat.startStream" else rank
+        return self._api.reserve(method, self._place.channel, rank, wake)
+
+    def start_late(self) -> None:
+        """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
+        self._delivery.go_down()
+        self._api.give_back()
+
     def hush(self) -> None:
         """The human pressed Stop: a write that waits is dropped, and none is made any more."""
         self._line.hush()
+        self._api.give_back()
 
     def pause(self) -> float:
         """Seconds until a write would be shown at once: where there is no streaming, edits keep a distance."""
@@ -127,6 +143,8 @@ class Sink:
         if self._finished:
             await self._post_note(ending)
             return
+        if not self.opened and self.is_live and not self.may_write(Rank.START, lambda: None):
+            self.start_late()  # whole before its stream could start: one post
         if self._line.is_hushed:
             ending = replace(ending, outcome=Outcome.STOPPED)
         try:
@@ -136,6 +154,7 @@ class Sink:
                 await self._tell_truth(ending)
             self._finished = True
         finally:
+            self._api.give_back()
             await delivery.settling.sweep(delivery.known())
             if not self._posted and not delivery.messages:
                 await self._status.clear()
@@ -208,9 +227,7 @@ class Sink:
         says = ending.note or blocks.ANSWER_HERE
         posted = await delivery.posts.post("", (), self._under(ending), "note", says=says)
         if isinstance(posted, Failed):
-            await delivery.conclude(posted)
-            if delivery.ended is not Written.GONE:
-                raise SlackError(f"Slack refused a message: {posted.error}.", error=posted.error)
+            await delivery.refuse(posted)
             return
         self._posted = True
 

@@ -18,13 +18,12 @@ from .api import Done, Failed
 from .chunks import Close, all_chunks, task_chunk
 from .faults import Fault
 from .line import Line, repeated
-from .orders import Place
 from .message import Message, Write
+from .orders import Place
 
 Args = dict[str, Any]
 
 _SKEW = 60.0  # seconds our clock may differ from Slack's when a message is looked for by its time
-_READ_LIMIT = 200
 _LOOKS = (1.0, 3.0, 9.0)  # seconds between looks for a stream whose start had no answer
 _ENOUGH_LOOKS = 2  # looks that found nothing: Slack has had time to show it
 
@@ -112,7 +111,7 @@ class Streams:
         """
         looked = 0
         for pause in (*_LOOKS, 0.0):
-            messages = await self._thread(message.begun_at - _SKEW)
+            messages = await self._line.thread(self._place, message.begun_at - _SKEW)
             if messages is not None:
                 since, sent = message.begun_at - _SKEW, message.doubt or ""
                 found = readback.own_stream(messages, since=since, sent=sent, known=known)
@@ -128,26 +127,11 @@ class Streams:
     async def read(self, message: Message) -> Mapping[str, Any] | None:
         """The message as Slack gives it back; None if it cannot be read."""
         for pause in (*_LOOKS, 0.0):
-            messages = await self._thread(float(message.ts or 0) - _SKEW)
+            messages = await self._line.thread(self._place, float(message.ts or 0) - _SKEW)
             if messages is not None:
-                return next((message for message in messages if message.get("ts") == message.ts), None)
+                return next((each for each in messages if each.get("ts") == message.ts), None)
             await asyncio.sleep(pause)
         return None
-
-    async def _thread(self, oldest: float) -> list[Mapping[str, Any]] | None:
-        """What stands in the thread since `oldest`; None: Slack does not say."""
-        args: Args = {
-            "channel": self._place.channel,
-            "ts": self._place.thread_ts,
-            "oldest": f"{max(0.0, oldest):.6f}",
-            "limit": _READ_LIMIT,
-            "include_all_metadata": True,
-        }
-        result = await self._line.call("conversations.replies", args)
-        if isinstance(result, Failed):
-            return None if result.fault is not Fault.GONE else []
-        messages = result.data.get("messages") or []
-        return [message for message in messages if isinstance(message, Mapping)]
 
 
 def _distinct(*forms: Args) -> Iterator[Args]:
