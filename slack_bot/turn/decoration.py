@@ -79,8 +79,6 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
         return _fence_opener(state)
     if state.table and (standing.line or _is_row(state.table, head)):
         return state.table.lstrip() + _cells_before(standing.line)
-    if state.header and _RULE_LINE.match(standing.line.rstrip("\n") + head):
-        return state.header.lstrip() + standing.line
     if standing.line:
         quote = _QUOTE.match(standing.line)
         bars = quote.group().lstrip() if quote and quote.end() <= _LONGEST_LEAD else ""
@@ -89,6 +87,8 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
     marks = "".join(_carried_marks(state))
     if marks:
         return bars + marks + (_JOINER if head[:1].isspace() else "")
+    if state.header and _RULE_LINE.match(standing.line.rstrip("\n") + head):
+        return state.header.lstrip() + standing.line
     return bars or ("" if standing.line else _levels(last_line, head))
 
 
