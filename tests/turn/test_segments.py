@@ -52,7 +52,8 @@ class Workspace:
                 self.torn.add(len(self.messages) - 1)
                 ledger.sealed()
             case outcome:
-                half = show.text.find(ledger.waiting[: show.chars]) + show.chars // 2  # never half a closer
+                at = show.text.rfind(ledger.waiting[: show.chars]) if show.chars else 0
+                half = at + show.chars // 2  # a part of the answer's text, not of what was added to it
                 shown = {"lost": 0, "half": half}.get(outcome, len(show.text))
                 ledger.unknown()
                 assert ledger.in_doubt
