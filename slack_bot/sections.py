@@ -145,8 +145,8 @@ class GovernorSettings(Section):
     """Posts at once, in one channel. Slack tolerates more and does not say how many."""
     reads_per_minute: float = Field(default=50.0, gt=0)
     """Reads of a thread or channel in a minute. Slack: Tier 3, 50."""
-    others_per_minute: float = Field(default=50.0, gt=0)
-    """Calls in a minute of every other method. Slack: Tier 3, 50."""
+    others_per_minute: float = Field(default=20.0, gt=0)
+    """Calls in a minute of every other method. Slack: Tier 2, 20, or more."""
     rate_share: float = Field(default=0.9, gt=0, le=1)
     """Part of these rates that is used: Slack counts when a call arrives, not when it is sent."""
     burst_share: float = Field(default=1.0, gt=0, le=1)
