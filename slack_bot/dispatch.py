@@ -220,6 +220,7 @@ class Desk:
             stream=self._settings.stream,
             secrets=self._secrets,
             remember=kept.remember,
+            start_wait=self._settings.governor.start_wait,
         )
         result = await run_turn(question, self._agent, sink, options, self._clock, self._watcher, control)
         await kept.keep(conversation_after(kept.conversation, question, result))
