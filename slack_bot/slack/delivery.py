@@ -114,6 +114,8 @@ class Delivery:
                 await self._settle()
                 continue
             cards, title = self._unsent_cards(), self._unsent_title()
+            if not cards and self._book.is_full():
+                self.ledger.rotate()
             weighs = weight(all_chunks("", cards, title, self._settings.card_chars))
             step = self.ledger.next(self._clock.monotonic(), cards=weighs, final=final)
             match step:
