@@ -143,9 +143,9 @@ class Desk:
         self.start(again)
         return Retrying.STARTED
 
-    async def feedback(self, turn: str, user: str, value: str) -> None:
-        """Keep a press of a feedback button. Raises StoreError."""
-        await self._store.feedback.record(Press(turn, user, value, self._clock.wall()))
+    async def feedback(self, turn: str, user: str, value: str) -> bool:
+        """Keep a press of a feedback button. False: that was kept before. Raises StoreError."""
+        return await self._store.feedback.record(Press(turn, user, value, self._clock.wall()))
 
     async def whisper(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         """Tell one person something in a thread. Best effort."""
@@ -226,6 +226,7 @@ class Desk:
             stream=self._settings.stream,
             secrets=self._secrets,
             remember=kept.remember,
+            start_wait=self._settings.governor.start_wait,
         )
         result = await run_turn(question, self._agent, sink, options, self._clock, self._watcher, control)
         await kept.keep(conversation_after(kept.conversation, question, result))
