@@ -31,6 +31,7 @@ from slack_bot.playground.workspace import (
     BOT_TOKEN,
     SIGNING_SECRET,
     Envelope,
+    Rules,
     SeenMessage,
     Workspace,
 )
@@ -207,11 +208,15 @@ async def whole_bot(
     store: Store | None = None,
     faults: Mapping[str, Sequence[str | None]] | None = None,
     cut_after: int | None = None,
+    rules: Rules | None = None,
     **overrides: Any,
 ) -> AsyncIterator[Bot]:
-    """A bot whose agent answers the n-th question with the n-th tape, cut after so many events."""
+    """A bot whose agent answers the n-th question with the n-th tape, cut after so many events.
+
+    `rules`: Slack's limits; None: all of them.
+    """
     clock = virtual.virtual_clock()
-    workspace = Workspace(faults=faults)
+    workspace = Workspace(rules=rules or Rules.real(), faults=faults)
     _people(workspace)
     agent = ScriptedAgent(*(tapes or (answer("Hello."),)), cut_after=cut_after, clock=clock)
     facts: list[Fact] = []
@@ -236,7 +241,7 @@ async def bot_on_network(
 ) -> AsyncIterator[tuple[Workspace, SlackFace, App]]:
     """The same with real sockets and real time: Slack's HTTP and Socket Mode, the agent's HTTP."""
     clock = loop_clock()
-    workspace = Workspace()
+    workspace = Workspace(rules=Rules.real())
     _people(workspace)
     port = free_port()
     agent = ScriptedAgent(*(tapes or (answer("Hello.", seconds=0.2),)))

@@ -149,7 +149,7 @@ def test_a_file_goes_up() -> None:
             file=io.BytesIO(b"# All"),
             title="All of it",
         )
-        assert scene.last().files == ("answer.md",)
+        assert [(file.name, file.content) for file in scene.last().files] == [("answer.md", b"# All")]
 
     with_client(story)
 

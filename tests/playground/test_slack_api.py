@@ -109,7 +109,7 @@ async def test_files_go_up() -> None:
     async with a_face() as (scene, face, http):
         client = AsyncWebClient(token=BOT_TOKEN, base_url=face.api_url, session=http)
         await client.files_upload_v2(channel="C1", thread_ts=scene.root, filename="a.md", content="# All")
-        assert scene.last().files == ("a.md",)
+        assert [(file.name, file.content) for file in scene.last().files] == [("a.md", b"# All")]
         async with http.post(f"{face.url}/upload/F9", data=b"x") as response:
             assert response.status == 404
 
