@@ -45,10 +45,10 @@ class Tally:
         self.open_cards += verdict.open_cards
         for call in report.made:
             self.methods[call.method] += 1
-            if call.mishap is not None:
-                self.mishaps[call.mishap] += 1
-            elif call.told in ("HTTP 429", "ratelimited", "rate_limited"):
+            if call.limited:
                 self.own_limits += 1
+            elif not call.ok:
+                self.mishaps[f"{call.error}{'!' if call.applied else ''}"] += 1
         if not verdict.is_right:
             self.findings.append(report)
 
@@ -67,7 +67,7 @@ class Tally:
             f"cards open       {self.open_cards}",
             f"outcomes         {ends}",
             f"calls            {calls}, {calls / max(1, self.turns):.1f} a turn: {made}",
-            f"failed on purpose {failed}, {100 * failed / max(1, calls):.1f} %: {ways}",
+            f"calls that failed {failed}, {100 * failed / max(1, calls):.1f} %: {ways}",
             f"429 of our making {self.own_limits}",
         ]
 
@@ -111,11 +111,13 @@ def _span(text: str) -> tuple[int, int]:
 
 def _tell(report: Report, seed: int, *, verbose: bool) -> None:
     planned, verdict = report.plan, report.verdict
+    if sys.stderr.isatty() and (verbose or not verdict.is_right):
+        sys.stderr.write("\r\x1b[K")
     if verbose:
         for call in report.made:
-            print(
-                f"  {call.at:9.2f} {call.method:32} {call.mishap or '-':28} {call.told}  {_short(call.args)}"
-            )
+            told = f"{call.error or 'ok'}{' (applied)' if call.applied and not call.ok else ''}"
+            at = call.now - report.made[0].now
+            print(f"  {at:9.2f} {call.method:32} {told:32} {_short(call.args)}")
         for seen in report.thread:
             print(f"  -- {seen.ts} {seen.state} {len(seen.text)} characters, cards {len(seen.tasks)}")
             print(f"     {seen.text[:70]!r} ... {seen.text[-70:]!r} {list(seen.extras)}")
@@ -136,9 +138,11 @@ def _short(args: object) -> str:
 
 
 def _progress(tally: Tally, number: int, last: int, seconds: float) -> None:
-    bad = len(tally.findings)
-    sys.stderr.write(f"\r.. turn {number} of {last}, {bad} not right, {seconds:.0f} s ")
-    sys.stderr.flush()
+    on_screen = sys.stderr.isatty()
+    if on_screen or number % 50 == 0 or number == last:
+        line = f".. turn {number} of {last}, {len(tally.findings)} not right, {seconds:.0f} s"
+        sys.stderr.write(f"\r{line}\x1b[K" if on_screen else f"{line}\n")
+        sys.stderr.flush()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import signal
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -22,10 +22,12 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 
 from slack_bot.app import App, build
 from slack_bot.observe.facts import Fact, TurnClosed
+from slack_bot.playground.inprocess import SlackSession
 from slack_bot.playground.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.playground.workspace import (
     BOT_TOKEN,
     SIGNING_SECRET,
+    Call,
     Envelope,
     Rules,
     SeenMessage,
@@ -39,8 +41,7 @@ from slack_bot.tools.replay import replay
 from slack_bot.tools.tape import Recording, Tape
 from slack_bot.turn.safety import neutralise
 
-from . import answers
-from .hostile import HostileSession, Made, Weather
+from . import answers, hostile
 from .verdict import Scene, Truth, Verdict, judge
 
 CHANNEL, USER = "C1", "U1"
@@ -48,8 +49,8 @@ CAPTURES = Path(__file__).parents[3] / "shared" / "captures" / "a2a"
 
 _LONGEST = 3 * 3600.0  # virtual seconds after which a turn counts as hung
 _KINDS = {
-    "storm": 60,
-    "calm": 4,
+    "storm": 58,
+    "calm": 8,
     "cut": 9,
     "no streams": 6,
     "not this one": 3,
@@ -58,8 +59,6 @@ _KINDS = {
     "dead": 4,
     "archived": 4,
 }
-_NOT_HERE = ("channel_type_not_supported", "method_not_supported_for_channel_type", "unknown_method")
-_NOT_THIS_ONE = ("user_not_found", "missing_recipient_team_id", "team_not_found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +80,13 @@ class Plan:
 
 @dataclass(slots=True)
 class Report:
-    """A turn that was run. `seconds` is real time; `made` its calls; `thread` what stands there now."""
+    """A turn that was run. `seconds` is real time, `took` virtual time; `thread` is what stands there now."""
 
     plan: Plan
     verdict: Verdict
     seconds: float = 0.0
     took: float = 0.0
-    made: list[Made] = field(default_factory=list)
+    made: list[Call] = field(default_factory=list)
     thread: list[SeenMessage] = field(default_factory=list)
 
 
@@ -132,13 +131,14 @@ def _what(random: Random) -> tuple[str, Tape | Recording, Truth]:
 def _of_kind(planned: Plan, random: Random) -> Plan:
     source = planned.source
     match planned.kind:
+        case "calm":
+            return replace(planned, truth=replace(planned.truth, closed=True))
         case "cut":
             after = random.randint(1, len(source.moments)) if isinstance(source, Tape) else None
             return replace(planned, cut_after=after)
-        case "no streams":
-            return replace(planned, refused=random.choice(_NOT_HERE))
-        case "not this one":
-            return replace(planned, refused=random.choice(_NOT_THIS_ONE))
+        case "no streams" | "not this one":
+            names = hostile.NOT_HERE if planned.kind == "no streams" else hostile.NOT_THIS_ONE
+            return replace(planned, refused=random.choice(names))
         case "stopped":
             return replace(planned, truth=_ending(planned.truth, "stopped"))
         case "gone" | "dead" | "archived":
@@ -202,10 +202,8 @@ class _Ordeal:
     def __init__(self, planned: Plan, report: Report, broken: list[str]) -> None:
         self._plan, self._report, self._broken = planned, report, broken
         self._facts: list[Fact] = []
-        refused = {"chat.startStream": planned.refused} if planned.refused else {}
-        self._weather = Weather(Random(planned.weather_seed), planned.rate, refused)
         self._clock = virtual.virtual_clock()
-        self._workspace = Workspace(rules=_rules())
+        self._workspace = Workspace(rules=Rules.real())
         self._workspace.add_channel(CHANNEL)
         self._workspace.add_user(USER)
         self._root = ""
@@ -222,8 +220,8 @@ class _Ordeal:
             secrets_dir=None,
         )
         timeout = settings.slack.slack_timeout
-        session = HostileSession(self._workspace, self._clock, self._weather, timeout=timeout)
-        self._report.made = session.made
+        session = SlackSession(self._workspace, self._clock, timeout=timeout, latency=0.05)
+        self._report.made = self._workspace.calls
         agent = ScriptedAgent(planned.source, cut_after=planned.cut_after, clock=self._clock)
         app = await build(
             settings,
@@ -234,11 +232,13 @@ class _Ordeal:
             store=MemoryStore(),
         )
         async with app:
-            self._weather.begun = True
+            self._befall(hostile.scripts(Random(planned.weather_seed), planned.rate))
+            if planned.refused:
+                self._befall({"chat.startStream": [planned.refused]})
             await self._ask(app)
             self._report.took = self._clock.monotonic()
         self._report.thread = self._mine()
-        self._report.verdict = judge(planned.truth, self._scene(session))
+        self._report.verdict = judge(planned.truth, self._scene())
 
     async def _ask(self, app: App) -> None:
         mail = asyncio.Event()
@@ -250,6 +250,10 @@ class _Ordeal:
             async with asyncio.timeout(_LONGEST):
                 await taken.wait()
                 await app.desk.idle()
+
+    def _befall(self, scripts: Mapping[str, hostile.Script]) -> None:
+        for method, script in scripts.items():
+            self._workspace.faults.set(method, script)
 
     async def _deliver(self, app: App, mail: asyncio.Event, taken: asyncio.Event) -> None:
         while True:
@@ -272,7 +276,7 @@ class _Ordeal:
             case "gone":
                 workspace.delete_root(CHANNEL, self._root, now=now, with_replies=planned.with_replies)
             case "dead":
-                self._weather.is_dead = True
+                self._befall(hostile.dead())
             case "archived":
                 workspace.state.channels[CHANNEL].archived = True
             case _:
@@ -282,7 +286,7 @@ class _Ordeal:
         seen = self._workspace.thread(CHANNEL, self._root)
         return [each for each in seen if each.is_bot and each.ephemeral_for is None]
 
-    def _scene(self, session: HostileSession) -> Scene:
+    def _scene(self) -> Scene:
         closed = [fact for fact in self._facts if isinstance(fact, TurnClosed)]
         strays = [seen.text for seen in self._workspace.history(CHANNEL) if seen.is_bot]
         directs = [
@@ -295,7 +299,7 @@ class _Ordeal:
         return Scene(
             self._mine(),
             str(closed[-1].outcome) if closed else None,
-            files=list(session.files.values()),
+            files=[file.content for seen in self._mine() for file in seen.files],
             strays=strays,
             directs=directs,
             broken=self._broken,
@@ -309,12 +313,6 @@ async def _hand_over(app: App, envelope: Envelope) -> None:
         if (await app.bolt.async_dispatch(request)).status == 200 or pause is None:
             return
         await asyncio.sleep(pause)
-
-
-def _rules() -> Rules:
-    real = getattr(Rules, "real", Rules)
-    rules: Rules = real()
-    return rules
 
 
 @asynccontextmanager

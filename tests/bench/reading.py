@@ -1,9 +1,10 @@
 """PURE. The judge of texts: do a thread's messages, read one after another, say what the agent wrote, once?
 
 It knows nothing of how the bot cuts an answer, only what a cut may add to be readable: a fence closed and
-opened again, a table's header repeated, emphasis closed and opened again, a quote's mark repeated. Apart from
-these and white space at the cuts, every character must stand there, once, in its order, and within the same
-kind of thing (a line of code, a table's row, ordinary text) as in the answer.
+opened again, a table's header repeated (and empty cells where a row is cut), emphasis closed and opened
+again, a quote's mark repeated, empty list items above an indented line. Apart from these and white space at
+the cuts, every character must stand there, once, in its order, and within the same kind of thing (a line of
+code, a table's row, ordinary text) as in the answer.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _FENCE_END = re.compile(r"[ \t>]*(?P<run>`{3,}|~{3,})[ \t]*")
 _RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _QUOTED = re.compile(r"[ \t]*>")
 _MARKS = frozenset("*_~`")
-_MOST_MARKS = 12
+_MOST_MARKS = 24
+_JOINER = "\u2060"  # nobody sees it
 _TEXT, _ROW, _FIRST_CODE = "t", "r", 0x100
 _PROBE = 24
 
@@ -47,7 +49,8 @@ class Page:
     """A text as it is read: its visible characters, and for each where it stands and the space before it.
 
     Lines that only open or close a fence are not ink. `tables` are (first of the header, first behind the
-    separator, end) as indexes into `ink`; `quotes` the ink's indexes that stand in quoted lines.
+    separator, end) as indexes into `ink`; `quotes` the ink's indexes that stand in quoted lines; `last_line`
+    is where the last line with ink begins; `is_open`: it ends within a fence.
     """
 
     ink: str = ""
@@ -55,6 +58,7 @@ class Page:
     gaps: list[str] = field(default_factory=list)
     tables: list[tuple[int, int, int]] = field(default_factory=list)
     quotes: set[int] = field(default_factory=set)
+    last_line: int = 0
     is_open: bool = False
 
 
@@ -90,6 +94,8 @@ class _Reading:
         for number, line in enumerate(self._lines):
             if number:
                 self._gap += "\n"
+            if line.strip():
+                self._page.last_line = len(self._ink)
             self._line(line, self._lines[number + 1] if number + 1 < len(self._lines) else "")
         self._end_table()
         page = self._page
@@ -135,6 +141,8 @@ class _Reading:
         for char in text:
             if char.isspace():
                 self._gap += char
+            elif char == _JOINER:
+                continue
             else:
                 self._ink.append(char)
                 self._place.append(place)
@@ -146,27 +154,31 @@ def _is_span(opening: re.Match[str]) -> bool:
     return opening["run"][0] == "`" and "`" in opening["info"]
 
 
-def compare(answer: str, messages: Sequence[str], *, whole: bool = True) -> Finding | None:
+def compare(
+    answer: str, messages: Sequence[str], *, whole: bool = True, closed: bool = True
+) -> Finding | None:
     """What is wrong with `messages` as a reading of `answer`; None: nothing.
 
-    `whole` False: they may end before the answer does.
+    `whole` False: they may end before the answer does. `closed` False: a message that Slack ended may end
+    within a fence, which reads as code all the same.
     """
     reader = Reader()
-    return _Comparison(reader.read(answer)).run([reader.read(text) for text in messages], whole)
+    comparison = _Comparison(reader.read(answer), whole=whole, closed=closed)
+    return comparison.run([reader.read(text) for text in messages])
 
 
 class _Comparison:
-    def __init__(self, answer: Page) -> None:
-        self._answer = answer
+    def __init__(self, answer: Page, *, whole: bool, closed: bool) -> None:
+        self._answer, self._whole, self._closed = answer, whole, closed
         self._at = 0
 
-    def run(self, pages: Sequence[Page], whole: bool) -> Finding | None:
-        answer = self._answer
+    def run(self, pages: Sequence[Page]) -> Finding | None:
+        answer, whole = self._answer, self._whole
         for number, page in enumerate(pages):
             is_last = number == len(pages) - 1
             if (finding := self._take(number, page, is_last)) is not None:
                 return finding
-            if page.is_open and not (is_last and (answer.is_open or not whole)):
+            if page.is_open and self._closed and not (is_last and (answer.is_open or not whole)):
                 return Finding("wrong", number, "a fence is not closed at its end", "", page.ink[-_PROBE:])
         if whole and self._at < len(answer.ink):
             rest = answer.ink[self._at :]
@@ -193,11 +205,13 @@ class _Comparison:
             header = answer.ink[start:body]
             if body <= at < end and page.ink.startswith(header):
                 skips.append(len(header))
-        marks = next((n for n, char in enumerate(page.ink) if char not in _MARKS), len(page.ink))
-        skips += range(1, min(marks, _MOST_MARKS) + 1)
-        if at in answer.quotes:
-            quotes = len(page.ink) - len(page.ink.lstrip(">"))
-            skips += range(1, quotes + 1)
+            if start < at <= body and page.ink.startswith(answer.ink[start:at]):
+                skips.append(at - start)
+        for base in tuple(skips):
+            mays = _MARKS | ({"|"} if base else set()) | ({">"} if at in answer.quotes else set())
+            mays |= {"-"} if _indented(answer.gaps[at : at + 1]) else set()
+            behind = range(base, min(base + _MOST_MARKS, len(page.ink)))
+            skips += range(base + 1, next((n for n in behind if page.ink[n] not in mays), behind.stop) + 1)
         return skips
 
     def _common(self, page: Page, skip: int) -> int:
@@ -226,10 +240,12 @@ class _Comparison:
     def _shape(self, number: int, page: Page, skip: int, at: int, length: int) -> Finding | None:
         """The same characters: do they stand in the same places, with the same space between them?"""
         answer = self._answer
-        places = (answer.place[at : at + length], page.place[skip : skip + length])
-        if places[0] != places[1]:
-            here = next(n for n, (one, other) in enumerate(zip(*places, strict=True)) if one != other)
-            return self._misplaced(number, page, skip + here, at + here)
+        for here in range(length):
+            one, other = answer.place[at + here], page.place[skip + here]
+            # a table's header row is one only when its separator row stands under it
+            is_header = one == _ROW and other == _TEXT and skip + here >= page.last_line
+            if one != other and not is_header:
+                return self._misplaced(number, page, skip + here, at + here)
         gaps = (answer.gaps[at + 1 : at + length], page.gaps[skip + 1 : skip + length])
         if gaps[0] != gaps[1]:
             here = next(n for n, (one, other) in enumerate(zip(*gaps, strict=True)) if one != other) + 1
@@ -252,6 +268,11 @@ class _Comparison:
         if expected.rpartition("\n")[2] == found.rpartition("\n")[2]:
             return None
         return Finding("wrong", number, "a line of code lost its indentation at the cut", expected, found)
+
+
+def _indented(gaps: Sequence[str]) -> bool:
+    """A new line follows that is indented: empty list items may stand above it, to hold its indentation."""
+    return any("\n  " in gap for gap in gaps)
 
 
 def _is_marks(text: str) -> bool:

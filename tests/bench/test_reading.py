@@ -116,3 +116,20 @@ def test_marks_are_only_forgiven_at_a_cut() -> None:
     assert kind("plain words", "**plain words**") == "wrong"
     assert kind("plain words", "plain words**") == "wrong"
     assert kind("a **bold** word", "a bold word") in ("lost", "wrong")
+
+
+def test_a_fence_that_slack_cut_open_reads_as_code_but_a_cut_of_ours_closes_it() -> None:
+    messages = (CODE[:24], "```python\n" + CODE[24:])
+    assert compare(CODE, messages, closed=False) is None
+    assert kind(CODE, *messages) == "wrong"
+
+
+def test_a_header_row_without_its_separator_may_end_a_message() -> None:
+    answer = "| a | b |\n|---|---|\n| 1 | 2 |"
+    assert kind(answer, "| a | b |", whole=False) == "right"
+    assert kind(answer, "| a | b |", "| a | b |\n|---|---|\n| 1 | 2 |") == "right"
+    assert kind(answer, "| a | b |", "|---|---|\n| 1 | 2 |") == "wrong"
+
+
+def test_what_nobody_sees_does_not_count() -> None:
+    assert kind("**bold text**", "**bold \u2060**", "**\u2060text**") == "right"

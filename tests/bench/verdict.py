@@ -20,8 +20,9 @@ class Truth:
 
     `outcomes` are the ends that are true in this ordeal; with one of `partial` the thread may hold only the
     answer's beginning. `may_stay_open`: nobody could stop a stream any more. `may_be_silent`: nothing could
-    be shown. `may_break`: the turn may end in an error that is logged. `told_directly`: how many direct
-    messages the asker may get at most. `failing`: the tools that failed.
+    be shown. `may_break`: the turn may end in an error that is logged. `closed`: no message ends within a
+    fence. `told_directly`: how many direct messages the asker may get at most. `failing`: the tools that
+    failed.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Truth:
     may_stay_open: bool = False
     may_be_silent: bool = False
     may_break: bool = False
+    closed: bool = False
     told_directly: int = 0
     failing: frozenset[str] = frozenset()
 
@@ -107,7 +109,7 @@ def _judge_text(truth: Truth, scene: Scene, faults: _Faults) -> None:
     if scene.files and not has_file:
         faults.add("wrong", "the file is not the answer, byte for byte")
     whole = scene.outcome not in truth.partial and not has_file
-    finding = compare(truth.text, texts, whole=whole)
+    finding = compare(truth.text, texts, whole=whole, closed=truth.closed)
     if finding is not None:
         faults.add(finding.kind, str(finding))
 
