@@ -73,7 +73,7 @@ class Desk:
         self._agent, self._store, self._api = agent, store, api
         self._settings, self._clock, self._watcher = settings, clock, watcher
         self._secrets = secrets_of(settings)
-        self._memory = Memory()
+        self._memory = Memory(settings.stream.refusal_memory)
         self._lanes: dict[ThreadKey, deque[Question]] = {}
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
@@ -220,6 +220,7 @@ class Desk:
             stream=self._settings.stream,
             secrets=self._secrets,
             remember=kept.remember,
+            start_wait=self._settings.governor.start_wait,
         )
         result = await run_turn(question, self._agent, sink, options, self._clock, self._watcher, control)
         await kept.keep(conversation_after(kept.conversation, question, result))

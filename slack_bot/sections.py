@@ -40,6 +40,8 @@ class SlackSettings(Section):
     """Web API base."""
     slack_timeout: float = Field(default=30.0, gt=0)
     """Seconds for one Web API call."""
+    slack_write_timeout: float = Field(default=10.0, gt=0)
+    """Seconds for one Web API call that writes: what comes of it is then found out, which beats waiting."""
     http_host: str = "0.0.0.0"
     """Address of the HTTP server in HTTP mode."""
     http_port: int = Field(default=3000, ge=0, le=65535)
@@ -115,13 +117,52 @@ class StreamSettings(Section):
     retry_later: float = Field(default=60.0, ge=0)
     """Seconds one write may wait, in all, for a limit or an outage of Slack's to pass."""
     rotate_after: float = Field(default=240.0, gt=0)
-    """No effect yet. Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
+    """Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
+    rotate_grace: float = Field(default=20.0, ge=0)
+    """Seconds more that a message gets to come to the end of a line."""
     rotate_bytes: int = Field(default=9_000, gt=0)
-    """No effect yet. Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
+    """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
-    """No effect yet. Messages that one answer may take."""
+    """Messages that one answer may take; a longer one comes as a file too."""
+    edit_interval: float = Field(default=3.0, gt=0)
+    """Seconds between two edits of a message, where there is no streaming. Slack: 3."""
+    refusal_memory: float = Field(default=300.0, ge=0)
+    """Seconds for which streaming is not tried again where Slack refused it."""
     task_display_mode: Literal["plan", "timeline"] = "plan"
     """How Slack groups task cards."""
+
+
+class GovernorSettings(Section):
+    """Slack's budgets, shared by all answers of a workspace. A refusal lowers them for a while."""
+
+    starts_per_minute: float = Field(default=20.0, gt=0)
+    """Streams that may be started in a minute. Slack: Tier 2, 20."""
+    stops_per_minute: float = Field(default=20.0, gt=0)
+    """Streams that may be stopped in a minute. Slack: Tier 2, 20."""
+    appends_per_minute: float = Field(default=100.0, gt=0)
+    """Appends in a minute, for all streams together. Slack: Tier 4, 100."""
+    updates_per_minute: float = Field(default=50.0, gt=0)
+    """Edits of messages in a minute. Slack: Tier 3, 50."""
+    statuses_per_minute: float = Field(default=600.0, gt=0)
+    """Typing statuses in a minute. Slack: 600."""
+    posts_per_second: float = Field(default=1.0, gt=0)
+    """Posts in a second, in one channel. Slack: 1."""
+    post_burst: float = Field(default=1.0, ge=1)
+    """Posts at once, in one channel. Slack tolerates more and does not say how many."""
+    reads_per_minute: float = Field(default=50.0, gt=0)
+    """Reads of a thread or channel in a minute. Slack: Tier 3, 50."""
+    others_per_minute: float = Field(default=50.0, gt=0)
+    """Calls in a minute of every other method. Slack: Tier 3, 50."""
+    rate_share: float = Field(default=0.9, gt=0, le=1)
+    """Part of these rates that is used: Slack counts when a call arrives, not when it is sent."""
+    burst_share: float = Field(default=1.0, gt=0, le=1)
+    """Part of a minute's calls that may be made at once after a rest. Slack does not say how many."""
+    recover_after: float = Field(default=60.0, gt=0)
+    """Seconds without a refusal after which a lowered rate is raised by half."""
+    starving_after: float = Field(default=10.0, gt=0)
+    """Seconds after which text that waits for its slot counts as a card: cards cannot starve it."""
+    start_wait: float = Field(default=5.0, ge=0)
+    """Seconds an answer waits for a slot to start a stream; then it becomes an ordinary message."""
 
 
 class DeskSettings(Section):

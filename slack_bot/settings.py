@@ -21,6 +21,7 @@ from .errors import SettingsError
 from .sections import (
     AgentSettings,
     DeskSettings,
+    GovernorSettings,
     LogSettings,
     Section,
     SlackSettings,
@@ -48,6 +49,7 @@ class Settings(Section):
     slack: SlackSettings = SlackSettings()
     agent: AgentSettings = AgentSettings()
     stream: StreamSettings = StreamSettings()
+    governor: GovernorSettings = GovernorSettings()
     desk: DeskSettings = DeskSettings()
     store: StoreSettings = StoreSettings()
     log: LogSettings = LogSettings()

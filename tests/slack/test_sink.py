@@ -45,15 +45,10 @@ def answer(*texts: str, ending: Ending = ANSWERED) -> Callable[[Scene], Coroutin
     """A story: write these texts, one a second, as the runner would, then finish."""
 
     async def story(scene: Scene) -> None:
-        held = ""
         for text in texts:
-            if held or await scene.sink.write(Batch(text)) is not Written.SHOWN:
-                held += text
+            await scene.sink.write(Batch(text))
             await asyncio.sleep(1)
-        rest = held + ending.rest
-        await scene.sink.finish(
-            Ending(ending.outcome, rest, ending.rewrite, ending.note, ending.offer_retry, ending.form)
-        )
+        await scene.sink.finish(ending)
 
     return story
 
