@@ -89,7 +89,13 @@ class Reader:
     ) -> None:
         self._question, self._agent, self._settings, self._clock = question, agent, settings, clock
         self._control, self._gone, self._hearing = control, gone, hearing
-        self._parser = EventParser(settings.convention, settings.answer_from, settings.max_turn_chars)
+        self._parser = EventParser(
+            settings.convention,
+            settings.answer_from,
+            settings.max_turn_chars,
+            marker=settings.answer_marker,
+            habits=agent.habits,
+        )
         self._task_id = question.task_id
         self._events = 0
         self._grace_until: float | None = None
@@ -111,6 +117,7 @@ class Reader:
             end = await self._cancelled()
         for event in self._parser.finish():
             self._hearing.event(event)
+        self._agent.habits.update(self._parser.lessons())
         self._hearing.event(end)
 
     async def _listen(self) -> StreamEnded:
