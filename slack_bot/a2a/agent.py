@@ -56,6 +56,8 @@ class Agent:
         self._card_until = 0.0
         self._fetching = asyncio.Lock()
         self._wire: Wire | None = None
+        self.habits: dict[str, str] = {}
+        """What was learned about how it answers (`habits`), by name. May be set from the store."""
         self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
         """Stable key for the store: origin and path of the configured URL, without credentials."""
 

@@ -45,15 +45,28 @@ class Hearing:
 class Standing:
     """The task of one turn as it is known by now. `now` is in seconds, on one clock.
 
-    `task_id` is the one to ask for; `heard` counts the events of streams.
+    `task_id` is the one to ask for; `heard` counts the events of streams. `habits` is what is known of how the
+    agent answers; what this turn teaches is added to it at the end.
     """
 
     def __init__(
-        self, task_id: str | None, settings: AgentSettings, hearing: Hearing, now: Callable[[], float]
+        self,
+        task_id: str | None,
+        settings: AgentSettings,
+        hearing: Hearing,
+        now: Callable[[], float],
+        habits: dict[str, str] | None = None,
     ) -> None:
         self.task_id = task_id
         self.heard = 0
-        self._parser = EventParser(settings.convention, settings.answer_from, settings.max_turn_chars)
+        self._habits = {} if habits is None else habits
+        self._parser = EventParser(
+            settings.convention,
+            settings.answer_from,
+            settings.max_turn_chars,
+            marker=settings.answer_marker,
+            habits=self._habits,
+        )
         self._overlay = Overlay(in_statuses=task_id is None and settings.answer_from == "status")
         self._was_asked = False
         self._hearing, self._now = hearing, now
@@ -113,6 +126,7 @@ class Standing:
         """Nothing more will come: tell the best of what came, where the agent named no result."""
         for event in self._parser.finish():
             self._hearing.event(event)
+        self._habits.update(self._parser.lessons())
 
     def _has_news(self) -> None:
         self._news_at, self._told_at = self._now(), None
