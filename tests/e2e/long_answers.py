@@ -7,14 +7,19 @@ its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
+from typing import Any
 
 from slack_bot.playground.workspace import SeenMessage
+from slack_bot.tools.tape import Moment, Tape
+from tests.whole_bot import chunk, status, task
 
 WORD = re.compile(r"w\d{5}")
 HEADER, RULE = "| Name | What | Where |", "| --- | :-- | --: |"
 FEEDBACK = "Helpful Not helpful"
+
+Json = dict[str, Any]
 
 
 class Writer:
@@ -55,6 +60,22 @@ class Writer:
 def pieces(text: str, size: int = 24) -> Iterator[str]:
     """`text` as an agent streams it."""
     return (text[at : at + size] for at in range(0, len(text), size))
+
+
+def tape(events: Iterable[tuple[float, Json]]) -> Tape:
+    """Events at their times, and a good end."""
+    moments = [Moment(0.1, event=task()), *(Moment(at, event=event) for at, event in events)]
+    end = moments[-1].t
+    return Tape(
+        {"wire": "0.3"},
+        (*moments, Moment(end + 0.1, event=status("completed")), Moment(end + 0.2, end="closed")),
+    )
+
+
+def streamed(text: str, seconds: float, start: float = 0.2) -> list[tuple[float, Json]]:
+    """`text` evenly in `seconds`."""
+    parts = list(pieces(text))
+    return [(start + seconds * number / len(parts), chunk(part)) for number, part in enumerate(parts)]
 
 
 def answers(thread: Sequence[SeenMessage]) -> list[SeenMessage]:

@@ -6,36 +6,19 @@ bot is judged too: no call refused, no stream sealed by anybody but the bot, non
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from slack_bot.playground.workspace import Change, SeenMessage
-from slack_bot.tools.tape import Moment, Tape
-from tests.whole_bot import CHANNEL, Bot, chunk, on_virtual_time, status, task, whole_bot
+from slack_bot.tools.tape import Tape
+from tests.whole_bot import CHANNEL, Bot, chunk, on_virtual_time, status, whole_bot
 
-from .long_answers import FEEDBACK, WORD, Writer, answers, faults_of, pieces
+from .long_answers import FEEDBACK, WORD, Writer, answers, faults_of, pieces, streamed, tape
 
 MOST_AGE, MOST_BYTES = 300.0, 11_000
 Json = dict[str, Any]
-
-
-def tape(events: Iterable[tuple[float, Json]]) -> Tape:
-    """Events at their times, and a good end."""
-    moments = [Moment(0.1, event=task()), *(Moment(at, event=event) for at, event in events)]
-    end = moments[-1].t
-    return Tape(
-        {"wire": "0.3"},
-        (*moments, Moment(end + 0.1, event=status("completed")), Moment(end + 0.2, end="closed")),
-    )
-
-
-def streamed(text: str, seconds: float, start: float = 0.2) -> list[tuple[float, Json]]:
-    """`text` evenly in `seconds`."""
-    parts = list(pieces(text))
-    return [(start + seconds * number / len(parts), chunk(part)) for number, part in enumerate(parts)]
 
 
 def tool(kind: str, number: int, words: str) -> Json:
@@ -163,10 +146,10 @@ async def test_many_cards() -> None:
 def test_what_is_longer_than_a_message(kind: str) -> None:
     writer = Writer()
     text = {
-        "table": lambda: f"{writer.words(5)}\n\n{writer.table(500)}\n\n{writer.words(5)}",
-        "code": lambda: f"{writer.words(5)}\n\n{writer.code(450)}\n\n{writer.words(5)}",
-        "one line": lambda: writer.words(4_000),
-        "long lines": lambda: "\n\n".join(writer.words(700) for _ in range(6)),
+        "table": lambda: f"{writer.words(5)}\n\n{writer.table(400)}\n\n{writer.words(5)}",
+        "code": lambda: f"{writer.words(5)}\n\n{writer.code(350)}\n\n{writer.words(5)}",
+        "one line": lambda: writer.words(3_000),
+        "long lines": lambda: "\n\n".join(writer.words(1_000) for _ in range(3)),
     }[kind]()
 
     @on_virtual_time
