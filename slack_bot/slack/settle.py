@@ -98,7 +98,7 @@ class Settling:
         return stands
 
     async def sweep(self, known: Sequence[str]) -> int:
-        """At the end of a turn: stop what is still open, take away what came late. Returns how many are left."""
+        """The turn ends: stop what is still open, take away what came late. Returns how many are left."""
         left = 0
         for message in self._unstopped:
             await self._streams.stop(message, Close.CONTINUES)
