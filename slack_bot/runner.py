@@ -106,6 +106,7 @@ class _Run:
         self._wake = asyncio.Event()
         self._gone = asyncio.Event()
         self._slot_asked_at: float | None = None  # since when something waits for Slack's budget
+        self._late = False  # no stream could be started in time
         self._close: Close | None = None
         self._rewrite: str | None = None
         self._form: Form | None = None
@@ -268,7 +269,9 @@ class _Run:
         if self._slot_asked_at is None:
             self._slot_asked_at = now
             await self._sink.show_status(WRITING)
-        elif now >= self._slot_asked_at + self._options.start_wait and not self._sink.opened:
+        elif now >= self._slot_asked_at + self._options.start_wait and not (self._late or self._sink.opened):
+            self._late = True
+            self._wake.set()  # the other surface has a slot of its own to wait for
             self._sink.start_late()
             await self._sink.show_status(BUSY)
 
@@ -292,7 +295,7 @@ class _Run:
         now = self._now()
         if self._slot_asked_at is None or not self._outbox.is_due(now):
             return self._outbox.due(now)
-        if self._sink.opened:
+        if self._late or self._sink.opened:
             return None
         return max(0.0, self._slot_asked_at + self._options.start_wait - now)
 
