@@ -22,6 +22,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from .a2a.agent import Agent, new_http
+from .a2a.habits import HABITS
 from .clock import Clock, loop_clock
 from .dispatch import Desk
 from .errors import BotError, SettingsError
@@ -94,8 +95,10 @@ async def build(
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
         agent = Agent(http, settings.agent, clock)
+        learned = await store.lore.learned(agent.name)
+        agent.habits = {name: learned[name] for name in HABITS if name in learned}
         if settings.agent.wire == "auto":
-            agent.wire = (await store.lore.learned(agent.name)).get("wire")
+            agent.wire = learned.get("wire")
         web_client = new_web_client(settings.slack, slack_session)
         api = SlackApi(
             web_client,

@@ -18,6 +18,7 @@ def _http_url(value: str) -> str:
     return value
 
 
+Seconds = Annotated[float, Field(gt=0)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 
 
@@ -59,10 +60,14 @@ class AgentSettings(Section):
     """Hosts (host or host:port) other than `url`'s that a card may send us, and our credentials, to."""
     wire: Literal["auto", "0.3", "1.0"] = "auto"
     """A2A wire version; auto reads the card and switches once if the agent does not know the method."""
-    convention: Literal["auto", "generic", "caipe", "caipe-0.2"] = "auto"
+    convention: Literal[
+        "auto", "generic", "caipe", "caipe-0.2", "adk", "strands", "langgraph", "agno", "fasta2a"
+    ] = "auto"
     """How the agent marks narration and answer; auto recognises it from the events."""
     answer_from: Literal["auto", "artifact", "status", "message"] = "auto"
-    """Where the answer stands."""
+    """Where the answer stands that is shown live, and counts at the end; auto learns it and remembers."""
+    answer_marker: Literal["auto", "expected", "off"] = "auto"
+    """Take `[FINAL ANSWER]` and JSON off an answer; expected: what comes before it is held. auto learns."""
     extensions: tuple[str, ...] = ()
     """A2A extension URIs to activate."""
     bearer_token: SecretStr | None = None
@@ -79,6 +84,10 @@ class AgentSettings(Section):
     """Seconds to fetch the agent card."""
     call_timeout: float = Field(default=30.0, gt=0)
     """Seconds for a single call (read a task, cancel)."""
+    connect_retries: int = Field(default=2, ge=0)
+    """Times a question is sent again when no connection could be made: 1, 2, 4 ... seconds later."""
+    accept_within: float = Field(default=30.0, ge=0)
+    """Seconds, in all, for the agent to take a question: retries, and the pauses a busy agent asks for."""
     idle_timeout: float = Field(default=120.0, gt=0)
     """Seconds without an event before the agent is asked what became of the task. Pings do not count."""
     turn_timeout: float = Field(default=1800.0, gt=0)
@@ -92,7 +101,16 @@ class AgentSettings(Section):
     asked_grace: float = Field(default=2.0, ge=0)
     """Seconds to go on reading after the agent asked, before the stream is closed from this side."""
     poll_for: float = Field(default=60.0, ge=0)
-    """Seconds to ask for the task's end after its stream was lost."""
+    """Seconds without any useful answer about a task whose stream was lost, until that is given up."""
+    poll_pauses: tuple[Seconds, ...] = Field(default=(1.0, 2.0, 3.0, 5.0), min_length=1)
+    """Seconds between two looks at a task whose stream was lost; the last one repeats."""
+    poll_jitter: float = Field(default=0.2, ge=0, lt=1)
+    """Share by which each of those pauses is changed at random."""
+    silence_told: float = Field(default=15.0, ge=0)
+    """Seconds without news of a task whose stream was lost, or fell silent, until the reader is told so."""
+    resubscribe_03: bool = False
+    """Join a lost stream again on the 0.3 wire too. Only for servers that then begin with the whole task:
+    a2a-sdk 0.3 loses what was said in between, stores the rest twice and may hang [obs]."""
     card_ttl: float = Field(default=300.0, ge=0)
     """Seconds an agent card is believed."""
 
@@ -168,6 +186,8 @@ class GovernorSettings(Section):
 class DeskSettings(Section):
     """How turns are kept in order."""
 
+    turn_limit: float = Field(default=2100.0, gt=0)
+    """Seconds from a turn's begin to its end in Slack: the agent's time and all waiting for Slack."""
     shutdown_grace: float = Field(default=20.0, ge=0)
     """Seconds that running answers get to finish when the bot is told to end."""
     remembered_questions: int = Field(default=1000, ge=0)

@@ -18,7 +18,7 @@ from typing import Any
 
 from .emulated import blocks as blockkit
 from .emulated import chat, lifetimes, payloads, reading, responses, seen, streams, threads, views
-from .emulated.door import Answer, Call, Door, outcome
+from .emulated.door import Answer, Call, Door, outcome, unapplied
 from .emulated.faults import UPLOAD, FaultScript
 from .emulated.rules import Rules
 from .emulated.seen import SeenFile, SeenMessage, SeenTask
@@ -158,7 +158,7 @@ class Workspace:
         """Bytes came to an upload address, which ends in `file_id`. A fault script names it `upload`."""
         fault = None if arrived else self.faults.next(UPLOAD)
         if fault is not None and not fault.applied:
-            return outcome(None, fault)
+            return unapplied(fault)
         status = views.receive(self.state, file_id, content)
         return outcome(Answer({"ok": status == 200}, status), fault)
 

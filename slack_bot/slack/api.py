@@ -8,6 +8,7 @@ who knows what the message should read. Nobody outside this file sees an excepti
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ from .gate import READS, Gate, Slot
 from .governor import Rank, Want, rank_of
 
 _log = logging.getLogger(__name__)
+
+_FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
+"""Methods that write and take no JSON body either: slack_sdk sends them as forms."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0  # seconds between attempts where Slack names no time
 
@@ -236,8 +240,10 @@ class SlackApi:
 
     async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:
         given = {name: value for name, value in args.items() if value is not None}
-        if method in READS:
-            answer = await self._client.api_call(method, http_verb="GET", params=given)
+        if method in READS or method in _FORMS:
+            given = {name: _as_form(value) for name, value in given.items()}
+            verb = "GET" if method in READS else "POST"
+            answer = await self._client.api_call(method, http_verb=verb, params=given)
         else:
             answer = await self._client.api_call(method, json=given)
         return answer.data if isinstance(answer.data, dict) else {}
@@ -251,6 +257,11 @@ class SlackApi:
             failed.fault,
             self._turn or "-",
         )
+
+
+def _as_form(value: object) -> object:
+    """A value as a form carries it: lists and objects as JSON."""
+    return json.dumps(value) if isinstance(value, list | dict) else value
 
 
 def _refused(error: SlackApiError) -> Failed:

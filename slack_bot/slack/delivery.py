@@ -20,7 +20,6 @@ from ..turn.segments import Finish, Ledger, Overflow, Show
 from .api import Done, Failed
 from .chunks import CardBook, Close, all_chunks, weight
 from .edit import Edits
-from .faults import Fault
 from .line import DROPPED, Line
 from .message import Message, Write
 from .orders import Batch, Place, Written
@@ -115,6 +114,8 @@ class Delivery:
                 await self._settle()
                 continue
             cards, title = self._unsent_cards(), self._unsent_title()
+            if not cards and self._book.is_full():
+                self.ledger.rotate()
             weighs = weight(all_chunks("", cards, title, self._settings.card_chars))
             step = self.ledger.next(self._clock.monotonic(), cards=weighs, final=final)
             match step:
@@ -202,12 +203,12 @@ class Delivery:
             if opens:
                 await self._turn_page(message)
         elif step is Step.SETTLE:
-            await self._doubt(message, write)
+            await self._doubt(message, write, failed)
         else:
             self.ledger.refused()
             await self._leave(message, failed, step)
 
-    async def _doubt(self, message: Message, write: Write) -> None:
+    async def _doubt(self, message: Message, write: Write, failed: Failed) -> None:
         """A call without an answer. An edit says all there is to say again, so it is simply not confirmed."""
         self._doubts += 1
         if message.surface is Surface.NATIVE:
@@ -219,7 +220,7 @@ class Delivery:
             self.ledger.confirmed()
         else:
             self.ledger.refused()
-            await self._leave(message, Failed(Fault.UNKNOWN, "no answer"), Step.DOWN)
+            await self._leave(message, failed, Step.DOWN)
 
     async def _settle(self) -> None:
         """Learn what became of the text in doubt, and go on in the next message."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .api import Done, Failed
 from .chunks import Close
@@ -50,11 +51,18 @@ class Settling:
         return False, None
 
     async def stop(self, message: Message) -> Done | Failed:
-        """Stop a stream that goes on in another message. One that cannot be stopped now is remembered."""
-        stopped = await self._streams.stop(message, Close.CONTINUES, session="processing")
-        if message.is_open and isinstance(stopped, Failed) and stopped.fault not in _ENDS:
+        """Stop a stream that goes on in another message. One that cannot be stopped now is remembered.
+
+        A stream that Slack has ended itself keeps its open cards: it is written anew, with them closed.
+        """
+        stopped: Done | Failed = Failed(Fault.SEALED, "not open")
+        if message.is_open:
+            stopped = await self._streams.stop(message, Close.CONTINUES, session="processing")
+        if isinstance(stopped, Done) or stopped.fault in _ENDS:
+            return stopped
+        if message.is_open:
             self._unstopped.append(message)
-        elif isinstance(stopped, Failed) and message.book.closing(Close.CONTINUES):
+        elif message.book.closing(Close.CONTINUES):
             await self._edits.lay(message, message.text, (), Close.CONTINUES)
         return stopped
 
@@ -69,7 +77,7 @@ class Settling:
     async def _is_found(self, message: Message, known: Sequence[str]) -> bool:
         certain = await self._streams.find(message, known)
         if message.ts is None:
-            self._unfound.append(message)
+            self._unfound.append(replace(message))  # with its doubt, which is how it would be known
         if not certain:
             _log.warning("turn %s: a start without an answer could not be looked for", self._turn)
         return message.ts is not None

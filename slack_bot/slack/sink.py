@@ -156,6 +156,8 @@ class Sink:
         finally:
             self._api.give_back()
             await delivery.settling.sweep(delivery.known())
+            if delivery.ended is not Written.GONE:
+                await delivery.streams.rest_session(_session(ending))
             if not self._posted and not delivery.messages:
                 await self._status.clear()
 
@@ -191,8 +193,7 @@ class Sink:
             else:
                 delivery.lift()
                 await delivery.advance(under=self._under(ending), close=close)
-        session = "suspended" if ending.outcome is Outcome.ASKED else ""
-        return await delivery.close(self._under(ending), close, session)
+        return await delivery.close(self._under(ending), close, _session(ending))
 
     async def _rewrite(self, text: str, ending: Ending) -> bool:
         """Make what stands in the thread read `text` instead."""
@@ -238,6 +239,11 @@ class Sink:
 def _close(ending: Ending) -> Close:
     """How the turn's end reads on a card that was still running."""
     return Close.FAILED if ending.outcome in _BAD_ENDS else Close.DONE
+
+
+def _session(ending: Ending) -> str:
+    """How the thread's agent session reads afterwards; "" for at rest (facts: Slack 1.9)."""
+    return "suspended" if ending.outcome is Outcome.ASKED else ""
 
 
 def _joined(text: str, question: str, *, goes_on: bool) -> str:

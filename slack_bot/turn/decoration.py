@@ -79,8 +79,6 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
         return _fence_opener(state)
     if state.table and (standing.line or _is_row(state.table, head)):
         return state.table.lstrip() + _cells_before(standing.line)
-    if state.header and _RULE_LINE.match(standing.line.rstrip("\n") + head):
-        return state.header.lstrip() + standing.line
     if standing.line:
         quote = _QUOTE.match(standing.line)
         bars = quote.group().lstrip() if quote and quote.end() <= _LONGEST_LEAD else ""
@@ -88,7 +86,10 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
         bars = ""
     marks = "".join(_carried_marks(state))
     if marks:
-        return bars + marks + (_JOINER if head[:1].isspace() else "")
+        is_apart = (head[:1].isspace() or head.startswith(_JOINER)) and not state.code
+        return bars + marks + (_JOINER if is_apart else "")
+    if state.header and _RULE_LINE.match(standing.line.rstrip("\n") + head):
+        return state.header.lstrip() + standing.line
     return bars or ("" if standing.line else _levels(last_line, head))
 
 
@@ -225,7 +226,6 @@ def _opened(standing: Standing, line: str, second: str) -> int:
 
 def _heads(standing: Standing, second: str) -> Iterator[int]:
     """Where the answer may go on in `second`: some openers are known only with what follows them."""
-    yield 0
     if levels := _LEVELS.match(second):
         yield len(levels.group())
     joiner = second.find(_JOINER, 0, LONGEST_CLOSER)
@@ -233,3 +233,4 @@ def _heads(standing: Standing, second: str) -> Iterator[int]:
         yield joiner + 1
     if standing.open.header:
         yield second.find("\n") + 1 + len(standing.line)
+    yield 0

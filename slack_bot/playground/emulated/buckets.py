@@ -1,8 +1,8 @@
 """PURE. Slack's rate limits: a bucket of calls for each method of the workspace, or of each of its channels.
 
 A call that finds its bucket empty is refused, and so is every other one until the time named in Retry-After
-is over. Slack says so in two forms, HTTP 429 and, for streams, in the body of an ordinary answer (facts: Slack
-1.5); which of them comes when is not known, so here they take turns.
+is over. Slack says so in two forms, HTTP 429 and, for streams, in the body of an ordinary answer (facts:
+Slack 1.5); which of them comes when is not known, so here they take turns.
 """
 
 from __future__ import annotations

@@ -78,8 +78,11 @@ class Door:
         self._state.now = max(self._state.now, now)
         lifetimes.expire(self._state, now)
         fault = None if arrived else self._faults.next(method)
-        own = self._answer(method, args, now, token, is_json) if fault is None or fault.applied else None
-        answer = outcome(own, fault)
+        if fault is not None and not fault.applied:
+            own, answer = None, unapplied(fault)
+        else:
+            own = self._answer(method, args, now, token, is_json)
+            answer = outcome(own, fault)
         if fault is not None:
             self._suffer(fault, method, args, now)
         if not answer.postponed:
@@ -138,20 +141,19 @@ class Door:
             streams.seal(self._state, message, now)
 
 
-def outcome(own: Answer | None, fault: Fault | None) -> Answer:
-    """What the caller sees. `own`: Slack's answer, None where the call was not applied."""
+def unapplied(fault: Fault) -> Answer:
+    """What the caller sees of a call that `fault` kept from being applied, or from arriving in time."""
+    return Answer({"ok": False}, delay=fault.delay, postponed=True) if fault.delay else _faulty(fault)
+
+
+def outcome(own: Answer, fault: Fault | None) -> Answer:
+    """What the caller sees of Slack's `own` answer. A fault does not hide that the call was wrong."""
     if fault is None:
-        return own or Answer({"ok": False})
+        return own
     if fault.delay:
-        return _late(own, fault.delay)
+        return Answer(own.body, own.status, own.headers, delay=fault.delay)
     hides = fault.silent or fault.broken or fault.is_page
-    return own if own is not None and not own.body["ok"] and not hides else _faulty(fault)
-
-
-def _late(own: Answer | None, delay: float) -> Answer:
-    if own is None:
-        return Answer({"ok": False}, delay=delay, postponed=True)
-    return Answer(own.body, own.status, own.headers, delay=delay)
+    return _faulty(fault) if hides or own.body["ok"] else own
 
 
 def _faulty(fault: Fault) -> Answer:

@@ -107,7 +107,7 @@ def _problem(fault: Fault) -> str:
         sound = has_number and 400 <= int(fault.number or 0) <= 599
         return "" if sound else "http takes a status from 400 to 599, as in http:503"
     if fault.error == _SLOW:
-        return "" if has_number else "slow takes seconds, as in slow:5"
+        return "" if fault.delay else "slow takes seconds, as in slow:5"
     if fault.error in (_TIMEOUT, _CUT, _CONNECT) and has_number:
         return f"{fault.error} takes no number"
     if fault.error == _CONNECT and fault.applied:

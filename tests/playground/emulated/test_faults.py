@@ -46,6 +46,7 @@ def test_entries(entry: str | None, fault: Fault | None) -> None:
         ("connect:3", "connect takes no number"),
         ("connect!", "what never reached Slack cannot have been applied"),
         ("slow", "slow takes seconds"),
+        ("slow:0", "slow takes seconds"),
         ("http", "http takes a status"),
         ("http:200", "http takes a status"),
         ("http:600!", "http takes a status"),
