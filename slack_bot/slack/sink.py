@@ -71,6 +71,15 @@ class Sink:
         """A message of the answer stands in the thread, or may."""
         return bool(self._delivery.messages)
 
+    @property
+    def _is_gone(self) -> bool:
+        return self._delivery.ended is Written.GONE
+
+    @property
+    def begins(self) -> bool:
+        """The next write begins a message."""
+        return self._delivery.begins
+
     async def show_status(self, text: str) -> None:
         """Show a typing status; "" clears. Returns at once, never fails; ignored once a message was opened."""
         if not self.opened:
@@ -94,12 +103,10 @@ class Sink:
     def start_late(self) -> None:
         """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
         self._delivery.go_down()
-        self._api.give_back()
 
     def hush(self) -> None:
         """The human pressed Stop: a write that waits is dropped, and none is made any more."""
         self._line.hush()
-        self._api.give_back()
 
     def pause(self) -> float:
         """Seconds until a write would be shown at once: where there is no streaming, edits keep a distance."""
@@ -138,13 +145,11 @@ class Sink:
         """
         await self._status.close()
         delivery = self._delivery
-        if delivery.ended is Written.GONE:
+        if self._is_gone:
             return
         if self._finished:
             await self._post_note(ending)
             return
-        if not self.opened and self.is_live and not self.may_write(Rank.START, lambda: None):
-            self.start_late()  # whole before its stream could start: one post
         if self._line.is_hushed:
             ending = replace(ending, outcome=Outcome.STOPPED)
         try:
@@ -156,7 +161,7 @@ class Sink:
         finally:
             self._api.give_back()
             await delivery.settling.sweep(delivery.known())
-            if delivery.ended is not Written.GONE:
+            if not self._is_gone:
                 await delivery.streams.rest_session(_session(ending))
             if not self._posted and not delivery.messages:
                 await self._status.clear()
