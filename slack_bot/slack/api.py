@@ -123,7 +123,7 @@ class SlackApi:
         """Wait for the slot of this turn's next call of `method`, without making it yet.
 
         True: it may be made at once. False: `wake` is called when it may; asking again meanwhile only changes
-        the rank. One method at a time: what was reserved for another is given back.
+        the rank and who is woken. One method at a time: what was reserved for another is given back.
         """
         if self._gate is None:
             return True
@@ -131,8 +131,8 @@ class SlackApi:
             self.give_back()
             want = self._want(method, channel, rank, self._retry_later)
             self._reserved[method] = self._gate.reserve(want, wake)
-        elif rank is not None:
-            self._reserved[method].move(rank)
+        else:
+            self._reserved[method].move(rank_of(method) if rank is None else rank, wake)
         return self._reserved[method].is_settled
 
     def give_back(self) -> None:

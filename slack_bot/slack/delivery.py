@@ -86,6 +86,11 @@ class Delivery:
         live = self.surface in (Surface.NATIVE, Surface.EDIT)
         return live and self.ended is None and not self.overflowed and not self._line.is_hushed
 
+    @property
+    def begins(self) -> bool:
+        """The next write begins a message."""
+        return self.ledger.present is None
+
     def take(self, batch: Batch) -> None:
         """What a batch holds is the delivery's from now on."""
         self.ledger.push(batch.text)
@@ -95,8 +100,8 @@ class Delivery:
     def next_method(self) -> str:
         """The method of the next write, for whoever keeps the budget."""
         if self.surface is not Surface.NATIVE:
-            return "chat.postMessage" if self.ledger.present is None else "chat.update"
-        return "chat.startStream" if self.ledger.present is None else "chat.appendStream"
+            return "chat.postMessage" if self.begins else "chat.update"
+        return "chat.startStream" if self.begins else "chat.appendStream"
 
     def pause(self, now: float) -> float:
         """Seconds until the present surface takes more: edits need their distance."""
@@ -109,7 +114,7 @@ class Delivery:
         """Seconds until `advance` has something to do although nothing more comes; None: never."""
         if not self.is_live:
             return None
-        if self.ledger.waiting.strip() or self._unsent_cards() or self._unsent_title():
+        if self._has_more():
             return self.pause(now)
         deadline = self.ledger.deadline()
         return None if deadline is None else max(0.0, deadline - now)
@@ -123,6 +128,8 @@ class Delivery:
             if self.ledger.in_doubt:
                 await self._settle()
                 continue
+            if self.begins and self._has_more() and not self._may_begin(final=final):
+                return
             cards, title = self._unsent_cards(), self._unsent_title()
             if not cards and self._book.is_full():
                 self.ledger.rotate()
@@ -137,6 +144,18 @@ class Delivery:
                     self.overflowed = True
                 case None:
                     return
+
+    def _has_more(self) -> bool:
+        """Something waits that can be seen."""
+        return bool(self.ledger.waiting.strip() or self._unsent_cards() or self._unsent_title())
+
+    def _may_begin(self, *, final: bool) -> bool:
+        """Whether a message may be begun now. What is whole already becomes a post rather than wait."""
+        if self.surface is not Surface.NATIVE or self._line.may_start(self._place.channel):
+            return True
+        if final:
+            self.go_down()
+        return final
 
     def _may_go_on(self, *, final: bool) -> bool:
         if self.ended is not None or self.overflowed or self._line.is_hushed:
@@ -301,8 +320,9 @@ class Delivery:
         self.ledger.use(self.limits())
 
     def go_down(self) -> None:
-        """The next surface, for this turn. Nothing once a message was opened."""
-        if not self.messages and self.surface is Surface.NATIVE:
+        """No stream could be started in time: the next message of this turn is none."""
+        if self.begins and self.surface is Surface.NATIVE:
+            self._line.give_back()
             self._set_surface(Step.DOWN)
 
     def limits(self) -> Limits:

@@ -40,6 +40,15 @@ class Line:
     def hush(self) -> None:
         """Drop the write that waits, and every later one."""
         self._hushed.set()
+        self.give_back()
+
+    def may_start(self, channel: str) -> bool:
+        """Whether a stream may be started at once. If not, its place in the line is kept."""
+        return self._api.reserve("chat.startStream", channel)
+
+    def give_back(self) -> None:
+        """What was reserved for the next call is not used."""
+        self._api.give_back()
 
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None

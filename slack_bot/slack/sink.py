@@ -71,6 +71,16 @@ class Sink:
         """A message of the answer stands in the thread, or may."""
         return bool(self._delivery.messages)
 
+    @property
+    def is_gone(self) -> bool:
+        """Nothing may be written in the thread any more."""
+        return self._delivery.is_gone
+
+    @property
+    def begins(self) -> bool:
+        """The next write begins a message."""
+        return self._delivery.begins
+
     async def show_status(self, text: str) -> None:
         """Show a typing status; "" clears. Returns at once, never fails; ignored once a message stands."""
         if not self.opened:
@@ -94,12 +104,10 @@ class Sink:
     def start_late(self) -> None:
         """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
         self._delivery.go_down()
-        self._api.give_back()
 
     def hush(self) -> None:
         """The human pressed Stop: a write that waits is dropped, and none is made any more."""
         self._line.hush()
-        self._api.give_back()
 
     def pause(self) -> float:
         """Seconds until a write would be shown at once: without streaming, edits keep a distance."""
@@ -143,8 +151,6 @@ class Sink:
         if self._finished:
             await self._post_note(ending)
             return
-        if not self.opened and self.is_live and not self.may_write(Rank.START, lambda: None):
-            self.start_late()  # whole before its stream could start: one post
         if self._line.is_hushed:
             ending = replace(ending, outcome=Outcome.STOPPED)
         try:
