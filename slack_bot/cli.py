@@ -12,11 +12,13 @@ import logging
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from . import __version__
 from .errors import BotError, SettingsError, UnreadableInput
 
 Verb = Callable[[argparse.Namespace], int]
+_Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,19 +63,50 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--json", action="store_true", help="one JSON object a file")
     replay.add_argument("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
     replay.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+    _add_capture(verbs)
+    _add_scrub(verbs)
     return top
+
+
+def _add_capture(verbs: _Verbs) -> None:
+    capture = _verb(
+        verbs, "capture", _capture, "ask a live agent and keep all it sends, with its times, as a tape"
+    )
+    capture.add_argument("url", metavar="URL", help="the agent's address, or its card's")
+    capture.add_argument("text", metavar="TEXT", help="the question")
+    capture.add_argument("-o", "--output", metavar="FILE", required=True, help="where the tape goes")
+    capture.add_argument("--no-stream", action="store_true", help="message/send instead of message/stream")
+    capture.add_argument("--sse", action="store_true", help="keep the raw bytes instead of a tape")
+    capture.add_argument(
+        "--then",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="a follow-up in the same context (repeat for more)",
+    )
+    capture.add_argument("--cut-after", metavar="SECONDS", type=float, help="drop the stream on purpose")
+    capture.add_argument("--poll", action="store_true", help="after that, follow the task from the side")
+
+
+def _add_scrub(verbs: _Verbs) -> None:
+    scrub = _verb(
+        verbs, "scrub", _scrub, "make a tape fit to share: its words replaced, its shape and timing kept"
+    )
+    scrub.add_argument("file", metavar="FILE", help="tape, capture or raw SSE")
+    scrub.add_argument("-o", "--output", metavar="FILE", required=True, help="where the new tape goes")
+    scrub.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
 
 
 _EXAMPLES = {
     "play": "slack-bot play --port 9000",
     "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
     "replay": "slack-bot replay export.json --json",
+    "capture": "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl",
+    "scrub": "slack-bot scrub answer.jsonl -o shareable.jsonl",
 }
 
 
-def _verb(
-    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, verb: Verb, about: str
-) -> argparse.ArgumentParser:
+def _verb(verbs: _Verbs, name: str, verb: Verb, about: str) -> argparse.ArgumentParser:
     added = verbs.add_parser(
         name,
         help=about,
@@ -104,6 +137,18 @@ def _replay(args: argparse.Namespace) -> int:
         return int(replay.main(args))
     finally:
         logging.disable(logging.NOTSET)
+
+
+def _capture(args: argparse.Namespace) -> int:
+    from .tools import capture
+
+    return int(capture.main(args))
+
+
+def _scrub(args: argparse.Namespace) -> int:
+    from .tools import scrub
+
+    return int(scrub.main(args))
 
 
 def _run(args: argparse.Namespace) -> int:
