@@ -15,7 +15,7 @@ from slack_bot import __version__
 from slack_bot.cli import main, parser
 from tests.whole_bot import free_port
 
-VERBS = ["play", "run", "replay"]
+VERBS = ["play", "run", "replay", "capture", "scrub"]
 STREAM = [
     {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}},
     {
@@ -72,7 +72,18 @@ def test_the_help_names_every_verb_and_the_version_is_the_package_s(
     assert f"slack-bot {__version__}" in said
 
 
-@pytest.mark.parametrize("words", [[], ["dance"], ["replay"], ["run", "--nope"], ["play", "--port", "x"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["dance"],
+        ["replay"],
+        ["capture", "http://a", "q"],
+        ["scrub", "f"],
+        ["run", "--nope"],
+        ["play", "--port", "x"],
+    ],
+)
 def test_wrong_usage_is_exit_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)
@@ -86,6 +97,16 @@ def test_what_the_verbs_are_given() -> None:
     replayed = parser().parse_args(["replay", "a", "b", "--json", "--scenario", "s", "--key", "k"])
     assert (replayed.files, replayed.json, replayed.scenario, replayed.key) == (["a", "b"], True, "s", "k")
     assert parser().parse_args(["run", "--http"]).http
+    captured = parser().parse_args(["capture", "http://a", "q", "-o", "f", "--then", "x", "--then", "y"])
+    assert (captured.url, captured.text, captured.output, captured.then) == ("http://a", "q", "f", ["x", "y"])
+    assert (captured.no_stream, captured.sse, captured.cut_after, captured.poll) == (
+        False,
+        False,
+        None,
+        False,
+    )
+    scrubbed = parser().parse_args(["scrub", "a", "-o", "b"])
+    assert (scrubbed.file, scrubbed.output, scrubbed.key) == ("a", "b", None)
 
 
 def test_a_run_without_settings_says_what_is_missing(
@@ -138,6 +159,21 @@ def test_replay_prints_the_thread(elsewhere: Path, capsys: pytest.CaptureFixture
     assert "42" in capsys.readouterr().out
     assert main(["replay", "stream.json", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["visible"] == "42"
+
+
+def test_scrub_writes_a_tape(elsewhere: Path) -> None:
+    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
+    assert main(["scrub", "stream.json", "-o", "tape.jsonl"]) == 0
+    assert main(["replay", "tape.jsonl"]) == 0
+
+
+def test_capture_of_nobody_is_one_sentence_and_exit_1(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["capture", f"http://127.0.0.1:{free_port()}", "q", "-o", "tape.jsonl"]) == 1
+    (told,) = lines(capsys)
+    assert told.endswith("is the agent running at this address?")
+    assert not (elsewhere / "tape.jsonl").exists()
 
 
 @pytest.mark.parametrize("content", [None, "", "{", '{"t": 1', "\x00\x01", "hello"])

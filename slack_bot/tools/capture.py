@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -21,7 +20,7 @@ from ..a2a.card import Card
 from ..a2a.frames import ArtifactUpdate, Reply, Snapshot, StatusUpdate, TaskState
 from ..a2a.origins import bare
 from ..clock import Clock, loop_clock
-from ..errors import AgentError, BotError, UnreadableInput
+from ..errors import AgentError, AgentUnreachable, BotError, UnreadableInput
 from ..settings import Settings, load, secrets_of
 from .addressing import settings_for
 from .jsonfile import Json
@@ -29,7 +28,7 @@ from .masking import Masks
 from .outfile import OutFile
 from .progress import Progress
 from .tape import READS
-from .taping import Ear, RawLines, TapeLines
+from .taping import RawLines, TapeLines
 from .wiretap import Wiretap
 
 _POLL_EVERY = 1.0
@@ -52,13 +51,14 @@ def main(args: argparse.Namespace) -> int:
     Raises UnreadableInput for wrong usage, AgentError where there was no agent to ask.
     """
     wanted = _wanted(args)
-    settings, note = settings_for(args.url, load())
+    given = load()
+    settings, note = settings_for(args.url, given)
     progress = Progress()
     if note:
         progress.say(f"note: {note}")
     with OutFile(args.output) as file:
         try:
-            return asyncio.run(_capture(wanted, settings, file, progress, loop_clock()))
+            return asyncio.run(capture(wanted, settings, file, progress, secrets=secrets_of(given)))
         except KeyboardInterrupt:
             progress.say(f"interrupted; what came until then is in {args.output}")
             raise
@@ -79,42 +79,51 @@ def _wanted(args: argparse.Namespace) -> Wanted:
     return Wanted(questions, not args.no_stream, args.sse, args.cut_after, args.poll)
 
 
-async def _capture(
-    wanted: Wanted, settings: Settings, file: OutFile, progress: Progress, clock: Clock
+async def capture(
+    wanted: Wanted,
+    settings: Settings,
+    file: OutFile,
+    progress: Progress,
+    *,
+    secrets: tuple[str, ...] = (),
+    transport: httpx.AsyncBaseTransport | None = None,
 ) -> int:
-    """Ask, listen, write. Returns 0 if every answer came to its end."""
-    masks = Masks((*secrets_of(settings), *_password(settings)))
+    """Ask, listen, write. Returns 0 if every answer came to its end and held no errors.
+
+    `secrets` are kept out of the file, besides those of `settings`. `transport` stands in for the network.
+    Raises AgentError if nothing at all came.
+    """
+    clock = loop_clock()
+    masks = Masks((*secrets, *secrets_of(settings), *_password(settings)))
     lines: TapeLines | RawLines
     if wanted.raw:
         lines = RawLines(file.write, masks)
     else:
         lines = TapeLines(file.text, _head(wanted, settings, clock), masks)
     problem: AgentError | None = None
-    async with _asker(settings, wanted, clock, lines, progress) as asker:
+    async with new_http(settings.agent, transport) as http:
+        tap = Wiretap(http, (lines, progress), clock, settings.agent.max_event_bytes)
+        asker = _Asker(_agent(http, settings, clock, wanted.streaming), tap, wanted, settings, progress)
         try:
-            async with progress.ticking(asker.tap):
+            async with progress.ticking(tap):
                 await asker.ask_all()
         except AgentError as error:
             problem = error
         finally:
             lines.flush()
     if not file.has_content:
-        raise problem or BotError("the agent sent nothing; is this an A2A agent's address?")
+        raise _with_remedy(problem)
     how = "" if problem is None else f", and then: {masks.text(str(problem))}"
     count = f"{progress.events:,} events, {progress.chars:,} characters"
     count += f", {progress.wrong:,} errors" if progress.wrong else ""
-    progress.say(f"{count} in {asker.tap.now():.2f} s -> {file.path}{how}")
+    progress.say(f"{count} in {tap.now():.2f} s -> {file.path}{how}")
     return 1 if problem is not None or progress.wrong else 0
 
 
-@asynccontextmanager
-async def _asker(
-    settings: Settings, wanted: Wanted, clock: Clock, lines: Ear, progress: Progress
-) -> AsyncIterator[_Asker]:
-    async with AsyncExitStack() as stack:
-        http = await stack.enter_async_context(new_http(settings.agent))
-        tap = Wiretap(http, (lines, progress), clock, settings.agent.max_event_bytes)
-        yield _Asker(_agent(http, settings, clock, wanted.streaming), tap, wanted, settings, progress)
+def _with_remedy(problem: AgentError | None) -> BotError:
+    if isinstance(problem, AgentUnreachable):
+        return BotError(f"{problem}; is the agent running at this address?")
+    return problem or BotError("the agent sent nothing; is this an A2A agent's address?")
 
 
 class _Waiting(Agent):
@@ -143,6 +152,7 @@ class _Asker:
 
     async def ask_all(self) -> None:
         """All questions; the next one when the answer to the last has ended."""
+        await self._agent.prepare()  # or finding the card would count as part of the answer
         for number, text in enumerate(self._wanted.questions):
             if number and self._context is None:
                 raise AgentError("the agent named no context, so there is none to follow up in")

@@ -6,9 +6,10 @@ nothing.
 
 from __future__ import annotations
 
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Self
 
 from ..errors import UnreadableInput
 
@@ -19,7 +20,7 @@ class OutFile:
     def __init__(self, path: str) -> None:
         self.path = Path(path)
         self._is_new = not self.path.exists()
-        self._file: BinaryIO | None = None
+        self._file: FileIO | None = None
         try:
             with self.path.open("ab"):
                 pass
@@ -51,9 +52,10 @@ class OutFile:
         """Write, to the disk's cache at least: whoever kills this process finds what was written."""
         try:
             if self._file is None:
-                self._file = self.path.open("wb")
-            self._file.write(data)
-            self._file.flush()
+                self._file = self.path.open("wb", buffering=0)
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._file.write(rest) :]
         except OSError as error:
             reason = error.strerror or "the disk refused"
             raise UnreadableInput(f"{self.path}: {reason}; what was written before is kept") from error

@@ -28,12 +28,16 @@ class Progress:
         self._is_terminal = self._out.isatty()
         self.events = self.chars = self.wrong = 0
         self.last: str = ""
+        self._asked, self._wrong_before = "", 0
         self._width = 0
         self._said_at = 0.0
 
     def asked(self, t: float, asked: Asked, body: bytes) -> None:
         """A question is worth a line of its own."""
         if asked.verb == "ask":
+            if asked.id == self._asked:
+                self.wrong = self._wrong_before  # another attempt: the refusal of the first one was no error
+            self._asked, self._wrong_before = asked.id, self.wrong
             self.say(f"{t:7.2f} s  asking ({asked.method}): {_short(asked.text)}")
 
     def answered(self, t: float, status: int, headers: Mapping[str, str]) -> None:

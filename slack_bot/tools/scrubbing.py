@@ -141,7 +141,9 @@ class _Scrub:
             return [self._value(name, each) for each in value]
         if isinstance(value, str):
             return self._string(name, value)
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) >= _SMALL:
+        if isinstance(value, bool) or name == "code":
+            return value
+        if isinstance(value, int | float) and abs(value) >= _SMALL:
             return type(value)(self._words.text(str(abs(int(value)))))
         return value
 

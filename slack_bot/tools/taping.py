@@ -112,11 +112,11 @@ class TapeLines:
             self._held = [
                 Moment(t, comment=f"refused ({why}); asked again as {asked.method}") for why in said
             ]
+        if again or self._asked is None:
+            self._head = {**self._head, "wire": asked.wire, "method": asked.method}
         self.flush()
         if self._asked is not None and not again:
             self._put(Moment(t, question=asked.text))
-        if not self.began:
-            self._head = {**self._head, "wire": asked.wire, "method": asked.method}
         self._asked, self._is_open = asked, True
 
     def answered(self, t: float, status: int, headers: Mapping[str, str]) -> None:
