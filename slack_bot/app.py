@@ -32,6 +32,7 @@ from .listeners.socket_mode import serve_socket
 from .observe.facts import Watcher, Watchers
 from .settings import Settings
 from .slack.api import SlackApi, new_web_client
+from .slack.gate import LocalGate
 from .store.contracts import Store
 from .store.opening import open_store
 
@@ -96,7 +97,14 @@ async def build(
         if settings.agent.wire == "auto":
             agent.wire = (await store.lore.learned(agent.name)).get("wire")
         web_client = new_web_client(settings.slack, slack_session)
-        api = SlackApi(web_client, clock, watchers, settings.stream.retry_later)
+        api = SlackApi(
+            web_client,
+            clock,
+            watchers,
+            settings.stream.retry_later,
+            gate=LocalGate(settings.governor, clock),
+            write_timeout=settings.slack.slack_write_timeout,
+        )
         desk = Desk(agent, store, api, settings, clock, watchers)
         door = SlackDoor(web_client, web_client.token or "")
         bolt = _new_bolt(settings, slack_session, door)

@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 
 WAITING_REACTION = "hourglass_flowing_sand"
 _FAREWELL_SECONDS = 5.0
+_TOO_LONG = "This took too long and was ended."
 _BROKE = "Something went wrong in the bot while it was answering."
 _ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
@@ -200,11 +201,16 @@ class Desk:
     async def _turn(self, question: Question, control: Control) -> None:
         sink = self._sink(question)
         try:
-            await self._answer(question, sink, control)
+            async with asyncio.timeout(self._settings.desk.turn_limit):
+                await self._answer(question, sink, control)
         except asyncio.CancelledError:
             self._closed(question, Outcome.LOST, "the bot was ended")
             await self._tell(question, sink, _ENDING)
             raise
+        except TimeoutError:
+            log.error("turn took longer than desk.turn_limit", extra={"turn": question.key})
+            self._closed(question, Outcome.LOST, "the desk's time was up")
+            await self._tell(question, sink, _TOO_LONG, offer_retry=True)
         except Exception:  # the only one: a turn that broke ends here
             log.exception("turn broke", extra={"turn": question.key})
             self._closed(question, Outcome.FAILED, "the turn broke; see the log")
@@ -220,6 +226,7 @@ class Desk:
             stream=self._settings.stream,
             secrets=self._secrets,
             remember=kept.remember,
+            start_wait=self._settings.governor.start_wait,
         )
         result = await run_turn(question, self._agent, sink, options, self._clock, self._watcher, control)
         await kept.keep(conversation_after(kept.conversation, question, result))
