@@ -11,7 +11,8 @@ import asyncio
 import logging
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from . import __version__
@@ -65,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
     _add_capture(verbs)
     _add_scrub(verbs)
+    _add_trace(verbs)
     return top
 
 
@@ -97,11 +99,29 @@ def _add_scrub(verbs: _Verbs) -> None:
     scrub.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
 
 
+def _add_trace(verbs: _Verbs) -> None:
+    trace = _verb(
+        verbs, "trace", _trace, "show when what came, what was decided and why, and what Slack was told"
+    )
+    trace.add_argument(
+        "targets",
+        nargs="+",
+        metavar="FILE | URL TEXT",
+        help="tapes or captures; or an agent's address and a question",
+    )
+    trace.add_argument("--html", metavar="FILE", help="draw it, with all rows, as a page")
+    trace.add_argument("--svg", metavar="FILE", help="draw it")
+    trace.add_argument("--all", action="store_true", help="print every row, also of many alike")
+    trace.add_argument("--scenario", metavar="FILE", help="as for replay")
+    trace.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+
+
 _EXAMPLES = {
     "play": "slack-bot play --port 9000",
     "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
     "replay": "slack-bot replay export.json --json",
     "capture": "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl",
+    "trace": "slack-bot trace answer.jsonl --html answer.html",
     "scrub": "slack-bot scrub answer.jsonl -o shareable.jsonl",
 }
 
@@ -132,9 +152,23 @@ def _play(args: argparse.Namespace) -> int:
 def _replay(args: argparse.Namespace) -> int:
     from .tools import replay
 
-    logging.disable(logging.ERROR)  # the result says what happened; the bot's own log would say it again
-    try:
+    with _quiet():
         return int(replay.main(args))
+
+
+def _trace(args: argparse.Namespace) -> int:
+    from .tools import trace
+
+    with _quiet():
+        return int(trace.main(args))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Inside, the bot's own log is silent: what is printed says what happened."""
+    logging.disable(logging.ERROR)
+    try:
+        yield
     finally:
         logging.disable(logging.NOTSET)
 

@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager, suppress
 from typing import Literal, TextIO
 
 from ..a2a.decode import decode
-from ..a2a.frames import ArtifactUpdate, Frame, Reply, Snapshot, StatusUpdate
 from ..errors import AgentError
 from .jsonfile import Json
 from .moments import Moment
 from .taping import Asked
+from .timeline import name_of, text_of
 from .wiretap import Wiretap
 
 _TICK = 0.1
@@ -111,36 +111,6 @@ def told(event: Json) -> tuple[str, int]:
     except AgentError:
         return "unknown", 0
     return name_of(frame), len(text_of(frame))
-
-
-def name_of(frame: Frame) -> str:
-    """What a person would call `frame`: the artifact's name, the state."""
-    match frame:
-        case ArtifactUpdate(artifact=artifact):
-            return artifact.name or "artifact"
-        case StatusUpdate(state=state):
-            return f"status {state}"
-        case Snapshot(state=state):
-            return f"task {state}"
-        case Reply():
-            return "message"
-        case _:
-            return "unknown"
-
-
-def text_of(frame: Frame) -> str:
-    """The text that `frame` brings."""
-    match frame:
-        case ArtifactUpdate(artifact=artifact):
-            return artifact.text
-        case StatusUpdate(message=message) if message is not None:
-            return message.text
-        case Snapshot(artifacts=artifacts, message=message):
-            return "".join(each.text for each in artifacts) + (message.text if message else "")
-        case Reply(message=message):
-            return message.text
-        case _:
-            return ""
 
 
 def _short(text: str, most: int = 80) -> str:

@@ -47,9 +47,9 @@ _LONGEST = 7 * 86_400.0
 
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: files, scenario, key, json. Returns the exit code; raises UnreadableInput."""
-    scenario = _read_scenario(args.scenario)
+    scenario = read_scenario_file(args.scenario)
     captures = [read_tape(_read(path), str(path), args.key) for path in map(Path, args.files)]
-    _accept_any_script()
+    accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
         result = replay(capture, scenario)
         if args.json:
@@ -65,6 +65,13 @@ def replay(capture: Tape | Recording, scenario: Scenario | None = None, watcher:
 
     Raises SettingsError where the scenario names a setting that does not exist or a value that cannot be.
     """
+    return replayed(capture, scenario, watcher).result()
+
+
+def replayed(
+    capture: Tape | Recording, scenario: Scenario | None = None, watcher: Watcher = ignore
+) -> Observation:
+    """As `replay`, with all that was to be seen on the way."""
     around = scenario or Scenario()
     turns = turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
     around = _as_captured(around, capture)
@@ -78,7 +85,7 @@ def replay(capture: Tape | Recording, scenario: Scenario | None = None, watcher:
     work = observe(
         around, _settings(AGENT_URL, around.settings), clock, ScriptedTransport(agent), watcher, follow_ups
     )
-    return virtual.run(work).result()
+    return virtual.run(work)
 
 
 def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
@@ -279,7 +286,13 @@ def _settings(agent_url: str, overrides: Mapping[str, Any]) -> Settings:
     return with_overrides(settings, overrides) if overrides else settings
 
 
-def _read_scenario(path: str | None) -> Scenario:
+def emulated(settings: Settings) -> Settings:
+    """`settings` with the tokens of the emulated workspace in place of real ones."""
+    return with_overrides(settings, {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET})
+
+
+def read_scenario_file(path: str | None) -> Scenario:
+    """The scenario in the file at `path`; the usual one for None. Raises UnreadableInput."""
     if path is None:
         return Scenario()
     try:
@@ -295,7 +308,7 @@ def _read(path: Path) -> bytes:
         raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
 
 
-def _accept_any_script() -> None:
-    """Threads hold every script of the world; a terminal that cannot show one must not end the replay."""
+def accept_any_script() -> None:
+    """Let stdout replace what it cannot show: threads hold every script of the world, terminals do not."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
