@@ -15,7 +15,7 @@ from slack_bot import __version__
 from slack_bot.cli import main, parser
 from tests.whole_bot import free_port
 
-VERBS = ["play", "run", "replay", "capture", "scrub"]
+VERBS = ["play", "run", "replay", "capture", "scrub", "trace"]
 STREAM = [
     {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}},
     {
@@ -105,6 +105,8 @@ def test_what_the_verbs_are_given() -> None:
         None,
         False,
     )
+    traced = parser().parse_args(["trace", "a", "b", "--html", "h", "--svg", "s"])
+    assert (traced.targets, traced.html, traced.svg, traced.all) == (["a", "b"], "h", "s", False)
     scrubbed = parser().parse_args(["scrub", "a", "-o", "b"])
     assert (scrubbed.file, scrubbed.output, scrubbed.key) == ("a", "b", None)
 
@@ -165,6 +167,13 @@ def test_scrub_writes_a_tape(elsewhere: Path) -> None:
     (elsewhere / "stream.json").write_text(json.dumps(STREAM))
     assert main(["scrub", "stream.json", "-o", "tape.jsonl"]) == 0
     assert main(["replay", "tape.jsonl"]) == 0
+
+
+def test_trace_prints_a_table_and_draws(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
+    assert main(["trace", "stream.json", "--svg", "stream.svg"]) == 0
+    assert "decision and reason" in capsys.readouterr().out
+    assert (elsewhere / "stream.svg").read_text().startswith("<svg")
 
 
 def test_capture_of_nobody_is_one_sentence_and_exit_1(

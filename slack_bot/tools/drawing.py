@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import log1p
 
 from .canvas import Axis, Canvas, fitted, round_ticks, text_width
 from .figures import BURST_WITHIN, SILENCE, Curve, Span, Summary, Timeline
@@ -17,6 +18,7 @@ from .timeline import AGENT_KINDS, DECISION_KINDS, Row
 
 WIDTH = 1280.0
 _MARGIN, _LEFT, _RIGHT = 24.0, 178.0, 64.0
+_WORTH_STREAMING = 200  # characters
 _CHART, _LANE, _BAR = 180.0, 17.0, 11.0
 
 _INK, _FAINT, _GRID = "#0f172a", "#64748b", "#e2e8f0"
@@ -115,7 +117,8 @@ def _tiles(canvas: Canvas, summary: Summary, y: float) -> float:
     for number, (label, value, is_bad) in enumerate(tiles):
         x = _MARGIN + number * width
         canvas.rect(x, y, width - 8, 48, "#fef2f2" if is_bad else "#f8fafc", more='rx="6"')
-        canvas.text(x + 10, y + 23, value, size=18, fill=_BAD if is_bad else _INK, more='font-weight="700"')
+        size = 18 if text_width(value, 20) <= width - 24 else 14
+        canvas.text(x + 10, y + 23, value, size=size, fill=_BAD if is_bad else _INK, more='font-weight="700"')
         canvas.text(x + 10, y + 40, fitted(label, 11, width - 24), size=11, fill=_FAINT)
     chars = ", ".join(f"{kind} {count:,}" for kind, count in summary.chars.items() if count)
     said = f"characters sent: {chars or 'none'}; shown: {summary.shown:,}"
@@ -126,6 +129,8 @@ def _tiles(canvas: Canvas, summary: Summary, y: float) -> float:
 def _figures(summary: Summary) -> list[tuple[str, str, bool]]:
     """Label, value, and whether it is something to look at."""
     lag = (summary.first_visible or 0.0) - (summary.first_answer or 0.0)
+    # a sentence or two always come at once
+    is_burst = (summary.burst_share or 0.0) > 0.5 and summary.shown > _WORTH_STREAMING
     calls, failed = sum(summary.calls.values()), summary.failed_calls
     return [
         ("first event", seconds(summary.first_event), False),
@@ -134,7 +139,7 @@ def _figures(summary: Summary) -> list[tuple[str, str, bool]]:
         ("streaming for", seconds(summary.streaming), False),
         ("longest agent silence", seconds(summary.longest_silence), summary.longest_silence > 10),
         ("longest reader wait", seconds(summary.longest_wait), summary.longest_wait > 10),
-        (f"most within {BURST_WITHIN:g} s", share(summary.burst_share), (summary.burst_share or 0) > 0.5),
+        (f"most within {BURST_WITHIN:g} s", share(summary.burst_share), is_burst),
         ("Slack calls", f"{calls}" + (f" ({failed} failed)" if failed else ""), failed > 0),
     ]
 
@@ -197,7 +202,8 @@ def _totals(canvas: Canvas, axis: Axis, line: Timeline, bottom: float, most: int
     if len(ends) == 2 and abs(ends[0][0] - ends[1][0]) * _CHART < 13 * most:
         ends = ends[1:]
     x = axis.x(line.end)
-    more = "" if x + 52 < WIDTH else _END
+    widest = max((text_width(f"{size:,}", 12) for size, _ in ends), default=0.0)
+    more = "" if x + widest + 8 < WIDTH else _END
     for size, color in ends:
         y = bottom - _CHART * size / most + (4 if not more else -6)
         canvas.text(x + (6 if not more else 0), y, f"{size:,}", size=12, fill=color, more=f"{_BOLD} {more}")
@@ -268,32 +274,43 @@ def _lanes(canvas: Canvas, axis: Axis, line: Timeline, y: float) -> float:
 
 
 def _lane(canvas: Canvas, axis: Axis, lane: _Lane, y: float) -> None:
-    """Marks that would lie on each other are drawn as one, which says how many it is."""
+    """Marks that would lie on each other are drawn as one, the higher the more they are."""
     middle = y + _LANE / 2
-    canvas.text(
-        axis.left - 8, middle + 4, f"{lane.label}  {len(lane.marks):,}", size=11, fill=_FAINT, more=_END
-    )
+    label = f"{lane.label}  {len(lane.marks):,}"
+    canvas.text(axis.left - 8, middle + 4, label, size=11, fill=_FAINT, more=_END)
     canvas.line((axis.left, middle), (axis.right, middle), "#f1f5f9")
-    for start, stop, count, t, said in _runs(axis, [mark for mark in lane.marks if mark[2]]):
-        tip = f"{seconds(t)}: {said}" if count == 1 else f"{count} from {seconds(t)} on: {said} …"
-        canvas.rect(start, middle - _BAR / 2, max(stop - start, 2.0), _BAR, lane.color, tip=tip)
+    heaps = _heaps(axis, [mark for mark in lane.marks if mark[2]])
+    most = max((heap.count for heap in heaps), default=1)
+    for heap in heaps:
+        height = _BAR * (0.4 + 0.6 * log1p(heap.count) / log1p(most))
+        more = f" and {heap.count - 1} more" if heap.count > 1 else ""
+        tip = f"{seconds(heap.t)}: {heap.said}{more}"
+        canvas.rect(heap.x, middle - height / 2, heap.width, height, lane.color, tip=tip)
     for t, _, good, said in lane.marks:
         if not good:
             canvas.rect(axis.x(t) - 2, middle - _BAR / 2 - 2, 4, _BAR + 4, _BAD, tip=f"{seconds(t)}: {said}")
 
 
-def _runs(
-    axis: Axis, marks: Iterable[tuple[float, float, bool, str]]
-) -> list[tuple[float, float, int, float, str]]:
-    """Start and end in pixels, how many marks, and the first one's time and words."""
-    found: list[tuple[float, float, int, float, str]] = []
+@dataclass(slots=True)
+class _Heap:
+    """Marks on the same few pixels."""
+
+    x: float
+    width: float
+    count: int
+    t: float
+    said: str
+
+
+def _heaps(axis: Axis, marks: Iterable[tuple[float, float, bool, str]]) -> list[_Heap]:
+    found: list[_Heap] = []
     for t, took, _, said in marks:
-        start, stop = axis.x(t), max(axis.x(t + took), axis.x(t) + 2)
-        if found and start <= found[-1][1] + 0.5:
-            first, before, count, began, words = found[-1]
-            found[-1] = (first, max(before, stop), count + 1, began, words)
+        x, wide = axis.x(t), max(2.0, axis.x(t + took) - axis.x(t))
+        if found and x < found[-1].x + 2.0:
+            found[-1].count += 1
+            found[-1].width = max(found[-1].width, x + wide - found[-1].x if took else 2.0)
         else:
-            found.append((start, stop, 1, t, said))
+            found.append(_Heap(x, wide, 1, t, said))
     return found
 
 

@@ -24,6 +24,8 @@ from ..turn.events import (
     HumanAsked,
     Narrated,
     PlanChanged,
+    StopPressed,
+    StreamEnded,
     TaskEnded,
     ToolEnded,
     ToolStarted,
@@ -156,6 +158,10 @@ class Story:
 
     def _decide(self, fact: Decided) -> None:
         event: Any = fact.event
+        if isinstance(event, StreamEnded | StopPressed) or (
+            isinstance(event, FinalAnswer) and not event.certain
+        ):
+            self.settle()  # nothing that the agent just sent led to this
         t = self._since(fact.at)
         decision = Decision(
             type(event).__name__,

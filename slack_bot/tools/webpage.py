@@ -60,7 +60,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 def page(timelines: Sequence[Timeline]) -> str:
     """The HTML document."""
     title = escape("Trace: " + ", ".join(each.name for each in timelines))
-    return (
+    html = (
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n'
         f'<meta name="viewport" content="width=device-width">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -68,6 +68,7 @@ def page(timelines: Sequence[Timeline]) -> str:
         + "".join(_section(each) for each in timelines)
         + f"</main>\n<script>{_SCRIPT}</script>\n</html>\n"
     )
+    return html.encode("utf-8", "replace").decode()  # lone surrogates cannot be written
 
 
 def _section(line: Timeline) -> str:
@@ -90,7 +91,7 @@ def _section(line: Timeline) -> str:
 
 def _row(row: Row) -> str:
     said = escape(row.name) + (f" <small>+{row.chars:,}</small>" if row.chars else "")
-    said += f"<br><small>{escape(_clean(row.text))}</small>" if row.text else ""
+    said += f"<br><small>{escape(row.text)}</small>" if row.text else ""
     event, call = ("", said) if row.lane == "slack" else (said, "")
     failed = "" if row.ok else " failed"
     cells = (f"{row.t:.3f}", event, "<br>".join(_decided(row)), call)
@@ -100,11 +101,6 @@ def _row(row: Row) -> str:
 
 def _decided(row: Row) -> Iterable[str]:
     for each in row.decisions:
-        actions = "; ".join(f"<b>{escape(name)}</b> {escape(_clean(why))}" for name, why in each.actions)
+        actions = "; ".join(f"<b>{escape(name)}</b> {escape(why)}" for name, why in each.actions)
         late = " <b>late: dropped</b>" if each.late else ""
-        yield f"{escape(each.event)} <small>{escape(_clean(each.why))}</small> → {actions or 'nothing'}{late}"
-
-
-def _clean(text: str) -> str:
-    """Lone surrogates cannot be written as UTF-8."""
-    return text.encode("utf-8", "replace").decode()
+        yield f"{escape(each.event)} <small>{escape(each.why)}</small> → {actions or 'nothing'}{late}"
