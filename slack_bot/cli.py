@@ -67,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     _add_capture(verbs)
     _add_scrub(verbs)
     _add_trace(verbs)
+    _add_compare(verbs)
     return top
 
 
@@ -116,12 +117,24 @@ def _add_trace(verbs: _Verbs) -> None:
     trace.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
 
 
+def _add_compare(verbs: _Verbs) -> None:
+    compare = _verb(
+        verbs, "compare", _compare, "lay two captures, or the answers of two live agents, side by side"
+    )
+    compare.add_argument("one", metavar="A", help="tape, capture, or an agent's address")
+    compare.add_argument("two", metavar="B", help="the same")
+    compare.add_argument("text", metavar="TEXT", nargs="?", help="the question, for live agents")
+    compare.add_argument("-o", "--output", metavar="FILE", help="write the Markdown there")
+    compare.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+
+
 _EXAMPLES = {
     "play": "slack-bot play --port 9000",
     "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
     "replay": "slack-bot replay export.json --json",
     "capture": "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl",
     "trace": "slack-bot trace answer.jsonl --html answer.html",
+    "compare": "slack-bot compare before.jsonl after.jsonl -o comparison.md",
     "scrub": "slack-bot scrub answer.jsonl -o shareable.jsonl",
 }
 
@@ -161,6 +174,13 @@ def _trace(args: argparse.Namespace) -> int:
 
     with _quiet():
         return int(trace.main(args))
+
+
+def _compare(args: argparse.Namespace) -> int:
+    from .tools import compare
+
+    with _quiet():
+        return int(compare.main(args))
 
 
 @contextmanager

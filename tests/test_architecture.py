@@ -60,7 +60,7 @@ PURE = [
     "tools/tape.py", "tools/moments.py", "tools/recording.py", "tools/jsonfile.py", "tools/result.py",
     "tools/scenario.py", "tools/plain.py", "tools/framing.py", "tools/masking.py", "tools/taping.py",
     "tools/scrambling.py", "tools/scrubbing.py", "tools/timeline.py", "tools/figures.py", "tools/canvas.py",
-    "tools/drawing.py", "tools/table.py", "tools/webpage.py",
+    "tools/drawing.py", "tools/table.py", "tools/webpage.py", "tools/likeness.py", "tools/comparison.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {

@@ -15,7 +15,7 @@ from slack_bot import __version__
 from slack_bot.cli import main, parser
 from tests.whole_bot import free_port
 
-VERBS = ["play", "run", "replay", "capture", "scrub", "trace"]
+VERBS = ["play", "run", "replay", "capture", "scrub", "trace", "compare"]
 STREAM = [
     {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}},
     {
@@ -107,6 +107,8 @@ def test_what_the_verbs_are_given() -> None:
     )
     traced = parser().parse_args(["trace", "a", "b", "--html", "h", "--svg", "s"])
     assert (traced.targets, traced.html, traced.svg, traced.all) == (["a", "b"], "h", "s", False)
+    compared = parser().parse_args(["compare", "a", "b", "-o", "c"])
+    assert (compared.one, compared.two, compared.text, compared.output) == ("a", "b", None, "c")
     scrubbed = parser().parse_args(["scrub", "a", "-o", "b"])
     assert (scrubbed.file, scrubbed.output, scrubbed.key) == ("a", "b", None)
 

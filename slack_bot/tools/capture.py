@@ -25,7 +25,7 @@ from ..settings import Settings, load, secrets_of
 from .addressing import settings_for
 from .jsonfile import Json
 from .masking import Masks
-from .outfile import OutFile
+from .outfile import Out, OutFile
 from .progress import Progress
 from .tape import READS
 from .taping import RawLines, TapeLines
@@ -82,7 +82,7 @@ def _wanted(args: argparse.Namespace) -> Wanted:
 async def capture(
     wanted: Wanted,
     settings: Settings,
-    file: OutFile,
+    file: Out,
     progress: Progress,
     *,
     secrets: tuple[str, ...] = (),

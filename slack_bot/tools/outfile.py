@@ -9,9 +9,48 @@ from __future__ import annotations
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from ..errors import UnreadableInput
+
+
+class Out(Protocol):
+    """Where a capture goes."""
+
+    @property
+    def path(self) -> Path | str:
+        """What it is called."""
+
+    @property
+    def has_content(self) -> bool:
+        """Something was written."""
+
+    def text(self, text: str) -> None:
+        """Write text as UTF-8; lone surrogates, which JSON may hold, are kept."""
+
+    def write(self, data: bytes) -> None:
+        """Write bytes."""
+
+
+class InMemory:
+    """Keeps what is written; `path` is only a name."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.data = b""
+
+    @property
+    def has_content(self) -> bool:
+        """Something was written."""
+        return bool(self.data)
+
+    def text(self, text: str) -> None:
+        """As a file would."""
+        self.write(text.encode("utf-8", "surrogatepass"))
+
+    def write(self, data: bytes) -> None:
+        """Keep `data`."""
+        self.data += data
 
 
 class OutFile:

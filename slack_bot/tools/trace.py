@@ -21,6 +21,7 @@ from ..settings import Settings, load, with_overrides
 from .addressing import is_address, settings_for
 from .drawing import draw
 from .figures import Timeline, timeline
+from .jsonfile import Json
 from .opening import open_capture
 from .outfile import OutFile
 from .replay import Observation, accept_any_script, emulated, observe, read_scenario_file, replayed
@@ -52,13 +53,17 @@ def main(args: argparse.Namespace) -> int:
 
 def trace_capture(
     capture: Tape | Recording, name: str, scenario: Scenario, table: Table | None = None
-) -> Timeline:
-    """The timeline of one capture; its rows are printed as they come where there is a table."""
+) -> tuple[Timeline, Json]:
+    """The timeline of one capture, and the object of `replay --json`.
+
+    The rows are printed as they come where there is a table.
+    """
     asked = capture.head.get("question") if isinstance(capture, Tape) else None
     if isinstance(asked, str) and asked and scenario.text == Scenario().text:
         scenario = replace(scenario, text=asked)
     teller = Teller(table)
-    return teller.finish(name, replayed(capture, scenario, teller))
+    seen = replayed(capture, scenario, teller)
+    return teller.finish(name, seen), seen.result()
 
 
 def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
@@ -67,7 +72,8 @@ def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
     for path, capture in captures:
         if len(captures) > 1:
             sys.stdout.write(f"== {path}\n")
-        found.append(trace_capture(capture, _short_name(path), scenario, _table(args.all)))
+        line, _ = trace_capture(capture, _short_name(path), scenario, _table(args.all))
+        found.append(line)
     return found
 
 

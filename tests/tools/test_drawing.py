@@ -22,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def taped(name: str, scenario: Scenario | None = None) -> Timeline:
-    return trace_capture(open_capture(TAPES / f"{name}.jsonl"), name, scenario or Scenario())
+    return trace_capture(open_capture(TAPES / f"{name}.jsonl"), name, scenario or Scenario())[0]
 
 
 def boxes(root: ET.Element) -> list[tuple[float, float, float, float, str]]:

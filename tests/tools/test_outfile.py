@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.errors import UnreadableInput
-from slack_bot.tools.outfile import OutFile
+from slack_bot.tools.outfile import InMemory, OutFile
 
 
 def test_nothing_written_leaves_things_as_they_were(tmp_path: Path) -> None:
@@ -40,3 +40,12 @@ def test_what_cannot_be_written_is_found_out_first(name: str, tmp_path: Path) ->
 def test_a_full_disk_is_one_sentence() -> None:
     with OutFile("/dev/full") as file, pytest.raises(UnreadableInput, match="No space left"):
         file.write(b"x")
+
+
+def test_memory_does_as_a_file_would() -> None:
+    memory = InMemory("http://a/")
+    assert (memory.path, memory.has_content) == ("http://a/", False)
+    memory.text("a\ud800")
+    memory.write(b"b")
+    assert memory.data == b"a\xed\xa0\x80b"
+    assert memory.has_content

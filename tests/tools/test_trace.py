@@ -38,7 +38,9 @@ def test_a_tape_is_a_table_with_its_figures(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_gradual_and_burst_differ_in_every_figure_that_matters() -> None:
-    one, two = (trace_capture(open_capture(path), path.name, Scenario()).summary for path in (GRADUAL, BURST))
+    one, two = (
+        trace_capture(open_capture(path), path.name, Scenario())[0].summary for path in (GRADUAL, BURST)
+    )
     assert one.first_visible is not None and two.first_visible is not None
     assert one.first_visible < 2.5
     assert two.first_visible > 17
@@ -51,7 +53,7 @@ def test_gradual_and_burst_differ_in_every_figure_that_matters() -> None:
 def test_figures_and_replay_agree() -> None:
     for path in (GRADUAL, BURST, CAPTURES / "a2asdk130_chunks.txt", CAPTURES / "a2asdk0326_raise.txt"):
         capture = open_capture(path)
-        summary, got = trace_capture(capture, "x", Scenario()).summary, replay(capture)
+        summary, got = trace_capture(capture, "x", Scenario())[0].summary, replay(capture)
         assert (summary.outcome, summary.shown) == (got["outcome"], len(got["visible"]))
         assert sum(summary.calls.values()) == len(got["calls"])
         assert summary.events == sum(got["events"].values())
@@ -70,9 +72,9 @@ def test_pictures_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_a_scenario_surrounds_it_and_its_question_stays() -> None:
     capture = open_capture(GRADUAL)
-    assert trace_capture(capture, "x", Scenario()).question == "what can you do?"
+    assert trace_capture(capture, "x", Scenario())[0].question == "what can you do?"
     faults = make_scenario({"text": "Mine", "slack_faults": {"chat.appendStream": ["ratelimited:1", None]}})
-    found = trace_capture(capture, "x", faults)
+    found, _ = trace_capture(capture, "x", faults)
     assert found.question == "Mine"
     assert found.summary.failed_calls == 1
 
