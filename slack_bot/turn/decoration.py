@@ -80,7 +80,7 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
     if state.table and (standing.line or _is_row(state.table, head)):
         return state.table.lstrip() + _cells_before(standing.line)
     if standing.line:
-        quote = _QUOTE.match(standing.line)
+        quote = _QUOTE.match(last_line)
         bars = quote.group().lstrip() if quote and quote.end() <= _LONGEST_LEAD else ""
     else:
         bars = ""
