@@ -24,7 +24,7 @@ from .client import Client
 from .frames import Received, Snapshot
 from .lookup import fetch_card
 from .origins import Origins, bare, place_of
-from .requests import WIRES, Asking, Wire, other
+from .requests import HISTORY_LENGTH, WIRES, Asking, Wire, other
 from .transport import new_http
 
 __all__ = ["Agent", "new_http"]
@@ -56,6 +56,8 @@ class Agent:
         self._card_until = 0.0
         self._fetching = asyncio.Lock()
         self._wire: Wire | None = None
+        self.habits: dict[str, str] = {}
+        """What was learned about how it answers (`habits`), by name. May be set from the store."""
         self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
         """Stable key for the store: origin and path of the configured URL, without credentials."""
 
@@ -87,10 +89,12 @@ class Agent:
         context_id: str | None = None,
         task_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        patience: float | None = None,
     ) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Close it (`aclosing`).
 
-        The end of the stream is not the end of the task. `metadata` goes into the message.
+        The end of the stream is not the end of the task. `metadata` goes into the message. `patience` is in
+        seconds, for each event, `idle_timeout` if None; who watches for silence himself gives more.
         Raises AgentError's subclasses; AgentUnreachable, CardError, AgentRefused: the question was not taken.
         """
         card = await self.prepare()
@@ -98,7 +102,7 @@ class Agent:
         for wire, is_last in self._attempts(card):
             began = False
             try:
-                async with aclosing(self._asked(card, wire, asking)) as coming:
+                async with aclosing(self._asked(card, wire, asking, patience)) as coming:
                     async for received in coming:
                         began, self._wire = True, wire
                         yield received
@@ -108,17 +112,30 @@ class Agent:
                     raise
                 self._log_switch(wire, error)
 
-    async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
-        """Join a running task's stream again: a snapshot first, then what follows. Only meant for 1.0."""
+    @property
+    def may_join(self) -> bool:
+        """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, if set so."""
+        if self._card is None or self._card.streaming is False:
+            return False
+        (wire, _), *_ = self._attempts(self._card)
+        return wire == "1.0" or self._settings.resubscribe_03
+
+    async def subscribe(
+        self, task_id: str, *, patience: float | None = None
+    ) -> AsyncGenerator[Received, None]:
+        """Join a running task's stream again: on 1.0 the task as it stands comes first, then what follows."""
         card = await self.prepare()
         wire, _ = self._attempts(card)[0]
-        async with aclosing(self._client(card, wire).subscribe(task_id)) as coming:
+        async with aclosing(self._client(card, wire).subscribe(task_id, patience)) as coming:
             async for received in coming:
                 yield received
 
-    async def get(self, task_id: str) -> Snapshot:
-        """The task as it stands. AgentFailed -32001: the agent does not know it."""
-        return await self._called(lambda client: client.get(task_id))
+    async def get(self, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
+        """The task as it stands, with so many of its last messages.
+
+        AgentFailed -32001: the agent does not know it.
+        """
+        return await self._called(lambda client: client.get(task_id, messages))
 
     async def cancel(self, task_id: str) -> Snapshot:
         """Stop the task; the task as it stands then. AgentFailed -32002: it had ended before."""
@@ -138,12 +155,14 @@ class Agent:
         self._wire = second
         return snapshot
 
-    async def _asked(self, card: Card, wire: Wire, asking: Asking) -> AsyncGenerator[Received, None]:
+    async def _asked(
+        self, card: Card, wire: Wire, asking: Asking, patience: float | None
+    ) -> AsyncGenerator[Received, None]:
         """One question on one wire: streamed, or sent where the agent does not stream."""
         client, began = self._client(card, wire), False
         if card.streaming is not False:
             try:
-                async with aclosing(client.stream(asking)) as coming:
+                async with aclosing(client.stream(asking, patience)) as coming:
                     async for received in coming:
                         began = True
                         yield received

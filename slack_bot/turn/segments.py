@@ -261,10 +261,12 @@ class Ledger:
         limits = self._limits
         if cards and present.weight + cards > limits.rotate_bytes - limits.reserve:
             return True
-        age = now - present.opened_at
-        if age >= limits.rotate_after + limits.rotate_grace:
+        due = (
+            present.opened_at + limits.rotate_after
+        )  # summed as in `deadline`: a rounding must not part them
+        if now >= due + limits.rotate_grace:
             return bool(self._waiting.strip()) or not final
-        return age >= limits.rotate_after and not final and _ends_well(present)
+        return now >= due and not final and _ends_well(present)
 
     def _end(self, present: Segment, now: float) -> Step:
         """Close the message where it stands."""
