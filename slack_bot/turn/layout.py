@@ -24,7 +24,6 @@ _CLOSES = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 _FRAGILE = re.compile(r"(?:[*_~`|\\#>-]+|&#?\w*|<\S*)\Z")
 _FRAGILE_REACH = 64  # characters looked back over to keep a run of marks or an entity whole
 _LINE_REACH = 400  # characters of the line before a cut that are looked at
-_NEVER = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +161,9 @@ def _best(
         return found.get(here, 0)
     if found:
         return found[max(found)]
-    if word or anywhere or here is not None:
+    if word or anywhere or here is not None or is_near:
         return word or anywhere
-    return _anywhere(waiting, room)
+    return _anywhere(waiting, max(1, room))
 
 
 def _rank(cut: Cut, text: str) -> Rank:
@@ -185,6 +184,6 @@ def _anywhere(text: str, room: int) -> int:
     """As much as there is room for, without a cut through a cluster, a run of marks or an entity."""
     cut = cluster_cut(text, room)
     fragile = _FRAGILE.search(text[max(0, cut - _FRAGILE_REACH) : cut])
-    if fragile and cut > len(fragile.group()):
+    if fragile and len(fragile.group()) < min(cut, _FRAGILE_REACH):
         cut = cluster_cut(text, cut - len(fragile.group()))
     return cut
