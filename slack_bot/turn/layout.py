@@ -106,11 +106,13 @@ def quality_at_end(text: str, standing: Standing) -> Rank | None:
     """How good a place the end of `text` is, which stands as `standing`; None: within a word or a mark."""
     state = open_at_end("", before=standing)
     if text.endswith("\n"):
-        if state.fence or state.table or state.header or state.emphasis or state.code:
+        if state.header:
+            return Rank.WORD  # a table's header row, as far as is known
+        if state.fence or state.table or state.emphasis or state.code:
             return Rank.ROW
         rank = Rank.PARAGRAPH if text[:-1].rpartition("\n")[2].strip() == "" else Rank.LINE
         return _leading_on(text[-_LINE_REACH:], rank)
-    if state.emphasis or state.code or state.fence or state.table or state.header:
+    if state.emphasis or state.code or state.fence or state.table:
         return Rank.WORD if text[-1:].isspace() else None
     if not text[-1:].isspace():
         return None

@@ -125,6 +125,7 @@ def test_a_message_past_its_time_ends_at_the_next_line() -> None:
         ("```\none\n", Rank.ROW),
         ("```\none\n\n", Rank.ROW),
         ("|a|\n|-|\n|1|\n", Rank.ROW),
+        ("|a|\n", Rank.WORD),
         ("**a\n", Rank.ROW),
         ("one. ", Rank.SENTENCE),
         ("one ", Rank.WORD),
