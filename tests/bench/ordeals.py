@@ -189,11 +189,13 @@ def run(planned: Plan, *, most_seconds: float = 60.0) -> Report:
     report = Report(planned, Verdict("hung"))
     began = time.perf_counter()
     with _heard() as broken:
+        ordeal = _Ordeal(planned, report, broken)
         try:
             with _bounded(most_seconds):
-                virtual.run(_Ordeal(planned, report, broken).run())
+                virtual.run(ordeal.run())
         except (TookTooLong, TimeoutError, virtual.DeadEnd) as error:
             report.verdict = Verdict("hung", f"{type(error).__name__}: {error}")
+            report.took = ordeal.now
     report.seconds = time.perf_counter() - began
     return report
 
@@ -207,9 +209,15 @@ class _Ordeal:
         self._workspace.add_channel(CHANNEL)
         self._workspace.add_user(USER)
         self._root = ""
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def now(self) -> float:
+        """Virtual seconds, also when it is over."""
+        return self._loop.time() if self._loop is not None else 0.0
 
     async def run(self) -> None:
-        planned = self._plan
+        planned, self._loop = self._plan, asyncio.get_running_loop()
         settings = load(
             {
                 "SLACK_BOT_TOKEN": BOT_TOKEN,
@@ -236,7 +244,7 @@ class _Ordeal:
             if planned.refused:
                 self._befall({"chat.startStream": [planned.refused]})
             await self._ask(app)
-            self._report.took = self._clock.monotonic()
+            self._report.took = self.now
         self._report.thread = self._mine()
         self._report.verdict = judge(planned.truth, self._scene())
 
@@ -329,20 +337,29 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 @contextmanager
 def _bounded(seconds: float) -> Iterator[None]:
-    """`TookTooLong` out of whatever runs when `seconds` of real time are over, and again each second."""
+    """`TookTooLong` out of whatever runs when `seconds` of real time are over."""
 
     def ring(number: int, frame: FrameType | None) -> None:
         del number
-        where = f"{frame.f_code.co_qualname}:{frame.f_lineno}" if frame is not None else "?"
-        raise TookTooLong(f"{seconds:g} s of real time are over, in {where}")
+        raise TookTooLong(f"{seconds:g} s of real time are over, in {_where(frame)}")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 10.0)  # again, where even the clearing up does not end
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _where(frame: FrameType | None) -> str:
+    """The innermost functions of the bot's."""
+    names: list[str] = []
+    while frame is not None and len(names) < 4:
+        if "slack_bot" in frame.f_code.co_filename and "tests" not in frame.f_code.co_filename:
+            names.append(f"{frame.f_code.co_qualname}:{frame.f_lineno}")
+        frame = frame.f_back
+    return " < ".join(names) or "?"
 
 
 @contextmanager
