@@ -261,7 +261,7 @@ class Ledger:
         limits = self._limits
         if cards and present.weight + cards > limits.rotate_bytes - limits.reserve:
             return True
-        due = present.opened_at + limits.rotate_after  # summed as in `deadline`: a rounding must not part them
+        due = present.opened_at + limits.rotate_after  # as in `deadline`: no rounding must part them
         if now >= due + limits.rotate_grace:
             return bool(self._waiting.strip()) or not final
         return now >= due and not final and _ends_well(present)
