@@ -240,14 +240,18 @@ class Desk:
             log.error("a thread's context was not kept: %s", error, extra={"thread_ts": thread.ts})
 
     async def _learn(self) -> None:
-        if self._agent.wire is None or self._settings.agent.wire != "auto":
-            return
+        """Keep what the turn taught about the agent: it saves an attempt next time."""
+        facts = dict(self._agent.habits)
+        if self._agent.wire is not None and self._settings.agent.wire == "auto":
+            facts["wire"] = self._agent.wire
         lore = self._store.lore
         try:
-            if (await lore.learned(self._agent.name)).get("wire") != self._agent.wire:
-                await lore.learn(self._agent.name, "wire", self._agent.wire, self._clock.wall())
+            known = await lore.learned(self._agent.name) if facts else {}
+            for name, value in facts.items():
+                if known.get(name) != value:
+                    await lore.learn(self._agent.name, name, value, self._clock.wall())
         except StoreError as error:
-            log.error("the agent's wire was not kept: %s", error)
+            log.error("what was learned about the agent was not kept: %s", error)
 
     # -- small things ----------------------------------------------------------------------------------------
 

@@ -60,10 +60,14 @@ class AgentSettings(Section):
     """Hosts (host or host:port) other than `url`'s that a card may send us, and our credentials, to."""
     wire: Literal["auto", "0.3", "1.0"] = "auto"
     """A2A wire version; auto reads the card and switches once if the agent does not know the method."""
-    convention: Literal["auto", "generic", "caipe", "caipe-0.2"] = "auto"
+    convention: Literal[
+        "auto", "generic", "caipe", "caipe-0.2", "adk", "strands", "langgraph", "agno", "fasta2a"
+    ] = "auto"
     """How the agent marks narration and answer; auto recognises it from the events."""
     answer_from: Literal["auto", "artifact", "status", "message"] = "auto"
-    """Where the answer stands."""
+    """Where the answer stands that is shown live, and counts at the end; auto learns it and remembers."""
+    answer_marker: Literal["auto", "expected", "off"] = "auto"
+    """Take `[FINAL ANSWER]` and JSON off an answer; expected: what comes before it is held. auto learns."""
     extensions: tuple[str, ...] = ()
     """A2A extension URIs to activate."""
     bearer_token: SecretStr | None = None
@@ -161,7 +165,7 @@ class GovernorSettings(Section):
     """Typing statuses in a minute. Slack: 600."""
     posts_per_second: float = Field(default=1.0, gt=0)
     """Posts in a second, in one channel. Slack: 1."""
-    post_burst: float = Field(default=1.0, ge=1)
+    post_burst: float = Field(default=3.0, ge=1)
     """Posts at once, in one channel. Slack tolerates more and does not say how many."""
     reads_per_minute: float = Field(default=50.0, gt=0)
     """Reads of a thread or channel in a minute. Slack: Tier 3, 50."""

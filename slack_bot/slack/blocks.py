@@ -105,7 +105,8 @@ def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str
     if not above and not under:
         return {"markdown_text": text or says}
     shown = [*above, *([markdown(text)] if text else []), *under]
-    return {"text": fallback(text or says) or "…", "blocks": shown}
+    said = fallback(text or says)
+    return {**({"text": said} if said else {}), "blocks": shown}
 
 
 def first_piece(text: str, limit: int) -> str:

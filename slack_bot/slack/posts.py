@@ -67,7 +67,7 @@ class Posts:
 
     async def _stands(self, metadata: Args) -> str | None:
         """The ts of the message with this metadata, if the thread shows it. Not knowing counts as no."""
-        for pause in REPEAT_PAUSES:
+        for pause in (*REPEAT_PAUSES, 0.0):
             messages = await self._line.thread(self._place)
             if messages is not None:
                 return next(

@@ -24,12 +24,12 @@ async def rewrite(delivery: Delivery, laid: Sequence[str], under: Sequence[Args]
     await delivery.rest(close)
     for number, text in enumerate(laid):
         below = under if number == len(laid) - 1 else ()
+        if number < len(delivery.messages):
+            if await _lay(delivery, number, text, below, close):
+                continue
+            await _remove(delivery, number)
         if delivery.ended is not None:
             return False
-        if number < len(delivery.messages) and await _lay(delivery, number, text, below, close):
-            continue
-        if number < len(delivery.messages):
-            await _remove(delivery, number)
         await delivery.post(text, below, close)
     await _remove(delivery, len(laid))
     last = delivery.last

@@ -22,6 +22,8 @@ class Kind(StrEnum):
     TOOL_END = "tool_notification_end"
     PLAN = "execution_plan"
     FORM = "form"
+    THOUGHT = "thought"  # what the model thinks
+    TOOL = "tool"  # calls and results, told by its data parts
     OTHER = "other_artifact"
 
 
@@ -33,7 +35,10 @@ class Convention:
     `append_by_default`: what an absent `append` means. `live`: untagged streaming text is the answer.
     `paragraph_after_tools`: answer text that goes on after a tool begins a new paragraph.
     `noise`: untagged text that is not worth keeping; `leak`: raw machine text that must never be shown.
-    `announcements`: tool names that are no tools but say what comes next.
+    `announcements`: tool names that are no tools but say what comes next. `signs`: beginnings of metadata
+    keys that only this dialect uses. `answer_from`: where its answer stands, as far as that is known; it
+    counts less than what was learned. `narrates_before_tools`: text before a tool call says what the agent
+    is about to do, so it is no part of the answer in the end.
     """
 
     name: str
@@ -49,10 +54,17 @@ class Convention:
     announcements: re.Pattern[str] | None = None
     sub_agent_key: str | None = None
     sub_agent_value: str = ""
+    signs: tuple[str, ...] = ()
+    answer_from: str = ""
+    narrates_before_tools: bool = False
 
     def knows(self, name: str) -> bool:
         """`name` is an artifact name that only this dialect gives a meaning to."""
         return name in self.exact or any(pattern.search(name) for pattern, _ in self.patterns)
+
+    def signed(self, metadata: Metadata) -> bool:
+        """`metadata` has a key that only this dialect uses."""
+        return bool(self.signs) and any(key.startswith(self.signs) for key in metadata)
 
     def kind(self, name: str) -> Kind:
         """What an artifact called `name` is."""
