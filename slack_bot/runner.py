@@ -51,6 +51,9 @@ BUSY = "is writing; Slack is busy, it follows shortly..."
 _EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
 
 
+_TICK = 0.001  # seconds: a shorter rest may be lost in rounding, and the clock stand still
+
+
 @dataclass(frozen=True, slots=True)
 class RunnerOptions:
     """What a turn needs to know. `secrets` never reach Slack; `remember` keeps ids once they are known.
@@ -285,8 +288,9 @@ class _Run:
             return
         due = self._next_due() if self._sink.is_live else None
         keep = self._options.stream.status_refresh
+        rest = keep if due is None else min(max(due, _TICK) if due else due, keep)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), keep if due is None else min(due, keep))
+            await asyncio.wait_for(self._wake.wait(), rest)
         await self._sink.keep_status()
 
     def _next_due(self) -> float | None:
