@@ -22,7 +22,6 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from .a2a.agent import Agent, new_http
-from .a2a.habits import HABITS
 from .clock import Clock, loop_clock
 from .dispatch import Desk
 from .errors import BotError, SettingsError
@@ -33,6 +32,7 @@ from .listeners.socket_mode import serve_socket
 from .observe.facts import Watcher, Watchers
 from .settings import Settings
 from .slack.api import SlackApi, new_web_client
+from .slack.gate import LocalGate
 from .store.contracts import Store
 from .store.opening import open_store
 
@@ -94,12 +94,16 @@ async def build(
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
         agent = Agent(http, settings.agent, clock)
-        learned = await store.lore.learned(agent.name)
-        agent.habits = {name: learned[name] for name in HABITS if name in learned}
-        if settings.agent.wire == "auto":
-            agent.wire = learned.get("wire")
+        agent.recall(await store.lore.learned(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
-        api = SlackApi(web_client, clock, watchers, settings.stream.retry_later)
+        api = SlackApi(
+            web_client,
+            clock,
+            watchers,
+            settings.stream.retry_later,
+            gate=LocalGate(settings.governor, clock),
+            write_timeout=settings.slack.slack_write_timeout,
+        )
         desk = Desk(agent, store, api, settings, clock, watchers)
         door = SlackDoor(web_client, web_client.token or "")
         bolt = _new_bolt(settings, slack_session, door)

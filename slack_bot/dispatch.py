@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 
 WAITING_REACTION = "hourglass_flowing_sand"
 _FAREWELL_SECONDS = 5.0
+_TOO_LONG = "This took too long and was ended."
 _BROKE = "Something went wrong in the bot while it was answering."
 _ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
@@ -142,9 +143,9 @@ class Desk:
         self.start(again)
         return Retrying.STARTED
 
-    async def feedback(self, turn: str, user: str, value: str) -> None:
-        """Keep a press of a feedback button. Raises StoreError."""
-        await self._store.feedback.record(Press(turn, user, value, self._clock.wall()))
+    async def feedback(self, turn: str, user: str, value: str) -> bool:
+        """Keep a press of a feedback button. False: that was kept before. Raises StoreError."""
+        return await self._store.feedback.record(Press(turn, user, value, self._clock.wall()))
 
     async def whisper(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         """Tell one person something in a thread. Best effort."""
@@ -200,11 +201,16 @@ class Desk:
     async def _turn(self, question: Question, control: Control) -> None:
         sink = self._sink(question)
         try:
-            await self._answer(question, sink, control)
+            async with asyncio.timeout(self._settings.desk.turn_limit):
+                await self._answer(question, sink, control)
         except asyncio.CancelledError:
             self._closed(question, Outcome.LOST, "the bot was ended")
             await self._tell(question, sink, _ENDING)
             raise
+        except TimeoutError:
+            log.error("turn took longer than desk.turn_limit", extra={"turn": question.key})
+            self._closed(question, Outcome.LOST, "the desk's time was up")
+            await self._tell(question, sink, _TOO_LONG, offer_retry=True)
         except Exception:  # the only one: a turn that broke ends here
             log.exception("turn broke", extra={"turn": question.key})
             self._closed(question, Outcome.FAILED, "the turn broke; see the log")
@@ -220,6 +226,7 @@ class Desk:
             stream=self._settings.stream,
             secrets=self._secrets,
             remember=kept.remember,
+            start_wait=self._settings.governor.start_wait,
         )
         result = await run_turn(question, self._agent, sink, options, self._clock, self._watcher, control)
         await kept.keep(conversation_after(kept.conversation, question, result))
@@ -234,10 +241,7 @@ class Desk:
 
     async def _learn(self) -> None:
         """Keep what the turn taught about the agent: it saves an attempt next time."""
-        facts = dict(self._agent.habits)
-        if self._agent.wire is not None and self._settings.agent.wire == "auto":
-            facts["wire"] = self._agent.wire
-        lore = self._store.lore
+        facts, lore = self._agent.facts, self._store.lore
         try:
             known = await lore.learned(self._agent.name) if facts else {}
             for name, value in facts.items():

@@ -13,6 +13,8 @@ from .slack.orders import Batch
 from .turn.actions import Card, Remember
 from .turn.buffer import StreamBuffer
 
+_EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
+
 
 class Outbox:
     """All that waits. `buffer` holds the text, which leaves it only when Slack has said ok."""
@@ -52,6 +54,16 @@ class Outbox:
         """The status that waits; it is the caller's now."""
         waiting, self.status = self.status, None
         return waiting
+
+    @property
+    def has_cards(self) -> bool:
+        """Cards or a plan title wait."""
+        return bool(self._cards) or self._plan_title is not None
+
+    def is_due(self, now: float) -> bool:
+        """Something may be written now, as far as can be told without cutting the text."""
+        deadline = self.buffer.deadline()
+        return self.has_cards or (deadline is not None and deadline <= now + _EARLY)
 
     def batch(self, now: float) -> Batch:
         """What may be written now. The text stays in the buffer; cards and title are the caller's now."""

@@ -19,8 +19,9 @@ from .clock import Clock
 from .observe.facts import AgentEvent, Decided, TurnClosed, TurnOpened, Watcher
 from .outbox import Outbox
 from .reader import Control, Hearing, Reader
-from .sections import AgentSettings, StreamSettings
-from .slack.orders import Ending, Written
+from .sections import AgentSettings, GovernorSettings, StreamSettings
+from .slack.governor import Rank
+from .slack.orders import Batch, Ending, Written
 from .slack.sink import Sink
 from .turn.actions import (
     Action,
@@ -44,15 +45,23 @@ from .turn.machine import State, Turn
 from .turn.record import Outcome, Question, TurnResult
 from .turn.safety import Safety, neutralise
 
+WRITING = "is writing..."
+BUSY = "is writing; Slack is busy, it follows shortly..."
+"""Shown while an answer waits for the slot to start its stream, at first and for longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunnerOptions:
-    """What a turn needs to know. `secrets` never reach Slack; `remember` keeps ids once they are known."""
+    """What a turn needs to know. `secrets` never reach Slack; `remember` keeps ids once they are known.
+
+    `start_wait`: seconds an answer waits for a slot to start its stream.
+    """
 
     agent: AgentSettings
     stream: StreamSettings
     secrets: tuple[str, ...] = ()
     remember: Callable[[Remember], Awaitable[None]] | None = None
+    start_wait: float = GovernorSettings().start_wait
 
 
 async def run_turn(
@@ -96,6 +105,7 @@ class _Run:
         )
         self._wake = asyncio.Event()
         self._gone = asyncio.Event()
+        self._slot_asked_at: float | None = None  # since when something waits for Slack's budget
         self._close: Close | None = None
         self._rewrite: str | None = None
         self._form: Form | None = None
@@ -119,7 +129,9 @@ class _Run:
             writer.cancel()
             with suppress(asyncio.CancelledError):
                 await writer
-        if not self._gone.is_set():
+        if self._gone.is_set():
+            self._sink.hush()
+        else:
             await self._finish()
         return self._result()
 
@@ -198,9 +210,19 @@ class _Run:
 
     async def _write_batch(self) -> bool:
         """One write. False when there will be no more."""
-        batch = self._outbox.batch(self._now())
-        stopped = self._control.stopped_by is not None
-        if batch.is_empty or not self._sink.is_live or stopped or self._rewrite is not None:
+        goes_on, now = self._close is None, self._now()
+        if self._control.stopped_by is not None:
+            self._sink.hush()
+        elif self._sink.is_live and self._rewrite is None and self._outbox.is_due(now):
+            if not self._sink.may_write(self._rank(), self._wake.set):
+                await self._wait_for_slot(now)
+                return goes_on  # the end takes the place in the line, and all that is left with it
+            self._slot_asked_at = None
+            return await self._write_now(self._outbox.batch(now))
+        return goes_on
+
+    async def _write_now(self, batch: Batch) -> bool:
+        if batch.is_empty:
             return self._close is None
         match await self._sink.write(batch):
             case Written.SHOWN:
@@ -214,14 +236,38 @@ class _Run:
                 self._control.stop(self._question.user)
         return True
 
+    def _rank(self) -> Rank:
+        """What waits, for those who decide who goes first."""
+        if self._outbox.buffer.deadline() is not None and not self._outbox.buffer.begun:
+            return Rank.FIRST
+        return Rank.CARDS if self._outbox.has_cards else Rank.LATER
+
+    async def _wait_for_slot(self, now: float) -> None:
+        """Slack's budget is spent. Nobody waits in silence: before the stream stands, the status says so."""
+        if self._slot_asked_at is None:
+            self._slot_asked_at = now
+            await self._sink.show_status(WRITING)
+        elif now >= self._slot_asked_at + self._options.start_wait and not self._sink.opened:
+            self._sink.start_late()
+            await self._sink.show_status(BUSY)
+
     async def _rest_until_due(self) -> None:
         if self._close is not None or self._wake.is_set():
             return
-        due = self._outbox.due(self._now()) if self._sink.is_live else None
+        due = self._next_due() if self._sink.is_live else None
         keep = self._options.stream.status_refresh
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), keep if due is None else min(due, keep))
         await self._sink.keep_status()
+
+    def _next_due(self) -> float | None:
+        """Seconds until there is something to do; None: until somebody says so."""
+        now = self._now()
+        if self._slot_asked_at is None or not self._outbox.is_due(now):
+            return self._outbox.due(now)
+        if self._sink.opened:
+            return None
+        return max(0.0, self._slot_asked_at + self._options.start_wait - now)
 
     async def _finish(self) -> None:
         close = self._close

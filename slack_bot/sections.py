@@ -18,6 +18,7 @@ def _http_url(value: str) -> str:
     return value
 
 
+Seconds = Annotated[float, Field(gt=0)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 
 
@@ -40,6 +41,8 @@ class SlackSettings(Section):
     """Web API base."""
     slack_timeout: float = Field(default=30.0, gt=0)
     """Seconds for one Web API call."""
+    slack_write_timeout: float = Field(default=10.0, gt=0)
+    """Seconds for one Web API call that writes: what comes of it is then found out, which beats waiting."""
     http_host: str = "0.0.0.0"
     """Address of the HTTP server in HTTP mode."""
     http_port: int = Field(default=3000, ge=0, le=65535)
@@ -81,6 +84,10 @@ class AgentSettings(Section):
     """Seconds to fetch the agent card."""
     call_timeout: float = Field(default=30.0, gt=0)
     """Seconds for a single call (read a task, cancel)."""
+    connect_retries: int = Field(default=2, ge=0)
+    """Times a question is sent again when no connection could be made: 1, 2, 4 ... seconds later."""
+    accept_within: float = Field(default=30.0, ge=0)
+    """Seconds, in all, for the agent to take a question: retries, and the pauses a busy agent asks for."""
     idle_timeout: float = Field(default=120.0, gt=0)
     """Seconds without an event before the agent is asked what became of the task. Pings do not count."""
     turn_timeout: float = Field(default=1800.0, gt=0)
@@ -94,7 +101,16 @@ class AgentSettings(Section):
     asked_grace: float = Field(default=2.0, ge=0)
     """Seconds to go on reading after the agent asked, before the stream is closed from this side."""
     poll_for: float = Field(default=60.0, ge=0)
-    """Seconds to ask for the task's end after its stream was lost."""
+    """Seconds without any useful answer about a task whose stream was lost, until that is given up."""
+    poll_pauses: tuple[Seconds, ...] = Field(default=(1.0, 2.0, 3.0, 5.0), min_length=1)
+    """Seconds between two looks at a task whose stream was lost; the last one repeats."""
+    poll_jitter: float = Field(default=0.2, ge=0, lt=1)
+    """Share by which each of those pauses is changed at random."""
+    silence_told: float = Field(default=15.0, ge=0)
+    """Seconds without news of a task whose stream was lost, or fell silent, until the reader is told so."""
+    resubscribe_03: bool = False
+    """Join a lost stream again on the 0.3 wire too. Only for servers that then begin with the whole task:
+    a2a-sdk 0.3 loses what was said in between, stores the rest twice and may hang [obs]."""
     card_ttl: float = Field(default=300.0, ge=0)
     """Seconds an agent card is believed."""
 
@@ -119,18 +135,55 @@ class StreamSettings(Section):
     retry_later: float = Field(default=60.0, ge=0)
     """Seconds one write may wait, in all, for a limit or an outage of Slack's to pass."""
     rotate_after: float = Field(default=240.0, gt=0)
-    """No effect yet. Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
+    """Seconds of age at which an answer goes on in a new message, if a line ends there [obs: Slack: 300]."""
+    rotate_grace: float = Field(default=20.0, ge=0)
+    """Seconds more in which a line's end is waited for before it goes on in a new message anyway."""
     rotate_bytes: int = Field(default=9_000, gt=0)
-    """No effect yet. Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
+    """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
-    """No effect yet. Messages that one answer may take."""
+    """Messages that one answer may take."""
     task_display_mode: Literal["plan", "timeline"] = "plan"
     """How Slack groups task cards."""
+
+
+class GovernorSettings(Section):
+    """Slack's budgets, shared by all answers of a workspace. A refusal lowers them for a while."""
+
+    starts_per_minute: float = Field(default=20.0, gt=0)
+    """Streams that may be started in a minute. Slack: Tier 2, 20."""
+    stops_per_minute: float = Field(default=20.0, gt=0)
+    """Streams that may be stopped in a minute. Slack: Tier 2, 20."""
+    appends_per_minute: float = Field(default=100.0, gt=0)
+    """Appends in a minute, for all streams together. Slack: Tier 4, 100."""
+    updates_per_minute: float = Field(default=50.0, gt=0)
+    """Edits of messages in a minute. Slack: Tier 3, 50."""
+    statuses_per_minute: float = Field(default=600.0, gt=0)
+    """Typing statuses in a minute. Slack: 600."""
+    posts_per_second: float = Field(default=1.0, gt=0)
+    """Posts in a second, in one channel. Slack: 1."""
+    post_burst: float = Field(default=1.0, ge=1)
+    """Posts at once, in one channel. Slack tolerates more and does not say how many."""
+    reads_per_minute: float = Field(default=50.0, gt=0)
+    """Reads of a thread or channel in a minute. Slack: Tier 3, 50."""
+    others_per_minute: float = Field(default=20.0, gt=0)
+    """Calls in a minute of every other method. Slack: Tier 2, 20, or more."""
+    rate_share: float = Field(default=0.9, gt=0, le=1)
+    """Part of these rates that is used: Slack counts when a call arrives, not when it is sent."""
+    burst_share: float = Field(default=1.0, gt=0, le=1)
+    """Part of a minute's calls that may be made at once after a rest. Slack does not say how many."""
+    recover_after: float = Field(default=60.0, gt=0)
+    """Seconds without a refusal after which a lowered rate is raised by half."""
+    starving_after: float = Field(default=10.0, gt=0)
+    """Seconds after which text that waits for its slot counts as a card: cards cannot starve it."""
+    start_wait: float = Field(default=5.0, ge=0)
+    """Seconds an answer waits for a slot to start a stream; then it becomes an ordinary message."""
 
 
 class DeskSettings(Section):
     """How turns are kept in order."""
 
+    turn_limit: float = Field(default=2100.0, gt=0)
+    """Seconds from a turn's begin to its end in Slack: the agent's time and all waiting for Slack."""
     shutdown_grace: float = Field(default=20.0, ge=0)
     """Seconds that running answers get to finish when the bot is told to end."""
     remembered_questions: int = Field(default=1000, ge=0)

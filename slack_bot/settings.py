@@ -21,6 +21,7 @@ from .errors import SettingsError
 from .sections import (
     AgentSettings,
     DeskSettings,
+    GovernorSettings,
     LogSettings,
     Section,
     SlackSettings,
@@ -48,30 +49,44 @@ class Settings(Section):
     slack: SlackSettings = SlackSettings()
     agent: AgentSettings = AgentSettings()
     stream: StreamSettings = StreamSettings()
+    governor: GovernorSettings = GovernorSettings()
     desk: DeskSettings = DeskSettings()
     store: StoreSettings = StoreSettings()
     log: LogSettings = LogSettings()
 
     @model_validator(mode="after")
     def _contradictions(self) -> Self:
-        agent = self.agent
+        agent, lines = self.agent, list(_unnested(self))
         if (agent.header_name is None) != (agent.header_value is None):
-            raise ValueError(
+            lines.append(
                 f"{env_name(('agent', 'header_name'))} and {env_name(('agent', 'header_value'))} belong"
                 " together: set both or neither"
             )
-        inner = agent.idle_timeout + agent.poll_for
-        if agent.turn_timeout <= inner:
-            raise ValueError(
-                f"{env_name(('agent', 'turn_timeout'))} ({agent.turn_timeout:g} s) must be larger than"
-                f" idle_timeout + poll_for ({inner:g} s)"
-            )
-        if agent.connect_timeout >= agent.idle_timeout:
-            raise ValueError(
-                f"{env_name(('agent', 'connect_timeout'))} ({agent.connect_timeout:g} s) must be smaller than"
-                f" idle_timeout ({agent.idle_timeout:g} s)"
-            )
+        if lines:
+            raise ValueError("\n".join(lines))
         return self
+
+
+def _unnested(settings: Settings) -> Iterator[str]:
+    """Budgets that do not nest: connect < idle < stream and continuation < turn < desk (delivery.md 7.5)."""
+    agent = settings.agent
+    if agent.connect_timeout >= agent.idle_timeout:
+        yield (
+            f"{env_name(('agent', 'connect_timeout'))} ({agent.connect_timeout:g} s) must be smaller than"
+            f" idle_timeout ({agent.idle_timeout:g} s)"
+        )
+    inner = agent.accept_within + agent.idle_timeout + agent.poll_for
+    if agent.turn_timeout <= inner:
+        yield (
+            f"{env_name(('agent', 'turn_timeout'))} ({agent.turn_timeout:g} s) must be larger than"
+            f" accept_within + idle_timeout + poll_for ({inner:g} s)"
+        )
+    inner, desk = agent.turn_timeout + settings.stream.retry_later, settings.desk
+    if desk.turn_limit <= inner:
+        yield (
+            f"{env_name(('desk', 'turn_limit'))} ({desk.turn_limit:g} s) must be larger than"
+            f" turn_timeout + retry_later ({inner:g} s)"
+        )
 
 
 def load(

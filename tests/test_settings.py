@@ -166,11 +166,34 @@ def test_a_name_like_no_other_is_told_without_a_guess() -> None:
         ("SLACK_BOT_AGENT__HEADER_NAME", "X-Key", " and SLACK_BOT_AGENT__HEADER_VALUE belong together"),
         ("SLACK_BOT_AGENT__TURN_TIMEOUT", "100", " (100 s) must be larger than"),
         ("SLACK_BOT_AGENT__CONNECT_TIMEOUT", "120", " (120 s) must be smaller than"),
+        (
+            "SLACK_BOT_DESK__TURN_LIMIT",
+            "1860",
+            " (1860 s) must be larger than turn_timeout + retry_later (1860",
+        ),
+        ("SLACK_BOT_AGENT__POLL_PAUSES", "1,0", " is '0': input should be greater than 0"),
     ],
 )
 def test_a_wrong_value_is_one_line_that_names_the_variable(name: str, value: str, line: str) -> None:
     (told,) = problems({name: value})
     assert told.startswith(name + line)
+
+
+def test_each_budget_that_does_not_nest_is_a_line_of_its_own() -> None:
+    """connect < idle < stream and continuation < turn < desk"""
+    env = {
+        "SLACK_BOT_AGENT__CONNECT_TIMEOUT": "300",
+        "SLACK_BOT_AGENT__IDLE_TIMEOUT": "200",
+        "SLACK_BOT_AGENT__TURN_TIMEOUT": "250",
+        "SLACK_BOT_DESK__TURN_LIMIT": "240",
+    }
+    told = problems(env)
+    assert [line.split(" ")[0] for line in told] == [
+        "SLACK_BOT_AGENT__CONNECT_TIMEOUT",
+        "SLACK_BOT_AGENT__TURN_TIMEOUT",
+        "SLACK_BOT_DESK__TURN_LIMIT",
+    ]
+    assert all("must be" in line for line in told)
 
 
 def test_every_problem_is_told_at_once() -> None:

@@ -15,8 +15,10 @@ import functools
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
+import httpx
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from slack_bot.app import App, build, serve
@@ -31,6 +33,7 @@ from slack_bot.playground.workspace import (
     BOT_TOKEN,
     SIGNING_SECRET,
     Envelope,
+    Rules,
     SeenMessage,
     Workspace,
 )
@@ -123,6 +126,36 @@ def failure(text: str, *, ids: str = "1") -> Tape:
     return Tape({"wire": "0.3"}, (*moments, Moment(0.6, end="closed")))
 
 
+def on_wire(tape: Tape, wire: str) -> Tape:
+    """The same, as it would be said on this wire."""
+    if wire == "0.3":
+        return tape
+    moments = tuple(
+        moment if moment.event is None else replace(moment, event=_said_on_1_0(moment.event))
+        for moment in tape.moments
+    )
+    return Tape({**tape.head, "wire": wire}, moments)
+
+
+def _said_on_1_0(event: dict[str, Any]) -> dict[str, Any]:
+    names = {"task": "task", "status-update": "statusUpdate", "artifact-update": "artifactUpdate"}
+    return {names[event["kind"]]: _newer(event)}
+
+
+def _newer(value: Any) -> Any:
+    """Without kinds and `final`, with the newer names of states and roles."""
+    if isinstance(value, list):
+        return [_newer(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {key: _newer(each) for key, each in value.items() if key not in ("kind", "final")}
+    if isinstance(kept.get("state"), str):
+        kept["state"] = "TASK_STATE_" + kept["state"].upper().replace("-", "_")
+    if isinstance(kept.get("role"), str):
+        kept["role"] = "ROLE_" + kept["role"].upper()
+    return kept
+
+
 # -- the bot
 
 
@@ -207,11 +240,16 @@ async def whole_bot(
     store: Store | None = None,
     faults: Mapping[str, Sequence[str | None]] | None = None,
     cut_after: int | None = None,
+    rules: Rules | None = None,
+    through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
     **overrides: Any,
 ) -> AsyncIterator[Bot]:
-    """A bot whose agent answers the n-th question with the n-th tape, cut after so many events."""
+    """A bot whose agent answers the n-th question with the n-th tape, cut after so many events.
+
+    `rules`: Slack's limits; None: all of them. `through` stands between the bot and its agent.
+    """
     clock = virtual.virtual_clock()
-    workspace = Workspace(faults=faults)
+    workspace = Workspace(rules=rules or Rules.real(), faults=faults)
     _people(workspace)
     agent = ScriptedAgent(*(tapes or (answer("Hello."),)), cut_after=cut_after, clock=clock)
     facts: list[Fact] = []
@@ -219,7 +257,7 @@ async def whole_bot(
         bot_settings(**overrides),
         clock=clock,
         watcher=lambda fact: facts.append(fact),
-        http_transport=ScriptedTransport(agent),
+        http_transport=through(ScriptedTransport(agent)),
         slack_session=SlackSession(workspace, clock),
         store=store or MemoryStore(),
     )
@@ -236,7 +274,7 @@ async def bot_on_network(
 ) -> AsyncIterator[tuple[Workspace, SlackFace, App]]:
     """The same with real sockets and real time: Slack's HTTP and Socket Mode, the agent's HTTP."""
     clock = loop_clock()
-    workspace = Workspace()
+    workspace = Workspace(rules=Rules.real())
     _people(workspace)
     port = free_port()
     agent = ScriptedAgent(*(tapes or (answer("Hello.", seconds=0.2),)))

@@ -22,6 +22,7 @@ from .auth import Credentials, missing
 from .card import Card
 from .client import Client
 from .frames import Received, Snapshot
+from .habits import HABITS
 from .lookup import fetch_card
 from .origins import Origins, bare, place_of
 from .requests import WIRES, Asking, Wire, other
@@ -57,7 +58,7 @@ class Agent:
         self._fetching = asyncio.Lock()
         self._wire: Wire | None = None
         self.habits: dict[str, str] = {}
-        """What was learned about how it answers (`habits`), by name. May be set from the store."""
+        """What was learned about how it answers (`habits`), by name; the turns add to it."""
         self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
         """Stable key for the store: origin and path of the configured URL, without credentials."""
 
@@ -69,6 +70,18 @@ class Agent:
     @wire.setter
     def wire(self, value: str | None) -> None:
         self._wire = next((wire for wire in WIRES if wire == value), None)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What was learned and saves an attempt next time, by name: for the store."""
+        learned = self._wire is not None and self._settings.wire == "auto"
+        return {**self.habits, "wire": str(self._wire)} if learned else dict(self.habits)
+
+    def recall(self, facts: Mapping[str, str]) -> None:
+        """Know what was learned before. What the settings say counts more."""
+        self.habits = {name: facts[name] for name in HABITS if name in facts}
+        if self._settings.wire == "auto":
+            self.wire = facts.get("wire")
 
     async def prepare(self) -> Card:
         """The agent's card, at most `card_ttl` seconds old; an older one if it cannot be had anew.
@@ -89,10 +102,12 @@ class Agent:
         context_id: str | None = None,
         task_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        patience: float | None = None,
     ) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Close it (`aclosing`).
 
-        The end of the stream is not the end of the task. `metadata` goes into the message.
+        The end of the stream is not the end of the task. `metadata` goes into the message. `patience` is in
+        seconds, for each event, `idle_timeout` if None; who watches for silence himself gives more.
         Raises AgentError's subclasses; AgentUnreachable, CardError, AgentRefused: the question was not taken.
         """
         card = await self.prepare()
@@ -100,7 +115,7 @@ class Agent:
         for wire, is_last in self._attempts(card):
             began = False
             try:
-                async with aclosing(self._asked(card, wire, asking)) as coming:
+                async with aclosing(self._asked(card, wire, asking, patience)) as coming:
                     async for received in coming:
                         began, self._wire = True, wire
                         yield received
@@ -110,11 +125,21 @@ class Agent:
                     raise
                 self._log_switch(wire, error)
 
-    async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
-        """Join a running task's stream again: a snapshot first, then what follows. Only meant for 1.0."""
+    @property
+    def may_join(self) -> bool:
+        """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, if set so."""
+        if self._card is None or self._card.streaming is False:
+            return False
+        (wire, _), *_ = self._attempts(self._card)
+        return wire == "1.0" or self._settings.resubscribe_03
+
+    async def subscribe(
+        self, task_id: str, *, patience: float | None = None
+    ) -> AsyncGenerator[Received, None]:
+        """Join a running task's stream again: on 1.0 the task as it stands comes first, then what follows."""
         card = await self.prepare()
         wire, _ = self._attempts(card)[0]
-        async with aclosing(self._client(card, wire).subscribe(task_id)) as coming:
+        async with aclosing(self._client(card, wire).subscribe(task_id, patience)) as coming:
             async for received in coming:
                 yield received
 
@@ -140,12 +165,14 @@ class Agent:
         self._wire = second
         return snapshot
 
-    async def _asked(self, card: Card, wire: Wire, asking: Asking) -> AsyncGenerator[Received, None]:
+    async def _asked(
+        self, card: Card, wire: Wire, asking: Asking, patience: float | None
+    ) -> AsyncGenerator[Received, None]:
         """One question on one wire: streamed, or sent where the agent does not stream."""
         client, began = self._client(card, wire), False
         if card.streaming is not False:
             try:
-                async with aclosing(client.stream(asking)) as coming:
+                async with aclosing(client.stream(asking, patience)) as coming:
                     async for received in coming:
                         began = True
                         yield received

@@ -41,17 +41,20 @@ class Client:
         self._auth = auth
         self._host = str(place_of(interface.url) or "the agent")
 
-    async def stream(self, asking: Asking) -> AsyncGenerator[Received, None]:
-        """Ask, and yield each event as it comes. Raises AgentError's subclasses."""
+    async def stream(self, asking: Asking, patience: float | None = None) -> AsyncGenerator[Received, None]:
+        """Ask, and yield each event as it comes. `patience`: seconds for each; `idle_timeout` if None.
+
+        Raises AgentError's subclasses.
+        """
         body = ask_body(self._interface.wire, asking, stream=True, tenant=self._interface.tenant)
-        async with aclosing(self._streamed(body)) as coming:
+        async with aclosing(self._streamed(body, patience)) as coming:
             async for received in coming:
                 yield received
 
-    async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
+    async def subscribe(self, task_id: str, patience: float | None = None) -> AsyncGenerator[Received, None]:
         """Join a running task's stream again. Safe on 1.0 only: 0.3 servers lose the gap and may wedge."""
         body = task_body(self._interface.wire, "subscribe", task_id, self._interface.tenant)
-        async with aclosing(self._streamed(body)) as coming:
+        async with aclosing(self._streamed(body, patience)) as coming:
             async for received in coming:
                 yield received
 
@@ -86,8 +89,8 @@ class Client:
             except TimeoutError as error:
                 raise self._too_slow(limit) from error
 
-    async def _streamed(self, body: Json) -> AsyncGenerator[Received, None]:
-        idle = self._settings.idle_timeout
+    async def _streamed(self, body: Json, patience: float | None) -> AsyncGenerator[Received, None]:
+        idle = self._settings.idle_timeout if patience is None else patience
         with translated(self._host):
             async with self._posted(body, stream=True, limit=idle) as response:
                 if media_type(response) != _SSE:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
@@ -152,9 +153,19 @@ def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
 
 
 def _refused(message: str, response: httpx.Response) -> AgentRefused:
+    return AgentRefused(message, status=response.status_code, retry_after=_retry_after(response))
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """Seconds, as said or as the distance of two dates of the server's own clock (RFC 9110, 10.2.3)."""
     after = response.headers.get("retry-after", "").strip()
-    wait = float(after) if after.isascii() and after.isdigit() else None
-    return AgentRefused(message, status=response.status_code, retry_after=wait)
+    if after.isascii() and after.isdigit():
+        return float(after)
+    try:
+        until, now = (parsedate_to_datetime(each) for each in (after, response.headers.get("date", "")))
+        return max(0.0, (until - now).total_seconds())
+    except (ValueError, TypeError):
+        return None
 
 
 async def _error_body(response: httpx.Response) -> Any:

@@ -31,9 +31,10 @@ class Feedback:
             log.warning("ignored: %s", press.reason)
             return
         try:
-            await self._desk.feedback(press.turn, press.user, press.value)
+            is_new = await self._desk.feedback(press.turn, press.user, press.value)
         except StoreError as error:
             log.error("feedback was not kept: %s", error, extra={"turn": press.turn})
             await self._desk.whisper(press.channel, press.thread_ts, press.user, _NOT_KEPT)
             return
-        await self._desk.whisper(press.channel, press.thread_ts, press.user, _THANKS)
+        if is_new:
+            await self._desk.whisper(press.channel, press.thread_ts, press.user, _THANKS)

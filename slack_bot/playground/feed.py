@@ -150,7 +150,7 @@ class Feed:
             "plan_failed": seen.plan_failed,
             "state": seen.state,
             "for": seen.ephemeral_for,
-            "files": list(seen.files),
+            "files": [file.name for file in seen.files],
             "pressed": dict(self._pressed.get((channel, seen.ts), {})),
         }
 

@@ -8,6 +8,7 @@ So the whole Web API client runs as it does against Slack, on a virtual clock an
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
@@ -15,25 +16,43 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from aiohttp import FormData
+from aiohttp import (
+    ClientConnectorError,
+    ContentTypeError,
+    FormData,
+    RequestInfo,
+    ServerDisconnectedError,
+)
+from aiohttp.client_reqrep import ConnectionKey
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
 
 from ..clock import Clock
+from .expiry import Expiry
 from .workspace import Answer, Workspace
 
+PAGE = "<!DOCTYPE html><title>Something is broken</title>"
+"""What stands in front of Slack says when Slack does not answer."""
+_PAGE_TYPE = "text/html"
+_UPLOAD = "/upload/"
 _BEARER = "Bearer "
 
 
 class SlackResponse:
     """The part of aiohttp's response that slack_sdk reads."""
 
-    def __init__(self, answer: Answer, content_type: str = "application/json") -> None:
+    def __init__(self, answer: Answer, url: str, content_type: str = "application/json") -> None:
+        self.content_type = _PAGE_TYPE if answer.is_page else content_type
         self.status = answer.status
-        self.headers = {"Content-Type": content_type, **answer.headers}
-        self.content_type = content_type
-        self._raw = json.dumps(answer.body, ensure_ascii=False).encode()
+        self.headers = {"Content-Type": self.content_type, **answer.headers}
+        self._url = URL(url)
+        self._raw = PAGE.encode() if answer.is_page else json.dumps(answer.body, ensure_ascii=False).encode()
 
     async def json(self, **_: Any) -> Any:
-        """The body, decoded."""
+        """The body, decoded. aiohttp's `ContentTypeError` where it is a page."""
+        if self.content_type == _PAGE_TYPE:
+            request = RequestInfo(self._url, "POST", CIMultiDictProxy(CIMultiDict()), self._url)
+            raise ContentTypeError(request, (), status=self.status, message="unexpected mimetype")
         return json.loads(self._raw)
 
     async def text(self, **_: Any) -> str:
@@ -77,6 +96,7 @@ class SlackSession:
         self._clock = clock
         self._timeout = timeout
         self._latency = latency
+        self._expiry = Expiry(workspace, clock)
 
     def request(self, method: str, url: str, **options: Any) -> _Request:
         """A request to any Web API method or upload address, whatever its host."""
@@ -89,30 +109,51 @@ class SlackSession:
 
     async def close(self) -> None:
         """No more calls."""
+        self._expiry.cancel()
         self.closed = True
 
     async def perform(self, url: str, options: Mapping[str, Any]) -> SlackResponse:
-        """Make the call. `TimeoutError` after `timeout` where the workspace never answers."""
+        """Make the call. `TimeoutError` after `timeout` where the workspace never answers; aiohttp's errors
+        where the connection breaks.
+        """
         await asyncio.sleep(self._latency)
+        answer = self._make(url, options, arrived=False)
+        if answer.postponed:
+            await asyncio.sleep(answer.delay)
+            answer = self._make(url, options, arrived=True)
+        self._expiry.arm()
+        if answer.broken:
+            raise _broken(url, answer)
+        if not answer.answered:
+            await asyncio.sleep(self._timeout)
+            raise TimeoutError
+        await asyncio.sleep(answer.delay)
+        is_upload = _UPLOAD in urlsplit(url).path
+        return SlackResponse(answer, url, "text/plain" if is_upload else "application/json")
+
+    def _make(self, url: str, options: Mapping[str, Any], *, arrived: bool) -> Answer:
         path = urlsplit(url).path
-        if "/upload/" in path:
-            return self._upload(path.rpartition("/")[2], options)
-        answer = self.workspace.call(
-            path.rpartition("/")[2],
+        name = path.rpartition("/")[2]
+        if _UPLOAD in path:
+            data = options.get("data")
+            content = data if isinstance(data, bytes) else b""
+            return self.workspace.receive_file(name, content, arrived=arrived)
+        return self.workspace.call(
+            name,
             _arguments(url, options),
             now=self._clock.wall(),
             token=_token(options),
             is_json=options.get("json") is not None,
+            arrived=arrived,
         )
-        if not answer.answered:
-            await asyncio.sleep(self._timeout)
-            raise TimeoutError
-        return SlackResponse(answer)
 
-    def _upload(self, file_id: str, options: Mapping[str, Any]) -> SlackResponse:
-        data = options.get("data")
-        known = self.workspace.receive_file(file_id, len(data) if isinstance(data, bytes) else 0)
-        return SlackResponse(Answer({"ok": known}, 200 if known else 404), "text/plain")
+
+def _broken(url: str, answer: Answer) -> Exception:
+    if answer.broken == "cut":
+        return ServerDisconnectedError()
+    at = urlsplit(url)
+    key = ConnectionKey(at.hostname or "", at.port, at.scheme == "https", True, None, None, None)
+    return ClientConnectorError(key, ConnectionRefusedError(errno.ECONNREFUSED, "refused"))
 
 
 def _token(options: Mapping[str, Any]) -> str | None:

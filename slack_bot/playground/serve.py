@@ -31,7 +31,7 @@ from .slack_api import SlackFace
 from .stage import Stage
 from .switchboard import Switchboard
 from .web import build_site
-from .workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
+from .workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Rules, Workspace
 
 _LAST_PORT = 65_535
 _GRACE = 1.0  # seconds for running answers when the playground ends
@@ -83,14 +83,14 @@ async def _play(host: str, port: int, pace: float) -> None:
 
 @asynccontextmanager
 async def open_playground(
-    host: str = "127.0.0.1", port: int = 0, pace: float = agent.PACE
+    host: str = "127.0.0.1", port: int = 0, pace: float = agent.PACE, rules: Rules | None = None
 ) -> AsyncIterator[Playground]:
-    """Run everything until the context is left. Port 0 takes a free one.
+    """Run everything until the context is left. Port 0 takes a free one; `rules` None: all of Slack's limits.
 
     Raises BotError in one sentence if the page's address cannot be had.
     """
     clock = loop_clock()
-    workspace = Workspace()
+    workspace = Workspace(rules=Rules.real() if rules is None else rules)
     switchboard = Switchboard(httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None)))
     stage = Stage(workspace, switchboard, clock)
     async with AsyncExitStack() as stack:

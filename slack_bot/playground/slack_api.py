@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from aiohttp import web
 
 from ..clock import Clock
 from .events_api import EventsApi
+from .expiry import Expiry
+from .inprocess import PAGE
 from .socket_mode import RETRY_DELAYS, SocketMode
 from .workspace import Answer, Change, Envelope, Workspace
 
@@ -49,6 +51,7 @@ class SlackFace:
         self._clock = clock
         self._address = (host, port)
         self._closing = asyncio.Event()
+        self._expiry = Expiry(workspace, clock)
         self._deliveries: set[asyncio.Task[None]] = set()
         self._base = ""
 
@@ -93,6 +96,7 @@ class SlackFace:
 
     async def __aexit__(self, *_: object) -> None:
         self._unlisten()
+        self._expiry.cancel()
         self._closing.set()
         for delivery in self._deliveries:
             delivery.cancel()
@@ -128,17 +132,37 @@ class SlackFace:
             args, is_json = await _arguments(request)
         except ValueError:
             return web.json_response({"ok": False, "error": "invalid_json"})
-        answer = self.workspace.call(
-            method, args, now=self._clock.wall(), token=_token(request, args), is_json=is_json
-        )
-        if not answer.answered:
-            await self._closing.wait()  # ends earlier where the client hangs up: the handler is cancelled
+        token = _token(request, args)
+
+        def call(arrived: bool) -> Answer:
+            now = self._clock.wall()
+            return self.workspace.call(method, args, now=now, token=token, is_json=is_json, arrived=arrived)
+
+        answer = await self._carried(request, call)
+        self._expiry.arm()
         return _response(answer)
 
     async def _upload(self, request: web.Request) -> web.Response:
-        size = len(await request.read())
-        known = self.workspace.receive_file(request.match_info["file"], size)
-        return web.Response(text=f"OK - {size}" if known else "not found", status=200 if known else 404)
+        content, file_id = await request.read(), request.match_info["file"]
+        answer = await self._carried(
+            request, lambda arrived: self.workspace.receive_file(file_id, content, arrived=arrived)
+        )
+        return _response(answer) if answer.is_page else _plain(answer, len(content))
+
+    async def _carried(self, request: web.Request, call: Callable[[bool], Answer]) -> Answer:
+        """The answer, after everything that a bad line does to it. Over a real socket a connection that never
+        comes about looks like one that breaks before anything is applied.
+        """
+        answer = call(False)
+        if answer.postponed:
+            await asyncio.sleep(answer.delay)
+            answer = call(True)
+        if answer.broken and request.transport is not None:
+            request.transport.close()
+        elif not answer.answered:
+            await self._closing.wait()  # ends earlier where the client hangs up: the handler is cancelled
+        await asyncio.sleep(answer.delay)
+        return answer
 
     async def _respond(self, request: web.Request) -> web.Response:
         try:
@@ -148,7 +172,13 @@ class SlackFace:
         return _response(self.workspace.respond(request.match_info["key"], body, now=self._clock.wall()))
 
 
+def _plain(answer: Answer, size: int) -> web.Response:
+    return web.Response(text=f"OK - {size}" if answer.body["ok"] else "refused", status=answer.status)
+
+
 def _response(answer: Answer) -> web.Response:
+    if answer.is_page:
+        return web.Response(text=PAGE, content_type="text/html", status=answer.status)
     return web.json_response(answer.body, status=answer.status, headers=dict(answer.headers))
 
 

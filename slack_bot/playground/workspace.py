@@ -14,13 +14,14 @@ the time, in wall-clock seconds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from .emulated import arguments, chat, payloads, reading, responses, seen, streams, threads, views
 from .emulated import blocks as blockkit
-from .emulated.faults import Fault, FaultScript
-from .emulated.seen import SeenMessage, SeenTask
+from .emulated import chat, lifetimes, payloads, reading, responses, seen, streams, threads, views
+from .emulated.door import Answer, Call, Door, outcome, unapplied
+from .emulated.faults import UPLOAD, FaultScript
+from .emulated.rules import Rules
+from .emulated.seen import SeenFile, SeenMessage, SeenTask
 from .emulated.state import (
     Bot,
     Change,
@@ -31,7 +32,6 @@ from .emulated.state import (
     Message,
     Person,
     Refused,
-    Rules,
     State,
     ts_key,
 )
@@ -47,6 +47,7 @@ __all__ = [
     "Envelope",
     "Person",
     "Rules",
+    "SeenFile",
     "SeenMessage",
     "SeenTask",
     "Workspace",
@@ -62,31 +63,6 @@ _METHODS: dict[str, Callable[[State, Json, float], Json]] = {
     **threads.METHODS,
     **views.METHODS,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a call comes back with. `answered` False: the caller never hears of it (a time-out)."""
-
-    body: Json
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-    answered: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call that was made, for inspection. `args` are as given; `error` is `timeout` for one never answered.
-
-    `applied` tells whether it had its effect, whatever was answered.
-    """
-
-    now: float
-    method: str
-    args: Mapping[str, Any]
-    ok: bool
-    error: str | None
-    applied: bool
 
 
 class Workspace:
@@ -105,14 +81,18 @@ class Workspace:
     ) -> None:
         self.state = State(team, domain, bot or Bot(), rules or Rules())
         self.faults = FaultScript(faults)
-        self.calls: list[Call] = []
-        self._tokens = {bot_token: "bot", app_token: "app"}
+        self._door = Door(self.state, _METHODS, {bot_token: "bot", app_token: "app"}, self.faults)
         self.state.people[self.bot.user_id] = Person(self.bot.user_id, self.bot.name, team, is_bot=True)
 
     @property
     def bot(self) -> Bot:
         """The app under test."""
         return self.state.bot
+
+    @property
+    def calls(self) -> list[Call]:
+        """Every call that arrived, or was to arrive, in order."""
+        return self._door.calls
 
     @property
     def outbox(self) -> list[Envelope]:
@@ -153,51 +133,20 @@ class Workspace:
     # ---- the Web API
 
     def call(
-        self, method: str, args: Mapping[str, Any], *, now: float, token: str | None, is_json: bool = False
+        self,
+        method: str,
+        args: Mapping[str, Any],
+        *,
+        now: float,
+        token: str | None,
+        is_json: bool = False,
+        arrived: bool = False,
     ) -> Answer:
-        """A Web API call. `args` as they came: JSON values, or strings out of a form."""
-        self.state.now = max(self.state.now, now)
-        fault = self.faults.next(method)
-        if fault is not None and not fault.applied:
-            own, answer = None, _faulty(fault)
-        else:
-            own = Answer(self._apply(method, args, now, token, is_json))
-            answer = own if fault is None or not (fault.silent or own.body["ok"]) else _faulty(fault)
-        self.calls.append(
-            Call(
-                now,
-                method,
-                {name: value for name, value in args.items() if name != "token"},
-                ok=answer.body["ok"],
-                error=answer.body.get("error"),
-                applied=own is not None and own.body["ok"],
-            )
-        )
-        return answer
+        """A Web API call. `args` as they came: JSON values, or strings out of a form.
 
-    def _apply(
-        self, method: str, args: Mapping[str, Any], now: float, token: str | None, is_json: bool
-    ) -> Json:
-        try:
-            self._authorize(method, token)
-            handler = _METHODS.get(method)
-            if handler is None:
-                raise Refused("unknown_method", method)
-            return {"ok": True, **handler(self.state, arguments.read(method, args, is_json), now)}
-        except Refused as refused:
-            body: Json = {"ok": False, "error": refused.error}
-            if refused.detail:
-                body["response_metadata"] = {"messages": [f"[ERROR] {refused.detail}"]}
-            return body
-
-    def _authorize(self, method: str, token: str | None) -> None:
-        if not token:
-            raise Refused("not_authed")
-        kind = self._tokens.get(token)
-        if kind is None:
-            raise Refused("invalid_auth")
-        if (kind == "app") != (method == "apps.connections.open"):
-            raise Refused("not_allowed_token_type")
+        `arrived`: the call was answered with `postponed` before, and its delay is over.
+        """
+        return self._door.call(method, args, now=now, token=token, is_json=is_json, arrived=arrived)
 
     def redeem(self, ticket: str) -> bool:
         """A Socket Mode ticket is good once."""
@@ -205,13 +154,13 @@ class Workspace:
         self.state.tickets.discard(ticket)
         return found
 
-    def receive_file(self, file_id: str, size: int) -> bool:
-        """Bytes came to an upload address. False: nobody asked for that address."""
-        upload = self.state.uploads.get(file_id)
-        if upload is None:
-            return False
-        upload |= {"received": True, "size": size}
-        return True
+    def receive_file(self, file_id: str, content: bytes, *, arrived: bool = False) -> Answer:
+        """Bytes came to an upload address, which ends in `file_id`. A fault script names it `upload`."""
+        fault = None if arrived else self.faults.next(UPLOAD)
+        if fault is not None and not fault.applied:
+            return unapplied(fault)
+        status = views.receive(self.state, file_id, content)
+        return outcome(Answer({"ok": status == 200}, status), fault)
 
     def respond(self, key: str, body: Json, *, now: float) -> Answer:
         """The app posts to a response_url, which ends in `key`."""
@@ -251,7 +200,7 @@ class Workspace:
         ts: str | None = None,
     ) -> Message:
         """A person's message is just there: as `say`, but the app is not told."""
-        self.state.now = max(self.state.now, now)
+        self.pass_time(now)
         person, place = self._person(user), self.state.channels[channel]
         place.members.add(person.id)
         if thread_ts is not None and self.state.find(channel, thread_ts) is None:
@@ -292,6 +241,7 @@ class Workspace:
 
     def stop(self, user: str, channel: str, thread_ts: str, *, now: float) -> list[str]:
         """A person presses Slack's own Stop: the thread's streams are sealed. Returns their ts."""
+        self.pass_time(now)
         running = [m for m in self.state.in_thread(channel, thread_ts) if m.state == "streaming"]
         for message in running:
             message.stopped_by = user
@@ -312,9 +262,15 @@ class Workspace:
 
     # ---- what people see
 
-    def thread(self, channel: str, ts: str, *, now: float | None = None) -> list[SeenMessage]:
-        """A thread, root first. `now` decides whether a typing status still shows (the last call's)."""
-        return seen.see_thread(self.state, channel, ts, self.state.now if now is None else now)
+    def thread(
+        self, channel: str, ts: str, *, now: float | None = None, viewer: str | None = None
+    ) -> list[SeenMessage]:
+        """A thread, root first. `now` decides whether a typing status still shows (the last call's).
+
+        `viewer`: as this person sees it; a stream in a channel is live for its recipient only. None: all of
+        it.
+        """
+        return seen.see_thread(self.state, channel, ts, self.state.now if now is None else now, viewer)
 
     def history(self, channel: str) -> list[SeenMessage]:
         """The channel's roots, oldest first."""
@@ -336,17 +292,20 @@ class Workspace:
 
     def open_streams(self) -> list[str]:
         """The ts of every stream nobody has stopped."""
-        every = (message for channel in self.state.messages.values() for message in channel.values())
-        return [message.ts for message in every if message.state == "streaming"]
+        return [m.ts for m in self.state.open_streams.values() if m.state == "streaming"]
+
+    def next_end(self) -> float | None:
+        """When Slack will seal the next stream by itself, None: not if nothing else happens."""
+        return lifetimes.next_end(self.state)
+
+    def pass_time(self, now: float) -> None:
+        """It is `now`: streams whose time is over are sealed. Every call does this too."""
+        self.state.now = max(self.state.now, now)
+        lifetimes.expire(self.state, now)
 
     def _person(self, user: str) -> Person:
         person = self.state.people.get(user)
         return person if person is not None else self.add_user(user)
-
-
-def _faulty(fault: Fault) -> Answer:
-    body = {"ok": False, "error": fault.error}
-    return Answer(body, fault.status, fault.headers, answered=not fault.silent)
 
 
 def _action(control: Json, action_id: str, value: str | None) -> Json | None:

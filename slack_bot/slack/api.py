@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,16 +21,15 @@ from ..clock import Clock
 from ..observe.facts import SlackCalled, Watcher
 from ..sections import SlackSettings
 from .faults import Fault, fault_of
+from .gate import READS, Gate, Slot
+from .governor import Rank, Want, rank_of
 
 _log = logging.getLogger(__name__)
 
-_READS = frozenset({"conversations.replies", "conversations.history", "conversations.info", "users.info"})
-"""Read methods refuse JSON bodies: their arguments go into the address (facts: Slack 7)."""
-
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0  # seconds between attempts where Slack names no time
 
-Gate = Callable[[str], Awaitable[None]]
-"""Awaited with the method's name before each attempt: where the governor will stand."""
+_LIMITED = frozenset({"ratelimited", "rate_limited", "http_429"})
+_SHOWS = frozenset({"chat.startStream", "chat.appendStream", "chat.update", "chat.postMessage"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,9 @@ def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | Non
 class SlackApi:
     """Calls Web API methods. Safe to share; `for_turn` gives a copy that names the turn it calls for.
 
-    `retry_later` is the most seconds one call waits, in all, for limits and outages to pass.
+    `retry_later` is the most seconds one call waits, in all, for limits and outages to pass; its turn among
+    the bot's own calls, which `gate` gives, it waits for as long as that takes. `write_timeout` is the most
+    seconds for a call that writes; None: the client's.
     """
 
     def __init__(
@@ -84,15 +85,52 @@ class SlackApi:
         *,
         gate: Gate | None = None,
         turn: str = "",
+        write_timeout: float | None = None,
     ) -> None:
         self._client, self._clock, self._watcher = client, clock, watcher
         self._retry_later, self._gate, self._turn = retry_later, gate, turn
+        self._write_timeout = write_timeout
+        self._reserved: dict[str, Slot] = {}
+        self._shown_at = 0.0
 
     def for_turn(self, turn: str) -> SlackApi:
-        """The same door, for the turn named `turn`."""
+        """The same door, for the turn named `turn`, with reservations of its own."""
         return SlackApi(
-            self._client, self._clock, self._watcher, self._retry_later, gate=self._gate, turn=turn
+            self._client,
+            self._clock,
+            self._watcher,
+            self._retry_later,
+            gate=self._gate,
+            turn=turn,
+            write_timeout=self._write_timeout,
         )
+
+    def reserve(
+        self,
+        method: str,
+        channel: str = "",
+        rank: Rank | None = None,
+        wake: Callable[[], None] | None = None,
+    ) -> bool:
+        """Wait for the slot of this turn's next call of `method`, without making it yet.
+
+        True: it may be made at once. False: `wake` is called when it may; asking again meanwhile only changes
+        the rank. One method at a time: what was reserved for another is given back.
+        """
+        if self._gate is None:
+            return True
+        if method not in self._reserved:
+            self.give_back()
+            want = self._want(method, channel, rank, self._retry_later)
+            self._reserved[method] = self._gate.reserve(want, wake)
+        elif rank is not None:
+            self._reserved[method].move(rank)
+        return self._reserved[method].is_settled
+
+    def give_back(self) -> None:
+        """What was reserved will not be used."""
+        while self._reserved:
+            self._reserved.popitem()[1].give_back()
 
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
@@ -101,24 +139,55 @@ class SlackApi:
 
         `patience` is the most seconds to wait for that, in all; None: the setting.
         """
-        wait_for = self._retry_later if patience is None else patience
-        waited, pause = 0.0, _FIRST_PAUSE
+        left = self._retry_later if patience is None else patience
+        block, pause = left, _FIRST_PAUSE
         while True:
-            if self._gate is not None:
-                await self._gate(method)
-            result = await self._attempt(method, args)
+            slot = self._slot(method, args, block)
+            if slot is not None and (blocked := await slot.wait(block)) is not None:
+                return Failed(Fault.LATER, "ratelimited", blocked)
+            result = await self._attempt(method, args, slot)
             if isinstance(result, Done) or result.fault is not Fault.LATER:
                 return result
             asked = pause if result.retry_after is None else result.retry_after
-            if waited + asked > wait_for:
+            is_limit = slot is not None and result.error in _LIMITED
+            if slot is not None and is_limit:
+                slot.refused(asked)
+            if asked > left:
                 return result
-            await asyncio.sleep(asked)
-            waited, pause = waited + asked, min(2 * pause, _LONGEST_PAUSE)
+            if not is_limit:
+                await asyncio.sleep(asked)
+            left, block, pause = left - asked, left, min(2 * pause, _LONGEST_PAUSE)
 
-    async def _attempt(self, method: str, args: Mapping[str, object]) -> Done | Failed:
+    def _slot(self, method: str, args: Mapping[str, object], patience: float) -> Slot | None:
+        """The slot this turn has reserved, or a new place in the line."""
+        if self._gate is None:
+            return None
+        slot = self._reserved.pop(method, None)
+        if slot is not None:
+            slot.move(rank_of(method))
+            return slot
+        channel = str(args.get("channel") or args.get("channel_id") or "")
+        return self._gate.reserve(self._want(method, channel, None, patience))
+
+    def _want(self, method: str, channel: str, rank: Rank | None, patience: float) -> Want:
+        return Want(
+            number=0,
+            method=method,
+            rank=rank_of(method) if rank is None else rank,
+            asked_at=0.0,
+            unseen_since=self._shown_at,
+            patience=patience,
+            channel=channel,
+        )
+
+    async def _attempt(self, method: str, args: Mapping[str, object], slot: Slot | None) -> Done | Failed:
+        if slot is not None:
+            slot.use()
         began = self._clock.monotonic()
+        is_read = method in READS
+        limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
         try:
-            async with asyncio.timeout(self._client.timeout):
+            async with asyncio.timeout(limit):
                 result: Done | Failed = Done(await self._send(method, args))
         except SlackApiError as error:
             result = _refused(error)
@@ -135,11 +204,13 @@ class SlackApi:
         self._watcher(SlackCalled(now, self._turn, method, args, error_name is None, error_name, now - began))
         if isinstance(result, Failed):
             self._tell(method, result)
+        elif method in _SHOWS:
+            self._shown_at = now
         return result
 
     async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:
         given = {name: value for name, value in args.items() if value is not None}
-        if method in _READS:
+        if method in READS:
             answer = await self._client.api_call(method, http_verb="GET", params=given)
         else:
             answer = await self._client.api_call(method, json=given)

@@ -12,7 +12,7 @@ follows from what is known of the streamed message:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..clock import Clock
@@ -24,6 +24,7 @@ from . import blocks
 from .api import Failed, SlackApi
 from .blocks import Block
 from .faults import Fault
+from .governor import Rank
 from .orders import Batch, Ending, Place, Written
 from .posts import Posts
 from .status import StatusLine
@@ -48,7 +49,7 @@ class Sink:
         clock: Clock,
         memory: Memory | None = None,
     ) -> None:
-        api = api.for_turn(place.turn)
+        self._api = api = api.for_turn(place.turn)
         self._place, self._settings, self._clock = place, settings, clock
         self._memory = memory or Memory()
         self._status = StatusLine(api, place, settings, clock)
@@ -79,6 +80,26 @@ class Sink:
         """Send the status again if Slack is about to drop it. Cheap; may be called at any time."""
         if not self.opened:
             self._status.keep()
+
+    def may_write(self, rank: Rank, wake: Callable[[], None]) -> bool:
+        """Whether `write` would go to Slack at once. If not, `wake` is called when it would; ask again then.
+
+        Ask before taking what is to be written, so that what comes meanwhile goes with it. `rank` is what
+        would be written; ask again where it changes.
+        """
+        if self._live.ts is None:
+            return self._api.reserve("chat.startStream", self._place.channel, Rank.START, wake)
+        return self._api.reserve("chat.appendStream", self._place.channel, rank, wake)
+
+    def start_late(self) -> None:
+        """No stream could be started in time: the answer becomes an ordinary message."""
+        if not self.opened:
+            self._surface = next_surface(self._surface, Fault.LATER)
+            self._api.give_back()
+
+    def hush(self) -> None:
+        """Nothing more will be written but the end: slots that were asked for are others' now."""
+        self._api.give_back()
 
     async def write(self, batch: Batch) -> Written:
         """Show a batch: text of at most `max_call_chars`, cards, a plan title."""
@@ -132,6 +153,8 @@ class Sink:
         more, after something else broke, it only adds the note.
         """
         await self._status.close()
+        if not self.opened and self.is_live and not self.may_write(Rank.START, lambda: None):
+            self.start_late()  # whole before its stream could start: one post
         if self._ended is Written.GONE:
             return
         if self._finished:
@@ -146,6 +169,7 @@ class Sink:
                 await self._tell_truth(ending)
             self._finished = True
         finally:
+            self._api.give_back()
             if not self._posted and self._live.ts is None:
                 await self._status.clear()
 

@@ -53,8 +53,8 @@ class Contexts(Protocol):
 class Feedback(Protocol):
     """Feedback presses; a later press of the same person on the same turn replaces the earlier."""
 
-    async def record(self, press: Press) -> None:
-        """Keep a press."""
+    async def record(self, press: Press) -> bool:
+        """Keep a press. False: this person had said the same of this turn before. One step."""
 
     async def presses(self, turn: str) -> tuple[Press, ...]:
         """All presses for a turn, oldest first."""

@@ -45,9 +45,13 @@ class MemoryFeedback:
     def __init__(self) -> None:
         self._presses: dict[tuple[str, str], Press] = {}
 
-    async def record(self, press: Press) -> None:
+    async def record(self, press: Press) -> bool:
         """See `contracts.Feedback`."""
+        before = self._presses.get((press.turn, press.user))
+        if before is not None and before.value == press.value:
+            return False
         self._presses[press.turn, press.user] = press
+        return True
 
     async def presses(self, turn: str) -> tuple[Press, ...]:
         """See `contracts.Feedback`."""

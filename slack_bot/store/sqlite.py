@@ -112,15 +112,18 @@ class SqliteFeedback:
     def __init__(self, rows: _Rows) -> None:
         self._rows = rows
 
-    async def record(self, press: Press) -> None:
+    async def record(self, press: Press) -> bool:
         """See `contracts.Feedback`."""
-        await self._rows.write(
-            "INSERT OR REPLACE INTO presses (turn, user, value, at) VALUES (?, ?, ?, ?)",
+        changed = await self._rows.write(
+            "INSERT INTO presses (turn, user, value, at) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (turn, user) DO UPDATE SET value = excluded.value, at = excluded.at"
+            " WHERE presses.value <> excluded.value",
             press.turn,
             press.user,
             press.value,
             press.at,
         )
+        return changed > 0
 
     async def presses(self, turn: str) -> tuple[Press, ...]:
         """See `contracts.Feedback`."""

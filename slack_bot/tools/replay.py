@@ -26,7 +26,7 @@ from ..errors import UnreadableInput
 from ..observe.facts import Fact, TurnOpened, Watcher, ignore
 from ..playground.inprocess import SlackSession
 from ..playground.scripted import ScriptedAgent, ScriptedTransport
-from ..playground.workspace import BOT_TOKEN, SIGNING_SECRET, Change, SeenMessage, Workspace
+from ..playground.workspace import BOT_TOKEN, SIGNING_SECRET, Change, Rules, SeenMessage, Workspace
 from ..settings import Settings, load, with_overrides
 from ..store.contracts import Conversation
 from ..store.memory import MemoryStore
@@ -211,7 +211,7 @@ def _shown(message: SeenMessage) -> Shown:
 
 
 def _workspace(scenario: Scenario) -> Workspace:
-    workspace = Workspace(team=scenario.team, faults=scenario.slack_faults)
+    workspace = Workspace(team=scenario.team, rules=Rules.real(), faults=scenario.slack_faults)
     kinds: Mapping[str, Any] = {"D": "im", "G": "group"}
     workspace.add_channel(scenario.channel, kind=kinds.get(scenario.channel[0], "channel"))
     workspace.add_user(scenario.user, is_bot=scenario.asker_is_bot)

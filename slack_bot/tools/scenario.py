@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..errors import UnreadableInput
+from ..playground.emulated.faults import METHODS as FAULT_METHODS
+from ..playground.emulated.faults import method_name
+from ..playground.emulated.faults import parse as parse_fault
 from .jsonfile import load_json
 
 Check: TypeAlias = Callable[[Any], bool]
-
-_FAULT = re.compile(r"timeout!?|[a-z][a-z0-9_]*(?::\d+|!)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +88,22 @@ def _faults(given: Mapping[str, Any], name: str) -> dict[str, tuple[str | None, 
             raise UnreadableInput(
                 f"{name}: slack_faults.{method} must be a list with one fault or null a call"
             )
-        for entry in entries:
-            if entry is not None and not (isinstance(entry, str) and _FAULT.fullmatch(entry)):
-                raise UnreadableInput(
-                    f"{name}: slack_faults.{method} holds {entry!r}; a fault is written name, name:SECONDS,"
-                    " name!, timeout or timeout!"
-                )
-        faults[method.replace("_", ".") if "." not in method else method] = tuple(entries)
+        try:
+            for entry in entries:
+                parse_fault(entry)
+        except ValueError as error:
+            raise UnreadableInput(f"{name}: in slack_faults.{method}, {error}") from error
+        faults[_method(method, name)] = tuple(entries)
     return faults
+
+
+def _method(given: str, name: str) -> str:
+    try:
+        return method_name(given)
+    except ValueError as error:
+        near = difflib.get_close_matches(given.replace("_", "."), FAULT_METHODS, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(FAULT_METHODS))}"
+        raise UnreadableInput(f"{name}: in slack_faults, {error}; {hint}") from error
 
 
 def _agent_fault(given: Mapping[str, Any], name: str) -> AgentFault:

@@ -156,6 +156,14 @@ class TaskEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Waited:
+    """The task goes on, or may do so, and nothing was heard of it for `seconds`."""
+
+    seconds: float
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StreamEnded:
     """Nothing more will come. `safe` is a sentence for the reader where the end is not a good one."""
 
@@ -184,6 +192,7 @@ Event: TypeAlias = (
     | PlanChanged
     | HumanAsked
     | TaskEnded
+    | Waited
     | StreamEnded
     | StopPressed
 )

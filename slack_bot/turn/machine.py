@@ -54,12 +54,14 @@ from .events import (
     ToolEnded,
     ToolStarted,
     TurnBegan,
+    Waited,
 )
 from .form import Form
 from .record import Outcome
 
 THINKING = "is thinking..."
 RESPONDING = "is responding..."
+STILL_WORKING = "is still working..."
 NO_ANSWER = "_The agent finished without writing an answer._"
 
 
@@ -109,6 +111,7 @@ TABLE: Mapping[tuple[State, type], Rule] = {
     **_rows(PlanChanged, "_plan", {_W: (_W, _K), _K: (_K,), _A: (_A,), _S: (_S,)}),
     **_rows(HumanAsked, "_ask", {state: (state,) for state in _OPEN}),
     **_rows(TaskEnded, "_end_task", {state: (state,) for state in (*_OPEN, _P)}),
+    **_rows(Waited, "_wait", {_W: (_W,), _K: (_K,), _A: (_A,), _S: (_S,)}),
     **_rows(StopPressed, "_stop", {state: (_P,) for state in _OPEN}),
     **_rows(StreamEnded, "_close", {state: (_C,) for state in (*_OPEN, _P)}),
 }
@@ -156,7 +159,7 @@ class Turn:
         method: Callable[[Event], tuple[State, list[Action]]] = getattr(self, rule.method)
         self.state, actions = method(event)
         assert self.state in rule.leads_to, (rule, self.state)
-        return actions
+        return [*self._heard_again(event), *actions]
 
     def _begin(self, event: TurnBegan) -> tuple[State, list[Action]]:
         return self.state, [ShowStatus(THINKING, event.why)]
@@ -272,6 +275,23 @@ class Turn:
         self._end = event
         return self.state, [FlushText(f"task {event.end}: {event.why}")]
 
+    def _wait(self, event: Waited) -> tuple[State, list[Action]]:
+        """A status while there is nothing else; behind a card or text, which end statuses, a card says it."""
+        minutes = int(event.seconds // 60)
+        silence = f"nothing new for {minutes} min" if minutes else "nothing new yet"
+        if self.state is State.WAITING:
+            status = f"{STILL_WORKING.rstrip('.')}, {silence}..." if minutes else STILL_WORKING
+            return self.state, [ShowStatus(status, event.why)]
+        card = Card(_WAITING, "Waiting for the agent", CardState.RUNNING, details=f"{silence}\n")
+        return self.state, [self._show(card, f"no news: {event.why}")]
+
+    def _heard_again(self, event: Event) -> list[Action]:
+        """The wait that a card stands for is over with the first thing that shows."""
+        card = self._cards.get(_WAITING)
+        if card is None or card.state is not CardState.RUNNING or isinstance(event, _UNSHOWN):
+            return []
+        return [self._show(replace(card, state=CardState.DONE), "the agent was heard again")]
+
     def _stop(self, event: StopPressed) -> tuple[State, list[Action]]:
         self._latches.stop_asked = True
         return State.STOPPING, [CancelTask(f"stopped by {event.user}")]
@@ -303,7 +323,7 @@ class Turn:
             return Close(Outcome.ANSWERED, offer_retry=retry, reason=event.why)
         note = event.safe or "The agent could not answer."
         if self._latches.answer_begun:
-            note += " What was written stays; the rest is missing."
+            note += " What was written stays; it may not be all."
         return Close(_OUTCOMES[event.end], note, offer_retry=True, reason=event.why)
 
     def _failure(self, end: TaskEnded) -> Close:
@@ -320,6 +340,8 @@ class Turn:
         return replace(form, prompt="") if form.fields else None
 
 
+_WAITING = "waiting-for-the-agent"
+_UNSHOWN = (Waited, TaskKnown, Narrated, StopPressed, StreamEnded)
 _CARD_STATES = {
     StepState.PENDING: CardState.RUNNING,
     StepState.RUNNING: CardState.RUNNING,

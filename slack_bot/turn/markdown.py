@@ -35,7 +35,6 @@ _NUMBER = re.compile(r"\d{1,9}[.)]")
 _SENTENCE = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*")
 _LONG_LINE = 4_000  # characters of an unfinished line that are read again for each cut
 _LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut before it: a table's separator row
-_WORD_JOINER = "\u2060"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +82,15 @@ class Rank(IntEnum):
 
     WORD = 0
     SENTENCE = 1
-    LINE = 2
-    PARAGRAPH = 3
+    ROW = 2  # a line's end within a fence, a table or emphasis, or behind a heading
+    LINE = 3
+    PARAGRAPH = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class Cut:
+    """A place `at` which a text may be cut: how good it is, and what speaks against it."""
+
     at: int
     rank: Rank
     waits: bool = (
@@ -113,11 +115,11 @@ class Cuts:
 def survey(text: str, limit: int | None = None, *, before: str | Standing = "") -> Cuts:
     """All three cuts of `text` at once. `before` is what of the same message stands already."""
     line = safe = word = 0
-    for cut in _up_to(text, limit, before):
+    for cut in cuts_up_to(text, limit, before):
         if cut.waits:
             continue
         word = cut.at
-        if cut.rank >= Rank.LINE:
+        if cut.rank >= Rank.ROW:
             line = cut.at
         if not cut.inside:
             safe = cut.at
@@ -150,10 +152,10 @@ def best_cut(text: str, limit: int, *, before: str | Standing = "") -> int:
     near = limit - limit // 4
     best: dict[Rank, int] = {}
     word = 0
-    for cut in _up_to(text, limit, before):
+    for cut in cuts_up_to(text, limit, before):
         if not cut.waits:
             word = cut.at
-        if not cut.waits and not (cut.inside and cut.rank < Rank.LINE):
+        if not cut.waits and not (cut.inside and cut.rank < Rank.ROW):
             best[cut.rank] = cut.at
     for rank in sorted(best, reverse=True):
         if best[rank] >= near:
@@ -170,34 +172,11 @@ def open_at_end(text: str, *, before: str | Standing = "") -> Open:
     return _after(state, line) if state.fence or _fence(line) else _within(state, line)
 
 
-def carry_over(text_before: str) -> tuple[str, str]:
-    """What closes a message that ends after `text_before`, and what the next one begins with.
-
-    A fence is closed and opened again with its language, a table repeats its header, emphasis and code spans
-    close and open again. A list goes on by itself; a table's row that is cut becomes two. A mark that follows
-    white space does not close, so there a word joiner, which nobody sees, stands between.
-    """
-    state = open_at_end(text_before)
-    if state.fence:
-        run = _fence_run(state.fence)
-        quoted = state.fence.rfind(">") + 1
-        lead = f"{state.fence[:quoted]} " if quoted else ""
-        closing = "" if text_before.endswith("\n") else "\n"
-        return f"{closing}{lead}{run}", f"{lead}{run}{state.info}\n"
-    if state.table:
-        return "", state.table
-    marks = [*state.emphasis, *([state.code] if state.code else [])]
-    if not marks:
-        return "", ""
-    joiner = _WORD_JOINER if text_before[-1:].isspace() and not state.code else ""
-    return joiner + "".join(reversed(marks)), "".join(marks)
-
-
 def _standing(before: str | Standing) -> Standing:
     return Standing().then(before) if isinstance(before, str) else before
 
 
-def _up_to(text: str, limit: int | None, before: str | Standing) -> Iterator[_Cut]:
+def cuts_up_to(text: str, limit: int | None, before: str | Standing) -> Iterator[Cut]:
     """The cuts of `text` in order, those above 0 and not above `limit`."""
     last = len(text) if limit is None else min(limit, len(text))
     for cut in _cuts(_standing(before), text[: last + _LOOK_AHEAD]):
@@ -207,17 +186,17 @@ def _up_to(text: str, limit: int | None, before: str | Standing) -> Iterator[_Cu
             yield cut
 
 
-def _cuts(standing: Standing, text: str) -> Iterator[_Cut]:
+def _cuts(standing: Standing, text: str) -> Iterator[Cut]:
     """Every cut of `text`. What a table's header row decides is kept until the row below it is known."""
     lines = (standing.line + text).split("\n")
     state, offset = standing.open, -len(standing.line)
-    header: list[_Cut] = []
+    header: list[Cut] = []
     for line in lines[:-1]:
-        cuts = list(_line_cuts(state, line, offset, whole=True))
+        after = _after(state, line)
+        cuts = [*_line_cuts(state, line, offset), Cut(offset + len(line) + 1, _end_rank(after, line))]
         rules = state.header and _is_rule(state.header, line)
         if header and not rules:
             yield from header
-        after = _after(state, line)
         header = cuts if after.header and offset >= 0 else []
         if not header:
             yield from cuts[-1:] if rules else cuts
@@ -225,9 +204,9 @@ def _cuts(standing: Standing, text: str) -> Iterator[_Cut]:
     yield from _last_line_cuts(state, lines[-1], offset, header)
 
 
-def _last_line_cuts(state: Open, line: str, offset: int, header: list[_Cut]) -> Iterator[_Cut]:
+def _last_line_cuts(state: Open, line: str, offset: int, header: list[Cut]) -> Iterator[Cut]:
     """The cuts of a line that is still being written, after those of a header row that waits for it."""
-    cuts = _line_cuts(state, line, offset, whole=False)
+    cuts = _line_cuts(state, line, offset)
     if header and set(line) <= set("|-: \t"):
         yield from (replace(cut, waits=True) for cut in header)
         return
@@ -240,22 +219,26 @@ def _last_line_cuts(state: Open, line: str, offset: int, header: list[_Cut]) -> 
         yield replace(cut, waits=cut.waits or cut.at > offset + bar.start())
 
 
-def _line_cuts(state: Open, line: str, offset: int, *, whole: bool) -> Iterator[_Cut]:
-    """The cuts within one line, and that after its end if it is `whole`."""
+def _line_cuts(state: Open, line: str, offset: int) -> Iterator[Cut]:
+    """The cuts within one line."""
     if state.fence:
-        yield from (_Cut(offset + place.at, Rank.WORD) for place in Spans().places(line))
+        yield from (Cut(offset + place.at, Rank.WORD) for place in Spans().places(line))
     elif not line.lstrip(" \t>").startswith(("```", "~~~")):
         spans = Spans(_inherited(state, line))
         yield from (_word_cut(place, offset) for place in spans.places(line))
-    if whole:
-        blank = not line.strip() and not state.fence
-        yield _Cut(offset + len(line) + 1, Rank.PARAGRAPH if blank else Rank.LINE)
 
 
-def _word_cut(place: Place, offset: int) -> _Cut:
+def _end_rank(after: Open, line: str) -> Rank:
+    """How good the end of `line` is, with `after` open there."""
+    if after.fence or after.table or after.emphasis or after.code or _HEADING.match(line):
+        return Rank.ROW
+    return Rank.LINE if line.strip() else Rank.PARAGRAPH
+
+
+def _word_cut(place: Place, offset: int) -> Cut:
     rank = Rank.SENTENCE if _SENTENCE.fullmatch(place.token) else Rank.WORD
     lone = _LONE.fullmatch(place.token) or (place.leads and _NUMBER.fullmatch(place.token))
-    return _Cut(offset + place.at, rank, waits=bool(lone), inside=place.mark >= max(0, -offset))
+    return Cut(offset + place.at, rank, waits=bool(lone), inside=place.mark >= max(0, -offset))
 
 
 def _after(state: Open, line: str) -> Open:

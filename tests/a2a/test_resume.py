@@ -1,4 +1,4 @@
-"""Cut and ended are different things."""
+"""Cut and ended are different things; a question is offered again only while it cannot have been taken."""
 
 from __future__ import annotations
 
@@ -7,28 +7,129 @@ from itertools import islice
 import pytest
 
 from slack_bot.a2a.frames import TaskState
-from slack_bot.a2a.resume import Next, after_end, pauses
+from slack_bot.a2a.resume import Done, Join, Look, Lost, Next, Offers, Pause, Pursuit, after_end, pauses
+from slack_bot.errors import AgentError, AgentFailed, AgentRefused, AgentUnreachable, CardError, StreamCut
+
+WORKING, UNKNOWN = TaskState.WORKING, TaskState.UNKNOWN
+STEPS = (1.0, 2.0, 3.0, 5.0)
 
 
+@pytest.mark.parametrize("cut", [False, True])
 @pytest.mark.parametrize(
-    ("state", "has_final", "asks", "task_id", "said", "then"),
+    ("state", "settled", "task_id", "said", "closed_then", "cut_then"),
     [
-        (TaskState.COMPLETED, False, False, "t", True, Next.DONE),
-        (TaskState.FAILED, False, False, "t", True, Next.DONE),
-        (TaskState.INPUT_REQUIRED, False, True, "t", True, Next.DONE),
-        (TaskState.WORKING, True, False, "t", True, Next.DONE),
-        (TaskState.WORKING, False, False, "t", True, Next.ASK_TASK),
-        (TaskState.UNKNOWN, False, False, "t", False, Next.ASK_TASK),
-        (TaskState.UNKNOWN, False, False, None, True, Next.DONE),
-        (TaskState.UNKNOWN, False, False, None, False, Next.GIVE_UP),
+        (TaskState.COMPLETED, False, "t", True, Next.DONE, Next.DONE),
+        (TaskState.FAILED, False, "t", True, Next.DONE, Next.DONE),
+        (TaskState.INPUT_REQUIRED, True, "t", True, Next.DONE, Next.DONE),
+        (WORKING, True, "t", True, Next.DONE, Next.LOOK_ONCE),
+        (WORKING, False, "t", True, Next.ASK_TASK, Next.ASK_TASK),
+        (UNKNOWN, False, "t", False, Next.ASK_TASK, Next.ASK_TASK),
+        (UNKNOWN, True, None, True, Next.DONE, Next.DONE),
+        (UNKNOWN, False, None, True, Next.DONE, Next.GIVE_UP),
+        (UNKNOWN, False, None, False, Next.GIVE_UP, Next.GIVE_UP),
     ],
 )
 def test_what_to_do(
-    state: TaskState, has_final: bool, asks: bool, task_id: str | None, said: bool, then: Next
+    cut: bool,
+    state: TaskState,
+    settled: bool,
+    task_id: str | None,
+    said: bool,
+    closed_then: Next,
+    cut_then: Next,
 ) -> None:
-    found = after_end(state=state, has_final=has_final, asks=asks, task_id=task_id, said_something=said)
-    assert found is then
+    found = after_end(cut=cut, state=state, is_settled=settled, task_id=task_id, said_something=said)
+    assert found is (cut_then if cut else closed_then)
 
 
 def test_the_looks_at_a_task_grow_apart() -> None:
-    assert list(islice(pauses(), 5)) == [1.0, 2.0, 3.0, 5.0, 5.0]
+    assert list(islice(pauses(STEPS, 0.0, "x"), 6)) == [1.0, 2.0, 3.0, 5.0, 5.0, 5.0]
+
+
+def test_the_looks_of_two_turns_do_not_come_together_and_one_turn_s_are_repeatable() -> None:
+    one, two, again = (list(islice(pauses(STEPS, 0.2, seed), 20)) for seed in ("a", "b", "a"))
+    assert one == again != two
+    assert all(4.0 <= pause <= 6.0 for pause in one[3:])
+
+
+def refused(status: int, after: float | None = None) -> AgentRefused:
+    return AgentRefused("no", status=status, retry_after=after)
+
+
+@pytest.mark.parametrize(
+    ("errors", "found"),
+    [
+        ([AgentUnreachable("no")] * 3, [1.0, 2.0, None]),
+        ([refused(401)] * 2, [0.0, None]),
+        ([refused(403)], [None]),
+        ([refused(429, 7.0), refused(503, 2.0)], [7.0, 2.0]),
+        ([refused(429), refused(503)], [None, None]),
+        ([refused(503, 31.0)], [None]),
+        ([refused(500, 1.0)], [None]),
+        ([StreamCut("cut"), CardError("no"), AgentFailed("x", code=-32603)], [None, None, None]),
+    ],
+)
+def test_only_a_question_that_was_not_taken_is_offered_again(
+    errors: list[AgentError], found: list[float | None]
+) -> None:
+    offers = Offers(retries=2, until=30.0)
+    assert [offers.pause_after(error, now=0.0) for error in errors] == found
+
+
+def test_an_offer_is_not_made_for_ever() -> None:
+    offers = Offers(retries=9, until=30.0)
+    assert offers.pause_after(refused(429, 5.0), now=25.0) == 5.0
+    assert offers.pause_after(refused(429, 5.0), now=25.1) is None
+
+
+def pursuit(*, joins: bool = False, patience: float = 20.0) -> Pursuit:
+    return Pursuit(STEPS, 0.0, "x", patience=patience, joins=joins, now=0.0)
+
+
+def test_a_task_that_ended_needs_no_more() -> None:
+    assert pursuit().after(Look.OVER, 0.0) == Done()
+
+
+def test_where_a_stream_cannot_be_joined_the_task_is_looked_at_again_and_again() -> None:
+    each = pursuit()
+    found = [each.after(look, 0.0) for look in [Look.RUNNING] * 5 + [Look.NEWS, Look.RUNNING]]
+    assert found == [Pause(n) for n in (1.0, 2.0, 3.0, 5.0, 5.0, 1.0, 2.0)]
+
+
+def test_a_stream_is_joined_at_once_and_not_in_a_hurry_when_that_brings_nothing() -> None:
+    each = pursuit(joins=True)
+    assert each.after(Look.RUNNING, 0.0) == Join()
+    each.joined(brought_news=False, possible=True)
+    assert [each.after(Look.RUNNING, 0.0) for _ in range(4)] == [Pause(1.0), Join(), Pause(2.0), Join()]
+    each.joined(brought_news=True, possible=True)
+    assert each.after(Look.RUNNING, 0.0) == Join()
+
+
+def test_an_agent_that_lets_nobody_join_is_polled() -> None:
+    each = pursuit(joins=True)
+    assert each.after(Look.NEWS, 0.0) == Join()
+    each.joined(brought_news=False, possible=False)
+    assert [each.after(Look.RUNNING, 0.0) for _ in range(2)] == [Pause(1.0), Pause(2.0)]
+
+
+def test_a_task_is_forgotten_when_that_was_said_twice_in_a_row() -> None:
+    each = pursuit()
+    assert each.after(Look.UNKNOWN, 0.0) == Pause(1.0)
+    assert each.after(Look.RUNNING, 1.0) == Pause(2.0)
+    assert each.after(Look.UNKNOWN, 3.0) == Pause(3.0)
+    end = each.after(Look.UNKNOWN, 6.0)
+    assert isinstance(end, Lost) and end.is_forgotten
+
+
+def test_an_agent_that_gives_no_answer_is_asked_for_so_long_and_no_longer() -> None:
+    each = pursuit(patience=10.0)
+    assert each.after(Look.AWAY, 0.0, retry_after=4.0) == Pause(4.0)
+    assert each.after(Look.RUNNING, 4.0) == Pause(2.0)
+    assert each.after(Look.AWAY, 6.0) == Pause(3.0)
+    assert each.after(Look.AWAY, 9.0) == Pause(5.0)
+    assert isinstance(each.after(Look.AWAY, 14.0), Lost)
+
+
+def test_an_agent_without_a_way_to_ask_for_tasks_is_not_asked_again() -> None:
+    end = pursuit().after(Look.CANNOT, 0.0)
+    assert isinstance(end, Lost) and not end.is_forgotten

@@ -118,6 +118,22 @@ async def test_a_retry_after_that_is_no_number_of_seconds(after: str) -> None:
     assert error.retry_after is None
 
 
+@pytest.mark.parametrize(
+    ("after", "date", "seconds"),
+    [
+        ("Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:27:30 GMT", 30.0),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:28:30 GMT", 0.0),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:28:30 -0000", None),
+    ],
+)
+async def test_a_retry_after_may_be_a_date_by_the_server_s_own_clock(
+    after: str, date: str, seconds: float | None
+) -> None:
+    error = await refusal(reply(status=503, headers={"retry-after": after, "date": date}), HOST)
+    assert isinstance(error, AgentRefused)
+    assert error.retry_after == seconds
+
+
 @pytest.mark.parametrize("status", [500, 502, 504])
 async def test_a_broken_server_or_gateway_has_not_refused(status: int) -> None:
     error = await refusal(reply(b"Bad Gateway", status=status), HOST)

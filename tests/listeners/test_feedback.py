@@ -27,6 +27,21 @@ async def test_a_press_is_kept_with_who_and_when_and_thanked_for_in_private(side
 
 
 @on_virtual_time
+async def test_the_same_press_again_is_not_thanked_for_again_and_another_one_is() -> None:
+    store = MemoryStore()
+    async with whole_bot(store=store) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
+        for value in ("positive", "positive", "negative"):
+            bot.workspace.press("U2", CHANNEL, seen.ts, "feedback", now=bot.now, value=value)
+            await bot.deliver()
+            await bot.idle()
+        assert [press.value for press in await store.feedback.presses(f"T1:{CHANNEL}:{root}")] == ["negative"]
+        assert bot.whispers(root) == [("U2", "Thanks for your feedback.")] * 2
+
+
+@on_virtual_time
 async def test_a_press_that_cannot_be_kept_is_told() -> None:
     store = MemoryStore()
 

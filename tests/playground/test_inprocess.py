@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from aiohttp import FormData
+from aiohttp import ClientConnectorError, FormData, ServerDisconnectedError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -149,9 +149,28 @@ def test_a_file_goes_up() -> None:
             file=io.BytesIO(b"# All"),
             title="All of it",
         )
-        assert scene.last().files == ("answer.md",)
+        assert [(file.name, file.content) for file in scene.last().files] == [("answer.md", b"# All")]
 
     with_client(story)
+
+
+def test_the_bytes_of_a_file_may_be_late_or_lost() -> None:
+    async def story(scene: Scene, client: AsyncWebClient, clock: Clock) -> None:
+        async def upload() -> None:
+            await client.files_upload_v2(
+                channel="C1", thread_ts=scene.root, filename="a.md", content=b"# All"
+            )
+
+        with pytest.raises(ServerDisconnectedError):
+            await upload()
+        with pytest.raises(ClientConnectorError):
+            await upload()
+        assert scene.seen() == []
+        await upload()
+        assert scene.last().files[0].content == b"# All"
+        assert clock.monotonic() > 7
+
+    with_client(story, faults={"upload": ["cut", "connect", "slow:7"]})
 
 
 async def test_an_unknown_upload_address() -> None:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession, ClientTimeout, FormData, web
+from aiohttp import ClientConnectionError, ClientSession, ClientTimeout, FormData, web
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
@@ -85,6 +85,30 @@ async def test_a_limit_has_status_and_header() -> None:
         assert (await response.json())["error"] == "ratelimited"
 
 
+async def test_a_bad_line_is_bad_over_the_network_too() -> None:
+    faults = {
+        "chat.postMessage": ["cut", "cut!", "connect", "http:503", "slow:1", None],
+        "upload": ["http:500", "cut!"],
+    }
+    async with a_face(faults=faults) as (scene, face, http):
+        url = f"{face.api_url}chat.postMessage"
+        way: dict[str, Any] = {
+            "json": {"channel": "C1", "thread_ts": scene.root, "text": "t"},
+            "headers": BEARER,
+        }
+        for applied in (0, 1, 1):
+            with pytest.raises(ClientConnectionError):
+                await asked(http, url, **way)
+            assert len(scene.seen()) == applied
+        async with http.post(url, **way) as response:
+            assert (response.status, response.content_type) == (503, "text/html")
+        assert (await asked(http, url, **way))["ok"]
+        async with http.post(f"{face.url}/upload/F9", data=b"x") as response:
+            assert (response.status, response.content_type) == (500, "text/html")
+        with pytest.raises(ClientConnectionError):
+            await http.post(f"{face.url}/upload/F9", data=b"x")
+
+
 async def test_silence_lasts_until_the_client_gives_up() -> None:
     async with a_face(faults={"chat.postMessage": ["timeout!", "timeout"]}) as (scene, face, http):
         way = {"json": {"channel": "C1", "thread_ts": scene.root, "text": "t"}, "headers": BEARER}
@@ -109,7 +133,7 @@ async def test_files_go_up() -> None:
     async with a_face() as (scene, face, http):
         client = AsyncWebClient(token=BOT_TOKEN, base_url=face.api_url, session=http)
         await client.files_upload_v2(channel="C1", thread_ts=scene.root, filename="a.md", content="# All")
-        assert scene.last().files == ("a.md",)
+        assert [(file.name, file.content) for file in scene.last().files] == [("a.md", b"# All")]
         async with http.post(f"{face.url}/upload/F9", data=b"x") as response:
             assert response.status == 404
 

@@ -15,11 +15,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import SlackCalled
-from slack_bot.sections import SlackSettings
+from slack_bot.sections import GovernorSettings, SlackSettings
 from slack_bot.slack.api import Done, Failed, SlackApi, new_web_client
 from slack_bot.slack.faults import Fault
+from slack_bot.slack.gate import LocalGate
+from slack_bot.slack.governor import Rank
 from slack_bot.tools import virtual
 from tests.slack.scene import TURN, Scene
+from tests.whole_bot import on_virtual_time
 
 POST = {"text": "hi", "unfurl_links": False}
 
@@ -102,19 +105,122 @@ def test_a_time_out_is_the_clients() -> None:
     assert took == 30
 
 
-def test_the_gate_is_passed_before_each_attempt() -> None:
-    passed: list[str] = []
+class Governed(Scene):
+    """A scene whose calls pass a gate; `spend` uses up the budget of a method."""
 
-    async def gate(method: str) -> None:
-        passed.append(method)
+    def __init__(self, faults: Any = None, **governor: Any) -> None:
+        super().__init__(faults)
+        self.gate = LocalGate(GovernorSettings(rate_share=1.0, **governor), self.clock)
+        self.door = SlackApi(self.client, self.clock, self.facts.append, 60, gate=self.gate)
 
-    async def go() -> None:
-        scene = Scene({"chat.postMessage": ["ratelimited:1", None]})
-        api = SlackApi(scene.client, scene.clock, scene.facts.append, 60, gate=gate)
-        await api.for_turn(TURN).call("chat.postMessage", {"channel": "C1", **POST})
+    def spend(self, method: str) -> None:
+        while (door := self.door.for_turn("other")).reserve(method):
+            door._reserved[method].use()
+        door.give_back()
 
-    virtual.run(go())
-    assert passed == ["chat.postMessage", "chat.postMessage"]
+    async def post(self, door: SlackApi, **kwargs: Any) -> Done | Failed:
+        return await door.call("chat.postMessage", {"channel": "C1", **POST}, **kwargs)
+
+
+@on_virtual_time
+async def test_calls_wait_for_their_turn_and_are_not_refused() -> None:
+    scene = Governed()
+    await asyncio.gather(*(scene.post(scene.door.for_turn(f"{n}")) for n in range(4)))
+    assert [fact.at for fact in scene.told()] == pytest.approx([0, 1, 2, 3], abs=0.01)
+
+
+@on_virtual_time
+async def test_a_refusal_holds_back_the_others_too() -> None:
+    scene = Governed({"chat.update": ["ratelimited:7", None]})
+    posted = await scene.post(scene.door)
+    assert isinstance(posted, Done)
+    update = {"channel": "C1", "ts": posted.ts, "text": "new"}
+    first = asyncio.create_task(scene.door.call("chat.update", update))
+    await asyncio.sleep(1)
+    second = asyncio.create_task(scene.door.call("chat.update", update))
+    assert {type(result) for result in await asyncio.gather(first, second)} == {Done}
+    updates = [fact for fact in scene.told() if fact.method == "chat.update"]
+    assert [(fact.ok, round(fact.at)) for fact in updates] == [(False, 0), (True, 7), (True, 9)]
+
+
+@on_virtual_time
+async def test_a_block_longer_than_the_patience_costs_no_call() -> None:
+    scene = Governed({"chat.postMessage": ["ratelimited:70", None]})
+    assert await scene.post(scene.door) == Failed(Fault.LATER, "ratelimited", 70)
+    assert await scene.post(scene.door) == Failed(Fault.LATER, "ratelimited", 70)
+    assert await scene.post(scene.door, patience=0) == Failed(Fault.LATER, "ratelimited", 70)
+    assert len(scene.workspace.calls) == 1
+    await asyncio.sleep(11)
+    assert isinstance(await scene.post(scene.door), Done)
+    assert scene.clock.monotonic() == pytest.approx(70, abs=0.01)
+
+
+@on_virtual_time
+async def test_waiting_for_ones_turn_is_no_outage_however_long() -> None:
+    scene = Governed(posts_per_second=0.01)
+    await scene.post(scene.door)
+    assert isinstance(await scene.post(scene.door, patience=0), Done)
+    assert scene.clock.monotonic() == pytest.approx(100, abs=0.01)
+
+
+@on_virtual_time
+async def test_a_slot_is_reserved_before_there_is_a_call() -> None:
+    scene, woken = Governed(), asyncio.Event()
+    scene.spend("chat.postMessage")
+    mine = scene.door.for_turn(TURN)
+    assert not mine.reserve("chat.postMessage", "", Rank.LATER, woken.set)
+    assert not mine.reserve("chat.postMessage", "", Rank.FIRST, woken.set)
+    await woken.wait()
+    assert mine.reserve("chat.postMessage", "", Rank.FIRST)
+    began = scene.clock.monotonic()
+    assert isinstance(await mine.call("chat.postMessage", {"channel": "C1", **POST}), Done)
+    assert scene.clock.monotonic() == began > 0.9
+
+
+@on_virtual_time
+async def test_a_call_takes_the_place_in_the_line_that_was_reserved() -> None:
+    scene = Governed(posts_per_second=0.1)
+    scene.spend("chat.postMessage")
+    mine, other = scene.door.for_turn("mine"), scene.door.for_turn("other")
+    mine.reserve("chat.postMessage", "C1", Rank.LATER)
+    scene.door.for_turn("lost").reserve("chat.update")
+    ends = [asyncio.create_task(scene.post(door)) for door in (other, mine)]
+    done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    assert done == {ends[1]}, "mine was there first"
+    await asyncio.gather(*ends)
+
+
+@on_virtual_time
+async def test_what_is_not_used_is_given_back() -> None:
+    scene = Governed()
+    mine, other = scene.door.for_turn("mine"), scene.door.for_turn("other")
+    assert mine.reserve("chat.postMessage", "C1")
+    assert not other.reserve("chat.postMessage", "C1")
+    mine.give_back()
+    assert other.reserve("chat.postMessage", "C1")
+    assert other.reserve("chat.update"), "another method: the first is given back"
+    assert mine.reserve("chat.postMessage", "C1")
+    assert scene.gate.waiting == 0
+
+
+def test_without_a_gate_everything_goes_at_once() -> None:
+    scene = virtual.run(made())
+    assert scene.api.reserve("chat.postMessage", "C1")
+    scene.api.give_back()
+
+
+async def made() -> Scene:
+    return Scene()
+
+
+@on_virtual_time
+async def test_a_write_has_a_time_out_of_its_own() -> None:
+    scene = Scene({"chat.postMessage": ["timeout"], "conversations.replies": ["timeout"]})
+    api = SlackApi(scene.client, scene.clock, scene.facts.append, 60, write_timeout=10).for_turn(TURN)
+    assert await api.call("chat.postMessage", {"channel": "C1", **POST}) == Failed(Fault.UNKNOWN, "timeout")
+    assert scene.clock.monotonic() == 10
+    await api.call("conversations.replies", {"channel": "C1", "ts": scene.root})
+    assert scene.clock.monotonic() == 40
 
 
 def test_wrong_calls_are_logged_loudly_and_without_their_text(caplog: pytest.LogCaptureFixture) -> None:

@@ -46,9 +46,10 @@ class StoreContract:
             assert await store.contexts.get("agent", replace(THREAD, **other)) == Conversation()
 
     async def test_a_later_press_of_the_same_person_replaces_the_earlier(self, store: Store) -> None:
-        await store.feedback.record(Press("turn", "U1", "positive", 1.0))
-        await store.feedback.record(Press("turn", "U2", "positive", 2.0))
-        await store.feedback.record(Press("turn", "U1", "negative", 3.0))
+        assert await store.feedback.record(Press("turn", "U1", "positive", 1.0))
+        assert await store.feedback.record(Press("turn", "U2", "positive", 2.0))
+        assert not await store.feedback.record(Press("turn", "U2", "positive", 2.5))
+        assert await store.feedback.record(Press("turn", "U1", "negative", 3.0))
         await store.feedback.record(Press("other", "U1", "positive", 4.0))
         assert await store.feedback.presses("turn") == (
             Press("turn", "U2", "positive", 2.0),

@@ -74,8 +74,23 @@ def test_sdk_spelling_of_methods_is_the_same_method() -> None:
         ('{"stop_at": "1"}', "stop_at must be a number of seconds"),
         ('{"slack_faults": {"chat.update": []}}', "slack_faults.chat.update must be a list"),
         ('{"slack_faults": {"chat.update": "x"}}', "slack_faults.chat.update must be a list"),
-        ('{"slack_faults": {"chat.update": ["two words"]}}', "holds 'two words'; a fault is written"),
-        ('{"slack_faults": {"chat.update": [7]}}', "holds 7; a fault is written"),
+        (
+            '{"slack_faults": {"chat.update": ["two words"]}}',
+            "in slack_faults.chat.update, 'two words' is not a fault; a fault is written name, ",
+        ),
+        (
+            '{"slack_faults": {"chat.update": [7]}}',
+            "in slack_faults.chat.update, 7 is not a fault; a fault is written name, ",
+        ),
+        ('{"slack_faults": {"chat.update": ["http:200"]}}', "http takes a status from 400 to 599"),
+        (
+            '{"slack_faults": {"chat.updat": ["x"]}}',
+            "'chat.updat' is not a method of the emulated workspace; did you mean 'chat.update'?",
+        ),
+        (
+            '{"slack_faults": {"zzz": ["x"]}}',
+            "'zzz' is not a method of the emulated workspace; there are: agents.sessions.setStatus, ",
+        ),
         ("[]", "s.json: a scenario must be a JSON object"),
         ('{"text": ', "s.json, line 1: the JSON ends in the middle"),
     ],

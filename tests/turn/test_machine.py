@@ -43,6 +43,7 @@ from slack_bot.turn.events import (
     ToolEnded,
     ToolStarted,
     TurnBegan,
+    Waited,
 )
 from slack_bot.turn.form import Field, Form
 from slack_bot.turn.machine import NO_ANSWER, TABLE, State, Turn
@@ -61,6 +62,7 @@ SAMPLES: dict[type, Event] = {
     PlanChanged: PlanChanged((Step("s1", "Search", StepState.RUNNING),)),
     HumanAsked: HumanAsked(Form("Which one?")),
     TaskEnded: TaskEnded(TaskEnd.COMPLETED),
+    Waited: Waited(130.0),
     StreamEnded: CLOSED,
     StopPressed: StopPressed("U1"),
 }
@@ -117,6 +119,30 @@ def test_narration_is_a_status_and_never_text() -> None:
     ]
     assert shown(actions) == "Yes."
     assert turn.latches["answer_begun"]
+
+
+def test_a_wait_is_a_status_while_nothing_else_stands() -> None:
+    _, actions = run(TurnBegan(), Waited(20.0), Waited(130.0), CLOSED)
+    assert [action.text for action in actions if isinstance(action, ShowStatus)] == [
+        "is thinking...",
+        "is still working...",
+        "is still working, nothing new for 2 min...",
+    ]
+    assert not only(actions, UpdateCard)
+
+
+def test_behind_text_a_wait_is_a_card_that_closes_when_the_agent_is_heard_again() -> None:
+    _, actions = run(
+        AnswerText("a "), Waited(20.0), Waited(90.0), Narrated("hm"), AnswerText("b"), AnswerText("c"), CLOSED
+    )
+    cards = [action.card for action in actions if isinstance(action, UpdateCard)]
+    assert [(card.state, card.details) for card in cards] == [
+        (CardState.RUNNING, "nothing new yet\n"),
+        (CardState.RUNNING, "nothing new for 1 min\n"),
+        (CardState.DONE, ""),
+    ]
+    assert shown(actions) == "a bc"
+    assert not only(actions, ShowStatus)
 
 
 def test_no_status_once_a_card_or_the_answer_stands() -> None:
@@ -203,7 +229,7 @@ def test_a_stream_that_did_not_end_well(end: StreamEnd, outcome: Outcome) -> Non
     assert actions[-1] == Close(outcome, "It went away.", offer_retry=True)
     _, actions = run(AnswerText("half"), StreamEnded(end, "It went away."))
     assert actions[-1] == Close(
-        outcome, "It went away. What was written stays; the rest is missing.", offer_retry=True
+        outcome, "It went away. What was written stays; it may not be all.", offer_retry=True
     )
     _, actions = run(StreamEnded(end))
     assert actions[-1] == Close(outcome, "The agent could not answer.", offer_retry=True)

@@ -13,7 +13,6 @@ from slack_bot.turn.markdown import (
     Open,
     Standing,
     best_cut,
-    carry_over,
     line_cut,
     open_at_end,
     safe_cut,
@@ -168,30 +167,6 @@ def test_open_at_end(text: str, state: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "closing", "reopening"),
-    [
-        ("plain text", "", ""),
-        ("```py\nx = 1\n", "```", "```py\n"),
-        ("```py\nx = 1", "\n```", "```py\n"),
-        ("> ~~~\n> a\n", "> ~~~", "> ~~~\n"),
-        ("1. ```sh\n   a\n", "```", "```sh\n"),
-        ("| a | b |\n|---|---|\n| 1 | 2 |\n", "", "| a | b |\n|---|---|\n"),
-        ("**a *b", "***", "***"),
-        ("**a _b", "_**", "**_"),
-        ("**a b ", "\u2060**", "**"),
-        ("*a `b", "`*", "*`"),
-        ("`b ", "`", "`"),
-        ("- one\n- two\n", "", ""),
-    ],
-)
-def test_carry_over(before: str, closing: str, reopening: str) -> None:
-    assert carry_over(before) == (closing, reopening)
-    if closing:
-        assert open_at_end(before + closing).fence == ""
-        assert open_at_end(before + closing).emphasis == ()
-
-
-@pytest.mark.parametrize(
     ("text", "limit", "shown"),
     [
         ("short", 10, "short"),
@@ -289,8 +264,6 @@ HOSTILE = ["[", "`", "` ", "*a ", "**a _b ", "[a](", "<https://", "| a ", "|\n",
 def test_hostile_text_takes_linear_work(piece: str) -> None:
     def read(times: int) -> int:
         text = piece * times
-        return work(
-            lambda: (safe_cut(text), open_at_end(text), carry_over(text), best_cut(text, len(text) // 2))
-        )
+        return work(lambda: (safe_cut(text), open_at_end(text), best_cut(text, len(text) // 2)))
 
     assert read(1_200) <= 6 * read(300)

@@ -75,6 +75,7 @@ def delete(state: State, args: Json, now: float) -> Json:
 def remove(state: State, message: Message, now: float) -> None:
     """Take a message out of its channel, whoever asks."""
     del state.messages[message.channel][message.ts]
+    state.open_streams.pop(message.ts, None)
     payloads.deleted(state, message, now)
     state.changed(message.channel, message.root)
 

@@ -41,7 +41,15 @@ def event(state: State, body: Json, now: float) -> Envelope:
 
 
 def message(state: State, sent: Message, now: float) -> None:
-    """A new message: one event, or two for a mention of the app in a channel."""
+    """A new message: one event, or two for a mention of the app in a channel; and one about the root, whose
+    count of replies grew, where the thread is an agent's session."""
+    _sent(state, sent, now)
+    root = None if sent.thread_ts is None else state.find(sent.channel, sent.thread_ts)
+    if root is not None and state.thread(sent.channel, root.ts).session is not None:
+        _root_changed(state, root, now)
+
+
+def _sent(state: State, sent: Message, now: float) -> None:
     channel = state.channels[sent.channel]
     body = _message_body(state, sent)
     twin = {**body, "channel_type": channel.kind}
@@ -115,7 +123,13 @@ def session(state: State, channel: str, root: str, status: str, now: float) -> N
         thread.session = status
         return
     thread.session = status
-    shown = {**rendering.read_back(state, standing, False), "agent_session": {"status": status}}
+    _root_changed(state, standing, now)
+
+
+def _root_changed(state: State, root: Message, now: float) -> None:
+    """message_changed about a root of which nothing that can be read is new (facts: Slack 1.8)."""
+    status = state.thread(root.channel, root.ts).session
+    shown = {**rendering.read_back(state, root, False), "agent_session": {"status": status}}
     event(
         state,
         {
@@ -124,8 +138,8 @@ def session(state: State, channel: str, root: str, status: str, now: float) -> N
             "hidden": True,
             "message": shown,
             "previous_message": shown,
-            "channel": channel,
-            "channel_type": state.channels[channel].kind,
+            "channel": root.channel,
+            "channel_type": state.channels[root.channel].kind,
             "ts": state.next_ts(now),
             "event_ts": state.next_ts(now),
         },

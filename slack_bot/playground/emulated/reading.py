@@ -60,6 +60,7 @@ def _page(state: State, messages: list[Message], args: Json) -> Json:
     if not cursor.isdigit():
         raise Refused("invalid_cursor")
     first, limit = int(cursor), args.get("limit") or _PAGE
+    limit = limit if state.rules.page is None else min(limit, state.rules.page)
     rest = len(fitting) > first + limit
     shown = [rendering.read_back(state, m, bool(args.get("include_all_metadata"))) for m in fitting]
     return {

@@ -27,6 +27,15 @@ class SeenTask:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenFile:
+    """A file that stands under a message. `content`: its bytes, as they were uploaded."""
+
+    name: str
+    title: str = ""
+    content: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class SeenMessage:
     """A message as a person sees it.
 
@@ -34,6 +43,7 @@ class SeenMessage:
     markdown, section, header and rich text blocks. `extras` are the words of everything else: notes, footers,
     button labels, and all blocks that a stream was stopped with. `status_line` is the thread's typing status
     and stands on its last message. `ephemeral_for` is the only person who sees the message (None: everybody).
+    `expired`: Slack sealed the stream because its time was over; a client shows that as an error.
     """
 
     ts: str
@@ -54,7 +64,8 @@ class SeenMessage:
     display: str = "timeline"
     stopped_by: str | None = None
     edited: bool = False
-    files: tuple[str, ...] = ()
+    files: tuple[SeenFile, ...] = ()
+    expired: bool = False
 
     @property
     def read(self) -> str:
@@ -64,8 +75,9 @@ class SeenMessage:
         return "\n\n".join(part for part in parts if part)
 
 
-def see(state: State, message: Message) -> SeenMessage:
-    """One message, without its thread's status."""
+def see(state: State, message: Message, viewer: str | None = None) -> SeenMessage:
+    """One message, without its thread's status, as `viewer` sees it. None: all there is."""
+    message = _visible_to(state, message, viewer)
     text, extras = _words(message)
     if message.plan_failed:
         text = f"{PLAN_FAILED}\n\n{text}".rstrip()
@@ -87,13 +99,37 @@ def see(state: State, message: Message) -> SeenMessage:
         display=message.display,
         stopped_by=message.stopped_by,
         edited=message.edited,
-        files=tuple(str(file["name"]) for file in message.files),
+        files=tuple(_file(state, file) for file in message.files),
+        expired=message.expired,
     )
 
 
-def see_thread(state: State, channel: str, root: str, now: float) -> list[SeenMessage]:
-    """A thread in order of time, its root first; the typing status stands on the last message."""
-    shown = [see(state, message) for message in state.in_thread(channel, root)]
+def _visible_to(state: State, message: Message, viewer: str | None) -> Message:
+    """In a channel only its recipient sees a stream grow; the others see how it began, until it is over."""
+    alone = state.rules.only_viewer_live and state.channels[message.channel].kind != "im"
+    if viewer in (None, message.recipient) or message.state != "streaming" or not alone:
+        return message
+    return message.first or message
+
+
+def _file(state: State, file: Json) -> SeenFile:
+    known = state.uploads.get(file["id"])
+    content = known.content if known is not None and known.content is not None else b""
+    return SeenFile(str(file["name"]), str(file.get("title", "")), content)
+
+
+def see_thread(
+    state: State, channel: str, root: str, now: float, viewer: str | None = None
+) -> list[SeenMessage]:
+    """A thread in order of time, its root first; the typing status stands on the last message.
+
+    `viewer`: as this person sees it, without what is for somebody else alone. None: all there is.
+    """
+    shown = [
+        see(state, message, viewer)
+        for message in state.in_thread(channel, root)
+        if viewer is None or message.ephemeral_for in (None, viewer)
+    ]
     status = status_of(state, state.thread(channel, root), now)
     if shown and status is not None:
         last = shown[-1]

@@ -7,9 +7,11 @@ payloads. Times are wall-clock seconds, given by the caller.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from .rules import Rules as Rules
 
 Json = dict[str, Any]
 ChannelKind = Literal["channel", "group", "im", "mpim"]
@@ -23,32 +25,6 @@ class Refused(Exception):
         super().__init__(f"{error}: {detail}" if detail else error)
         self.error = error
         self.detail = detail
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Slack's limits and habits, as numbers. None: not enforced yet.
-
-    `mention_first`: of a mention's two events, `app_mention` comes before `message` (Slack keeps no order).
-    `status_timeout`: seconds after which a typing status goes away by itself.
-    `stream_life`, `stream_idle`, `stream_bytes`, `rates`: the place of expiry, the cumulative size and the
-    tiers.
-    """
-
-    call_chars: int = 12_000
-    update_chars: int = 4_000
-    card_chars: int = 256
-    blocks: int = 50
-    metadata_bytes: int = 8_000
-    status_timeout: float = 120.0
-    trigger_life: float = 3.0
-    view_stack: int = 3
-    mention_first: bool = True
-    agent_sessions: bool = True
-    stream_life: float | None = None
-    stream_idle: float | None = None
-    stream_bytes: int | None = None
-    rates: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +72,12 @@ class Task:
 
 @dataclass(slots=True)
 class Message:
-    """One message. `body` is what was streamed or written as text; `blocks` is what stands below it."""
+    """One message. `body` is what was streamed or written as text; `blocks` is what stands below it.
+
+    Of a stream: `recipient` sees it live, everybody else sees `first`, the message after its first content,
+    until it is over. `started_at` and `touched_at` are when it began and when something was last added.
+    `full`: it takes nothing more; `expired`: nobody stopped it.
+    """
 
     channel: str
     ts: str
@@ -120,6 +101,12 @@ class Message:
     ephemeral_for: str | None = None
     edited: bool = False
     client_msg_id: str | None = None
+    recipient: str | None = None
+    first: Message | None = None
+    started_at: float = 0.0
+    touched_at: float = 0.0
+    full: bool = False
+    expired: bool = False
 
     @property
     def root(self) -> str:
@@ -139,6 +126,16 @@ class Thread:
     session: str | None = None
     title: str | None = None
     prompts: list[Json] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Upload:
+    """A file that was announced. `content` None: its bytes have not come yet."""
+
+    id: str
+    name: str
+    length: int
+    content: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +173,8 @@ class State:
     triggers: dict[str, float] = field(default_factory=dict)
     tickets: set[str] = field(default_factory=set)
     responses: dict[str, Json] = field(default_factory=dict)
-    uploads: dict[str, Json] = field(default_factory=dict)
+    uploads: dict[str, Upload] = field(default_factory=dict)
+    open_streams: dict[str, Message] = field(default_factory=dict)
     outbox: list[Envelope] = field(default_factory=list)
     listeners: list[Callable[[Change], None]] = field(default_factory=list)
     link_base: str = "wss://workspace.invalid"

@@ -7,12 +7,13 @@ details and output append. A plan that stops with an open card becomes "Somethin
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from . import blocks as blockkit
-from . import payloads, rendering
+from . import payloads, rendering, weights
 from .checks import bot_channel, metadata, own_message, recipient, root_exists
-from .state import Json, Message, Refused, State, Task
+from .state import Channel, Json, Message, Refused, State, Task
 
 _FIELDS = {
     "markdown_text": {"text"},
@@ -44,24 +45,31 @@ def start(state: State, args: Json, now: float) -> Json:
     display = args.get("task_display_mode", "timeline")
     if display not in ("timeline", "plan"):
         raise Refused("invalid_arguments", "task_display_mode must be timeline or plan")
-    message = Message(
+    message = _opened(state, channel, root, now)
+    message.display, message.recipient = display, args.get("recipient_user_id")
+    _apply(state, message, content, now)
+    thread = state.thread(channel.id, root)
+    thread.status = ""
+    state.open_streams[message.ts] = message
+    state.add(message)
+    payloads.message(state, message, now)
+    payloads.session(state, channel.id, root, "processing", now)
+    return {"channel": channel.id, "ts": message.ts}
+
+
+def _opened(state: State, channel: Channel, root: str, now: float) -> Message:
+    return Message(
         channel.id,
         state.next_ts(now),
         state.bot.user_id,
         state.team,
         thread_ts=root,
         state="streaming",
-        display=display,
         by_app=True,
         is_markdown=True,
+        started_at=now,
+        touched_at=now,
     )
-    _apply(state, message, content)
-    thread = state.thread(channel.id, root)
-    thread.status = ""
-    state.add(message)
-    payloads.message(state, message, now)
-    payloads.session(state, channel.id, root, "processing", now)
-    return {"channel": channel.id, "ts": message.ts}
 
 
 def append(state: State, args: Json, now: float) -> Json:
@@ -74,7 +82,7 @@ def append(state: State, args: Json, now: float) -> Json:
     if content is None:
         raise Refused("markdown_text_or_chunks_required")
     _check_mode(message, content)
-    _apply(state, message, content)
+    _apply(state, message, content, now)
     state.thread(message.channel, message.root).status = ""
     state.changed(message.channel, message.root)
     return {"channel": message.channel, "ts": message.ts}
@@ -92,7 +100,7 @@ def stop(state: State, args: Json, now: float) -> Json:
     session = args.get("session_status", "active")
     if session not in _SESSIONS:
         raise Refused("invalid_arguments", f"session_status must be one of {', '.join(_SESSIONS)}")
-    _apply(state, message, content)
+    _apply(state, message, content, now)
     message.blocks += blockkit.with_ids(state, tail)
     if kept is not None:
         message.metadata = kept
@@ -108,6 +116,7 @@ def stop(state: State, args: Json, now: float) -> Json:
 def seal(state: State, message: Message, now: float) -> None:
     """The stream is over, whoever ended it. An open card spoils a plan."""
     message.state = "sealed"
+    state.open_streams.pop(message.ts, None)
     is_open = any(task.status in ("pending", "in_progress") for task in message.tasks.values())
     if message.display == "plan" and is_open:
         message.plan_failed = True
@@ -182,9 +191,17 @@ def _check_mode(message: Message, content: list[Json] | str | None) -> None:
         raise Refused("streaming_mode_mismatch", f"the stream was started with {message.mode}")
 
 
-def _apply(state: State, message: Message, content: list[Json] | str | None) -> None:
+def _apply(state: State, message: Message, content: list[Json] | str | None, now: float) -> None:
     if content is None:
         return
+    weights.check(state, message, content)
+    message.touched_at = now
+    _add(state, message, content)
+    if message.first is None:
+        message.first = copy.deepcopy(message)
+
+
+def _add(state: State, message: Message, content: list[Json] | str) -> None:
     if isinstance(content, str):
         message.mode = "text"
         _write(message, content)

@@ -9,7 +9,7 @@ from typing import Any
 from . import blocks as blockkit
 from . import payloads
 from .checks import bot_channel, person_of, root_exists
-from .state import Json, Message, Refused, State
+from .state import Json, Message, Refused, State, Upload
 
 _VIEW = {"type", "title", "submit", "close", "blocks", "private_metadata", "callback_id", "external_id"}
 _FLAGS = {"clear_on_close", "notify_on_close", "submit_disabled"}
@@ -127,13 +127,23 @@ def upload_url(state: State, args: Json, now: float) -> Json:
     if args["length"] <= 0:
         raise Refused("missing_argument", "length must be more than 0")
     file_id = state.next_id("F")
-    state.uploads[file_id] = {
-        "id": file_id,
-        "name": args["filename"],
-        "size": args["length"],
-        "received": False,
-    }
+    state.uploads[file_id] = Upload(file_id, args["filename"], args["length"])
     return {"upload_url": f"{state.file_base}/upload/{file_id}", "file_id": file_id}
+
+
+def receive(state: State, file_id: str, content: bytes) -> int:
+    """The bytes of an announced file. Returns the HTTP status of the answer.
+
+    Nobody asked for that address: 404. Other than the announced number of bytes: 400, because whoever counted
+    characters instead would find out here.
+    """
+    upload = state.uploads.get(file_id)
+    if upload is None:
+        return 404
+    if len(content) != upload.length:
+        return 400
+    upload.content = content
+    return 200
 
 
 def complete_upload(state: State, args: Json, now: float) -> Json:
@@ -141,9 +151,10 @@ def complete_upload(state: State, args: Json, now: float) -> Json:
     files = []
     for item in args["files"]:
         known = state.uploads.get(item.get("id", "")) if isinstance(item, dict) else None
-        if known is None or not known["received"]:
+        if known is None or known.content is None:
             raise Refused("file_not_found")
-        files.append({**known, "title": item.get("title") or known["name"]})
+        title = item.get("title") or known.name
+        files.append({"id": known.id, "name": known.name, "title": title, "size": known.length})
     if args.get("channel_id"):
         channel = bot_channel(state, args["channel_id"])
         root = root_exists(state, channel, args["thread_ts"]) if args.get("thread_ts") else None

@@ -13,19 +13,50 @@ from slack_bot.playground.emulated.faults import Fault, FaultScript, parse
         (None, None),
         ("internal_error", Fault("internal_error")),
         ("internal_error!", Fault("internal_error", applied=True)),
-        ("ratelimited:2", Fault("ratelimited", retry_after=2)),
+        ("ratelimited:2", Fault("ratelimited", number=2)),
         ("timeout", Fault("timeout")),
         ("timeout!", Fault("timeout", applied=True)),
+        ("connect", Fault("connect")),
+        ("cut", Fault("cut")),
+        ("cut!", Fault("cut", applied=True)),
+        ("slow:4", Fault("slow", number=4)),
+        ("slow:4!", Fault("slow", applied=True, number=4)),
+        ("http:503", Fault("http", number=503)),
+        ("http:503!", Fault("http", applied=True, number=503)),
     ],
 )
 def test_entries(entry: str | None, fault: Fault | None) -> None:
     assert parse(entry) == fault
 
 
-@pytest.mark.parametrize("entry", ["", "!", "ratelimited:", "ratelimited:soon", "two words", ":3", "x:²"])
-def test_what_is_no_entry(entry: str) -> None:
-    with pytest.raises(ValueError, match="not a fault"):
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        ("", "a fault is written name, "),
+        ("!", "a fault is written name, "),
+        ("ratelimited:", "a fault is written name, "),
+        ("ratelimited:soon", "a fault is written name, "),
+        ("two words", "a fault is written name, "),
+        (":3", "a fault is written name, "),
+        ("x:²", "a fault is written name, "),
+        ("Timeout", "a fault is written name, "),
+        (7, "a fault is written name, "),
+        ("timeout:3", "timeout takes no number"),
+        ("cut:3", "cut takes no number"),
+        ("connect:3", "connect takes no number"),
+        ("connect!", "what never reached Slack cannot have been applied"),
+        ("slow", "slow takes seconds"),
+        ("slow:0", "slow takes seconds"),
+        ("http", "http takes a status"),
+        ("http:200", "http takes a status"),
+        ("http:600!", "http takes a status"),
+        ("ratelimited:3!", "what Slack wants to see again later was not applied"),
+    ],
+)
+def test_what_is_no_entry(entry: str, reason: str) -> None:
+    with pytest.raises(ValueError, match="is not a fault") as caught:
         parse(entry)
+    assert reason in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +68,9 @@ def test_what_is_no_entry(entry: str) -> None:
         ("rate_limited:4", 200, {"Retry-After": "4"}, False),
         ("internal_error!", 200, {}, False),
         ("timeout!", 200, {}, True),
+        ("http:502", 502, {}, False),
+        ("slow:9", 200, {}, False),
+        ("cut", 200, {}, False),
     ],
 )
 def test_how_a_fault_is_answered(entry: str, status: int, headers: dict[str, str], silent: bool) -> None:
@@ -58,6 +92,19 @@ def test_a_method_may_be_spelled_with_underscores() -> None:
     assert script.next("assistant.threads.setStatus") == Fault("missing_scope")
     assert script.next("chat.update") is None
     assert script.next("chat.delete") is None
+
+
+def test_only_methods_that_exist_have_scripts() -> None:
+    for name in ("chat.apendStream", "chat_apendStream", "uplod"):
+        with pytest.raises(ValueError, match=f"'{name}' is not a method"):
+            FaultScript({name: ["timeout"]})
+    assert FaultScript({"upload": ["timeout"]}).next("upload") == Fault("timeout")
+
+
+def test_how_a_connection_breaks() -> None:
+    assert [parse(entry).broken for entry in ("cut", "cut!", "connect", "timeout")] == [  # type: ignore[union-attr]
+        "cut", "cut", "connect", "",
+    ]  # fmt: skip
 
 
 def test_a_script_can_be_replaced() -> None:

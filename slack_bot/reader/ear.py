@@ -1,0 +1,109 @@
+"""Listening to one stream: until it ends, until it is no longer waited for, or until it is silent too long.
+
+Events are watched for, not bytes, because pings keep a dead stream alive for ever. A silent stream is not a
+dead one either, so it stays open while the task is asked for, and is left only if the task knows more than
+the stream told (delivery.md 7.2).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, suppress
+from enum import StrEnum
+from typing import Any, cast
+
+from ..a2a.frames import Received, TaskState
+from ..errors import AgentError, BadAgentData, StreamCut
+from ..sections import AgentSettings
+from .control import Leaving
+from .standing import Standing
+
+
+class Heard(StrEnum):
+    """How the listening ended."""
+
+    CLOSED = "closed"  # by the agent
+    LEFT = "left"  # by this side: a stop, nobody to be shown anything, or enough waited after the end
+    SILENT = "silent"  # the stream is not to be relied on any more
+
+
+class Ear:
+    """Listens to the streams of one turn, one after the other."""
+
+    def __init__(
+        self, standing: Standing, leaving: Leaving, settings: AgentSettings, now: Callable[[], float]
+    ) -> None:
+        self._standing, self._leaving, self._settings, self._now = standing, leaving, settings, now
+        self._grace_until: float | None = None
+        self._silent_from = 0.0
+
+    async def listen(
+        self, stream: AsyncGenerator[Received, None], on_silence: Callable[[], Awaitable[bool]]
+    ) -> Heard:
+        """Take what `stream` yields, to its end. `on_silence` decides whether to go on listening.
+
+        Raises what the stream raises; what cannot be read counts as a cut where there is a task to ask for.
+        """
+        self._grace_until, self._silent_from = None, self._now()
+        async with aclosing(stream):
+            while True:
+                coming = asyncio.ensure_future(cast(Any, anext(stream, None)))
+                try:
+                    if (left := await self._wait(coming, on_silence)) is not None:
+                        return left
+                    received = self._result(coming)
+                finally:
+                    coming.cancel()
+                    with suppress(asyncio.CancelledError, AgentError):
+                        await coming
+                if received is None:
+                    return Heard.CLOSED
+                self._hear(received)
+
+    async def _wait(
+        self, coming: asyncio.Future[Received | None], on_silence: Callable[[], Awaitable[bool]]
+    ) -> Heard | None:
+        """Wait for the next event. None when it has come; otherwise why it is not waited for."""
+        while True:
+            if self._must_go():
+                return Heard.LEFT
+            if coming.done():
+                return None
+            watched = {coming} if self._leaving.now else {coming, *self._leaving.tasks}
+            done, _ = await asyncio.wait(
+                watched, timeout=self._patience(), return_when=asyncio.FIRST_COMPLETED
+            )
+            if done:
+                continue
+            if self._grace_until is not None:
+                return Heard.LEFT
+            if not await on_silence():
+                return Heard.SILENT
+            self._silent_from = self._now()
+
+    def _must_go(self) -> bool:
+        """A stop is carried out once there is a task to stop."""
+        return self._leaving.is_gone or (self._leaving.now and self._standing.task_id is not None)
+
+    def _patience(self) -> float:
+        grace = self._grace_until
+        until = self._silent_from + self._settings.idle_timeout if grace is None else grace
+        return max(0.0, until - self._now())
+
+    def _result(self, coming: asyncio.Future[Received | None]) -> Received | None:
+        try:
+            return coming.result()
+        except BadAgentData as error:
+            if self._standing.heard and self._standing.task_id is not None:
+                raise StreamCut(str(error), safe=error.safe) from error
+            raise
+
+    def _hear(self, received: Received) -> None:
+        self._standing.hear(received.frame, received.raw)
+        self._silent_from = self._now()
+        state, settings = self._standing.state, self._settings
+        if self._grace_until is None and state.is_terminal:
+            self._grace_until = self._now() + settings.terminal_grace
+        elif self._grace_until is None and state is TaskState.INPUT_REQUIRED:
+            self._grace_until = self._now() + settings.asked_grace

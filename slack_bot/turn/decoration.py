@@ -1,0 +1,235 @@
+"""What a text needs that is cut over two messages, and how the messages of one answer read as one text again.
+
+A message must look right on its own: a fence, emphasis or a code span that is open where it ends is closed,
+and opened again where the next one begins; a table repeats its header there, a quote its bars, a nested list
+the level it stands on. What is added this way is *decoration*: no part of the answer.
+
+`joined` is the inverse. It knows only what a person sees, the texts of the messages, and finds what was added
+by asking, for each seam, what would have been added there. Where an answer itself happens to look so, whoever
+lays it out puts one of `GUARDS` in front of the second message, which says: nothing was added here.
+
+Everything added is short, whatever an agent writes: marks that are too long or too many to be meant are not
+carried over.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+from .markdown import Open, Standing, open_at_end
+
+GUARDS = ("\u2060\n", "\u2060")
+"""A word joiner, which nobody sees, on a line of its own or not: the message goes on without decoration."""
+
+LONGEST_CLOSER = 64
+"""UTF-8 bytes that a closer may have."""
+
+_JOINER = "\u2060"
+_MOST_MARKS = 6
+_LONGEST_EMPHASIS = 3
+_LONGEST_CODE = 8
+_LONGEST_RUN = 32
+_LONGEST_LEAD = 20
+_LONGEST_INFO = 80
+_DEEPEST = 12
+_CODE_INDENT = 4  # columns from which a line is code, or no longer ends it (CommonMark 4.4, 4.5)
+_FENCE_SUFFIX = re.compile(r"\n?[ \t>]*(?:`{3,}|~{3,}) ?\Z")
+_MARK_SUFFIX = re.compile(r"[\u2060*_~`]{1,40}\Z")
+_QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
+_ITEM = re.compile(r"(?P<indent> {2,})(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
+_ANY_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+_BAR = re.compile(r"(?<!\\)\|")
+_RULE_LINE = re.compile(r"[|\-: \t]*-[|\-: \t]*(?:\n|\Z)")
+_LEVELS = re.compile(r"(?: *-\n)+")
+
+
+def closer(standing: Standing, last: str) -> str:
+    """What makes a message look right that ends here; "" if nothing is needed.
+
+    `standing` is the message so far, `last` its last character. At most `LONGEST_CLOSER` bytes. A mark that
+    follows white space would not close, so a word joiner stands between. A fence that is closed within a line
+    gets a space behind it, by which `joined` knows that the line goes on.
+    """
+    state = open_at_end("", before=standing)
+    if state.fence:
+        fence = _carried_fence(state)
+        if fence is None:
+            return ""
+        lead, run = fence
+        under = re.sub(r"[^>\s]", " ", lead)
+        return f"\n{under}{run} " if standing.line else f"{under}{run}"
+    marks = _carried_marks(state)
+    if not marks:
+        return ""
+    joiner = _JOINER if (last.isspace() and not state.code) or last in {"*", "_", "~", "`"} else ""
+    return joiner + "".join(reversed(marks))
+
+
+def opener(standing: Standing, last_line: str, head: str) -> str:
+    """What the next message begins with.
+
+    `standing` is the message that was cut, without its closer, `last_line` its last line that is not blank,
+    `head` how the text goes on (its first line is enough). Never begins with white space: Slack would drop
+    it.
+    """
+    state = open_at_end("", before=standing)
+    if state.fence:
+        return _fence_opener(state)
+    if state.table and (standing.line or _is_row(state.table, head)):
+        return state.table.lstrip() + _cells_before(standing.line)
+    if standing.line:
+        quote = _QUOTE.match(standing.line)
+        bars = quote.group().lstrip() if quote and quote.end() <= _LONGEST_LEAD else ""
+    else:
+        bars = ""
+    marks = "".join(_carried_marks(state))
+    if marks:
+        return bars + marks + (_JOINER if head[:1].isspace() and not state.code else "")
+    if state.header and _RULE_LINE.match(standing.line.rstrip("\n") + head):
+        return state.header.lstrip() + standing.line
+    return bars or ("" if standing.line else _levels(last_line, head))
+
+
+def _carried_fence(state: Open) -> tuple[str, str] | None:
+    """Lead and run of the open fence, if it is one that can be carried over."""
+    mark = state.fence[-1]
+    lead = state.fence.rstrip(mark)
+    run = state.fence[len(lead) :]
+    fits = len(lead) <= _LONGEST_LEAD and len(run) <= _LONGEST_RUN and len(state.info) <= _LONGEST_INFO
+    return (lead, run) if fits else None
+
+
+def _fence_opener(state: Open) -> str:
+    fence = _carried_fence(state)
+    if fence is None:
+        return ""
+    lead, run = fence
+    quoted = lead.rfind(">") + 1
+    if quoted:
+        return f"{lead[:quoted].lstrip()} {run}{state.info}\n"
+    indent = len(lead.expandtabs())
+    if indent < _CODE_INDENT:
+        return f"{run}{state.info}\n"
+    return f"{_nest(indent)}{' ' * indent}{run}{state.info}\n"
+
+
+def _carried_marks(state: Open) -> list[str]:
+    """The open emphasis and code span, outermost first; none if they are too many to be meant."""
+    marks = [*state.emphasis, *([state.code] if state.code else [])]
+    longest = [_LONGEST_EMPHASIS] * len(state.emphasis) + [_LONGEST_CODE]
+    if len(marks) > _MOST_MARKS or any(len(mark) > most for mark, most in zip(marks, longest, strict=False)):
+        return []
+    return marks
+
+
+def _is_row(table: str, head: str) -> bool:
+    """`head` goes on with the table. Told from its first character alone: more may not have come."""
+    first = head.lstrip(" \t")[:1]
+    return first == "|" if table.lstrip().startswith("|") else bool(first) and first not in "\n#>-*+`~"
+
+
+def _cells_before(row: str) -> str:
+    """Empty cells for those of a row that stand in the message before, so that the columns stay in line."""
+    if not row.strip():
+        return ""
+    bars = len(_BAR.findall(row.strip().removeprefix("|")))
+    return "| " * (bars + 1)
+
+
+def _levels(last_line: str, head: str) -> str:
+    """Empty list items above a nested one, without which it would lose its indentation."""
+    item = _ITEM.match(head)
+    in_list = _ANY_ITEM.match(last_line) or last_line[:1] in {" ", "\t"}
+    return _nest(len(item["indent"])) if item and in_list and last_line else ""
+
+
+def _nest(indent: int) -> str:
+    """As many empty items, each within the one before, as a line needs that is indented so far."""
+    levels = max(1, (indent - _CODE_INDENT + 2) // 2)
+    return "".join(f"{'  ' * level}-\n" for level in range(levels)) if levels <= _DEEPEST else ""
+
+
+# -- the way back --------------------------------------------------------------------------------------------
+
+
+def seam(first: str, second: str) -> tuple[int, int]:
+    """How many characters at the end of `first` and at the beginning of `second` are decoration."""
+    for guard in GUARDS:
+        if second.startswith(guard):
+            return 0, len(guard)
+    for size in _closers(first):
+        body = first[:-size]
+        standing = Standing().then(body)
+        if closer(standing, body[-1:]) == first[-size:]:
+            added = _opened(standing, last_line(body), second)
+            if added:
+                return size, added
+    return 0, _opened(Standing().then(first), last_line(first), second) if first else 0
+
+
+def expected(first: str) -> Iterator[str]:
+    """How a message may begin that would be read as decoration after `first`."""
+    for size in _closers(first):
+        yield opener(Standing().then(first[:-size]), "", "x")
+    standing = Standing().then(first)
+    yield opener(standing, "", "|" if standing.open.table else "x")
+    if standing.open.header:
+        yield standing.open.header.lstrip() + standing.line + "|-"
+    if not standing.line:
+        yield _levels(last_line(first), " " * 2 + "- ") + " " * 2 + "- "
+
+
+def joined(texts: Sequence[str]) -> str:
+    """The answer that stands in `texts`, the messages of one turn in their order.
+
+    Exact where the texts are as they were sent. Slack drops white space at the front of a message; that of
+    the answer is then missing here too.
+    """
+    seams = [(0, 0), *(seam(a, b) for a, b in itertools.pairwise(texts)), (0, 0)]
+    return "".join(
+        text[opened : len(text) - closed]
+        for text, (_, opened), (closed, _) in zip(texts, seams, seams[1:], strict=False)
+    )
+
+
+def reads_as(texts: Sequence[str], answer: str) -> bool:
+    """The messages show `answer`, once. White space does not count: at seams Slack drops some."""
+    return "".join(joined(texts).split()) == "".join(answer.split())
+
+
+def last_line(text: str) -> str:
+    """The last line of `text` that is not blank."""
+    return text.rstrip().rpartition("\n")[2]
+
+
+def _closers(text: str) -> Iterator[int]:
+    """Lengths of what may be a closer at the end of `text`."""
+    if fence := _FENCE_SUFFIX.search(text):
+        yield len(fence.group())
+        if fence.group().startswith("\n"):
+            yield len(fence.group()) - 1
+    if marks := _MARK_SUFFIX.search(text):
+        yield from range(len(marks.group()), 0, -1)
+
+
+def _opened(standing: Standing, line: str, second: str) -> int:
+    """The length of the opener at the beginning of `second`, 0 if what should stand there does not."""
+    for head in _heads(standing, second):
+        added = opener(standing, line, second[head:])
+        if added and second.startswith(added) and opener(standing, line, second[len(added) :]) == added:
+            return len(added)
+    return 0
+
+
+def _heads(standing: Standing, second: str) -> Iterator[int]:
+    """Where the answer may go on in `second`: some openers are known only with what follows them."""
+    if levels := _LEVELS.match(second):
+        yield len(levels.group())
+    joiner = second.find(_JOINER, 0, LONGEST_CLOSER)
+    if joiner >= 0:
+        yield joiner + 1
+    if standing.open.header:
+        yield second.find("\n") + 1 + len(standing.line)
+    yield 0

@@ -1,0 +1,363 @@
+"""The ledger: which characters of an answer wait, which were sent, and in which message each one stands.
+
+An answer is laid into segments, one message each, because a message takes only so much, for so long. Text
+is confirmed by Slack's ok alone. What was sent without an answer is in doubt, and nothing more is given out
+until it is settled. So no character is asked for twice, and none is lost, whatever becomes of a call.
+
+The ledger says what to do (`next`), is told what became of it (`confirmed`, `refused`, `unknown`, `settled`,
+`sealed`, `closed`), and says by when to ask again though nothing came (`deadline`). It knows neither Slack
+nor the time. It is used so:
+
+    ledger.push(text)
+    while (step := ledger.next(clock.now())) is not None:
+        match step:
+            case Show():      write step.text into the present message, or begin one with it
+                              -> confirmed() | refused() | unknown(), settled(n) | sealed()
+            case Finish():    stop the present message                     -> closed()
+            case Overflow():  say so, give the rest as a file, or `use` limits with more segments
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+from .decoration import GUARDS, closer, expected, last_line, opener, seam
+from .layout import Laid, Limits, lay, lay_line, quality_at_end, weigh
+from .markdown import Rank, Standing
+
+_HEAD = 2_048  # characters of the waiting text that may decide about how a message begins
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One message, as far as it is known.
+
+    `text` is what it shows of the answer, with what was added to make it look right; `start` and `end` are
+    the characters of the answer in it, counted from 0. `weight` is in weighted bytes, cards included.
+    `opened_at` is when its first call was asked for. `is_over`: it takes no more. `closed_by` is how much of
+    `text` closes it.
+    """
+
+    number: int
+    start: int
+    end: int
+    opened_at: float
+    text: str = ""
+    weight: int = 0
+    is_over: bool = False
+    closed_by: str = ""
+    standing: Standing = field(default=Standing(), repr=False)
+
+    @property
+    def body(self) -> str:
+        """`text` without what closes it."""
+        return self.text.removesuffix(self.closed_by)
+
+    @property
+    def closer(self) -> str:
+        """What would make the message look right if it ended here."""
+        return "" if self.closed_by or not self.text else closer(self.standing, self.text[-1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """Write `text`, which holds `chars` characters of the answer, into the present message.
+
+    `begins`: the message does not exist yet. `ends`: it gets nothing more, a `Finish` follows. `cards` is the
+    weight of the cards that go along, 0 if they must wait. `text` is "" where only cards go.
+    """
+
+    text: str
+    chars: int
+    begins: bool
+    ends: bool = False
+    cards: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Stop the present message: more of the answer follows in another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overflow:
+    """More waits, and the answer has all the messages it may have."""
+
+
+Step = Show | Finish | Overflow
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    show: Show
+    opener: str
+    closer: str
+    at: float
+    in_doubt: bool = False
+
+
+class Ledger:
+    """Lays one answer into segments. Its work for a call is proportional to a segment, not to the answer."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._waiting = ""
+        self._confirmed = 0
+        self._sent: _Sent | None = None
+        self._over: list[Segment] = []
+        self._present: Segment | None = None
+        self._ending = False  # the present message gets no more text
+        self._ended = False  # and it has what closes it
+
+    # -- what stands -----------------------------------------------------------------------------------------
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """All messages so far, the present one last."""
+        return (*self._over, self._present) if self._present else tuple(self._over)
+
+    @property
+    def present(self) -> Segment | None:
+        """The message that text goes into now; None: the next text begins one."""
+        return self._present
+
+    @property
+    def confirmed_chars(self) -> int:
+        """How many characters of the answer stand in the thread."""
+        return self._confirmed
+
+    @property
+    def waiting(self) -> str:
+        """The text that is not confirmed. That of a call which is out or in doubt is part of it."""
+        return self._waiting
+
+    @property
+    def in_doubt(self) -> bool:
+        """A call had no answer and is not settled."""
+        return self._sent is not None and self._sent.in_doubt
+
+    def room(self) -> int:
+        """Weighted bytes that the present message still takes, or a new one if there is none."""
+        used = 0 if self._present is None else self._present.weight
+        return max(0, self._limits.rotate_bytes - self._limits.reserve - used)
+
+    # -- what is asked ---------------------------------------------------------------------------------------
+
+    def push(self, text: str) -> None:
+        """More of the answer."""
+        self._waiting += text
+
+    def retract(self) -> str:
+        """Take back all that waits, to be pushed again or never. Not while a call is out or in doubt."""
+        assert self._sent is None, "text is on its way"
+        text, self._waiting = self._waiting, ""
+        return text
+
+    def use(self, limits: Limits) -> None:
+        """From now on these limits hold: for another surface, or with more segments."""
+        self._limits = limits
+
+    def rotate(self) -> None:
+        """The present message ends here, whatever its size and age; `next` says how."""
+        self._ending = self._present is not None
+
+    def deadline(self) -> float | None:
+        """When `next` may have something to do although no text came; None: never."""
+        present = self._present
+        if present is None or self._sent is not None or math.isinf(self._limits.rotate_after):
+            return None
+        due = present.opened_at + self._limits.rotate_after
+        return due if _ends_well(present) else due + self._limits.rotate_grace
+
+    def next(self, now: float, *, cards: int = 0, final: bool = False) -> Step | None:
+        """What to do now; None: nothing, or a call is out whose outcome was not told.
+
+        `cards` is the weight of cards that wait to go along: title + 2 x (details + output), in UTF-8 bytes.
+        `final`: no more text comes.
+        """
+        if self._sent is not None:
+            return None
+        if self._present is not None and self._must_end(self._present, now, cards, final=final):
+            return self._end(self._present, now)
+        if not self._waiting.strip() and not cards:
+            return None
+        if self._present is None and len(self._over) >= self._limits.max_segments:
+            return Overflow()
+        laid, added = self._lay(now, cards, final=final)
+        if self._present is not None and laid.ends and not laid.chars:
+            return self._end(self._present, now)
+        return self._show(laid, added, cards, now)
+
+    # -- what became of it -----------------------------------------------------------------------------------
+
+    def confirmed(self) -> None:
+        """Slack said ok to what `next` gave out last."""
+        sent = self._take()
+        self._apply(sent, len(sent.show.text))
+
+    def refused(self) -> None:
+        """It was not applied. The message takes more; `next` gives the text out again."""
+        self._take()
+
+    def unknown(self) -> None:
+        """It had no answer: it stands, or not. Nothing is given out until it is `settled`."""
+        assert self._sent is not None, "nothing is on its way"
+        self._sent = replace(self._sent, in_doubt=True)
+
+    def settled(self, shown: int) -> None:
+        """Of the text given out last the first `shown` characters stand; no more goes into that message.
+
+        With 0 a message that would have been begun does not exist. To use a message further that was found
+        whole, say `confirmed`.
+        """
+        sent = self._take()
+        if shown or not sent.show.begins:
+            self._apply(sent, shown)
+            self.closed()
+
+    def sealed(self) -> None:
+        """The message takes no more, and not by our will. What was given out last was not applied."""
+        self._sent = None
+        if self._present is not None:
+            self.closed()
+
+    def closed(self) -> None:
+        """The present message is stopped."""
+        assert self._present is not None, "no message is open"
+        self._over.append(replace(self._present, is_over=True))
+        self._present = None
+        self._ending = self._ended = False
+
+    def _take(self) -> _Sent:
+        sent, self._sent = self._sent, None
+        assert sent is not None, "nothing is on its way"
+        return sent
+
+    def _apply(self, sent: _Sent, shown: int) -> None:
+        """Of what was sent the first `shown` characters stand."""
+        text, show = sent.show.text[:shown], sent.show
+        chars = min(max(0, shown - len(sent.opener)), show.chars)
+        is_whole = shown == len(show.text)
+        body = text[: len(text) - len(sent.closer)] if is_whole else text
+        old = self._present or Segment(len(self._over) + 1, self._confirmed, self._confirmed, sent.at)
+        self._present = replace(
+            old,
+            end=old.end + chars,
+            text=old.text + text,
+            weight=old.weight + weigh(text) + show.cards,
+            closed_by=sent.closer if is_whole else "",
+            standing=old.standing.then(body),
+        )
+        self._confirmed += chars
+        self._waiting = self._waiting[chars:]
+        self._ended = self._ending = show.ends
+
+    # -- deciding --------------------------------------------------------------------------------------------
+
+    def _must_end(self, present: Segment, now: float, cards: int, *, final: bool) -> bool:
+        if self._ending:
+            return True
+        limits = self._limits
+        if cards and present.weight + cards > limits.rotate_bytes - limits.reserve:
+            return True
+        age = now - present.opened_at
+        if age >= limits.rotate_after + limits.rotate_grace:
+            return bool(self._waiting.strip()) or not final
+        return age >= limits.rotate_after and not final and _ends_well(present)
+
+    def _end(self, present: Segment, now: float) -> Step:
+        """Close the message where it stands."""
+        self._ending = True
+        added = "" if self._ended else self._closer(present.text, present.standing, present.weight)
+        if not added:
+            return Finish()
+        show = Show(added, 0, begins=False, ends=True)
+        self._sent = _Sent(show, "", added, now)
+        return show
+
+    def _lay(self, now: float, cards: int, *, final: bool) -> tuple[Laid, str]:
+        """How much goes into the message, and what stands in front of it."""
+        present, limits = self._present, self._limits
+        if not self._waiting.strip():
+            return Laid(0, ends=False), ""
+        added = self._opener() if present is None or not present.text else ""
+        before = (present.standing if present else Standing()).then(added)
+        used = (present.weight if present else 0) + cards + weigh(added)
+        here = _quality(present) if present and present.text else None
+        if present is not None and not final and now >= present.opened_at + limits.rotate_after:
+            line = lay_line(self._waiting, before, used, limits)
+            if line is not None:
+                return line, added
+        return lay(self._waiting, before, used, here, limits, final=final), added
+
+    def _show(self, laid: Laid, added: str, cards: int, now: float) -> Show:
+        body = added + self._waiting[: laid.chars]
+        old = self._present
+        closing = ""
+        if laid.ends:
+            text = (old.text if old else "") + body
+            standing = (old.standing if old else Standing()).then(body)
+            closing = self._closer(text, standing, (old.weight if old else 0) + cards + weigh(body))
+        show = Show(body + closing, laid.chars, begins=old is None, ends=laid.ends, cards=cards)
+        self._sent = _Sent(show, added, closing, now)
+        return show
+
+    def _closer(self, text: str, standing: Standing, weight: int) -> str:
+        """What closes the message that reads `text`; "" where that would not be understood, or not fit."""
+        added = closer(standing, text[-1:]) if text else ""
+        if not added or weight + weigh(added) > self._limits.rotate_bytes:
+            return ""
+        follows = opener(standing, last_line(text), "x")
+        fits = weigh(follows) <= self._limits.decoration
+        return added if fits and seam(text + added, follows + "x") == (len(added), len(follows)) else ""
+
+    def _opener(self) -> str:
+        """What the next message begins with: what was open in the last one, or a guard, or nothing."""
+        if not self._over or not self._over[-1].text:
+            return ""
+        last, head = self._over[-1], self._waiting[:_HEAD]
+        added = opener(last.standing, last_line(last.body), head)
+        if weigh(added) > self._limits.decoration:
+            added = ""
+        tries = (added, *reversed(GUARDS)) if _is_inline(head) else (added, *GUARDS)
+        for each in tries:
+            if _is_clear(last.text, each, head, len(last.closed_by)):
+                return each
+        return added
+
+
+def lay_out(text: str, limits: Limits) -> list[str]:
+    """The whole of `text` as the messages it needs, however many. White space at its end is left out."""
+    ledger = Ledger(replace(limits, rotate_after=math.inf, max_segments=len(text) + 1))
+    ledger.push(text)
+    while (step := ledger.next(0.0, final=True)) is not None:
+        if isinstance(step, Show):
+            ledger.confirmed()
+        else:
+            ledger.closed()
+    return [segment.text for segment in ledger.segments]
+
+
+def _is_clear(before: str, added: str, head: str, closed: int) -> bool:
+    """The messages read as they are meant, however the text goes on."""
+    if seam(before, added + head) != (0 if added in GUARDS else closed, len(added)):
+        return False
+    return not any(
+        each.startswith(added + head) for each in expected(before) if len(each) > len(added + head)
+    )
+
+
+def _is_inline(head: str) -> bool:
+    """`head` is no line that must begin a line of its own to look right."""
+    first = head.partition("\n")[0]
+    return "|" not in first and not first.lstrip().startswith(("```", "~~~", "#", ">", "-", "*", "+"))
+
+
+def _ends_well(segment: Segment) -> bool:
+    rank = _quality(segment)
+    return not segment.text or (rank is not None and rank >= Rank.ROW)
+
+
+def _quality(segment: Segment) -> Rank | None:
+    return quality_at_end(segment.text, segment.standing)
