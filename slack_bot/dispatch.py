@@ -74,7 +74,7 @@ class Desk:
         self._agent, self._store, self._api = agent, store, api
         self._settings, self._clock, self._watcher = settings, clock, watcher
         self._secrets = secrets_of(settings)
-        self._memory = Memory()
+        self._memory = Memory(settings.stream.refusal_memory)
         self._lanes: dict[ThreadKey, deque[Question]] = {}
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
@@ -240,14 +240,15 @@ class Desk:
             log.error("a thread's context was not kept: %s", error, extra={"thread_ts": thread.ts})
 
     async def _learn(self) -> None:
-        if self._agent.wire is None or self._settings.agent.wire != "auto":
-            return
-        lore = self._store.lore
+        """Keep what the turn taught about the agent: it saves an attempt next time."""
+        facts, lore = self._agent.facts, self._store.lore
         try:
-            if (await lore.learned(self._agent.name)).get("wire") != self._agent.wire:
-                await lore.learn(self._agent.name, "wire", self._agent.wire, self._clock.wall())
+            known = await lore.learned(self._agent.name) if facts else {}
+            for name, value in facts.items():
+                if known.get(name) != value:
+                    await lore.learn(self._agent.name, name, value, self._clock.wall())
         except StoreError as error:
-            log.error("the agent's wire was not kept: %s", error)
+            log.error("what was learned about the agent was not kept: %s", error)
 
     # -- small things ----------------------------------------------------------------------------------------
 

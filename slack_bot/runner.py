@@ -48,6 +48,10 @@ from .turn.safety import Safety, neutralise
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
+_EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
+
+
+_TICK = 0.001  # seconds: a shorter rest may be lost in rounding, and the clock stand still
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,7 @@ class _Run:
         self._wake = asyncio.Event()
         self._gone = asyncio.Event()
         self._slot_asked_at: float | None = None  # since when something waits for Slack's budget
+        self._late = False  # no stream could be started in time
         self._close: Close | None = None
         self._rewrite: str | None = None
         self._form: Form | None = None
@@ -120,7 +125,15 @@ class _Run:
         thread = asked.thread
         self._watcher(TurnOpened(self._now(), asked.key, asked.user, thread.channel, thread.ts, asked.text))
         self._take(TurnBegan())
-        writer = asyncio.create_task(self._write(), name=f"writer {asked.key}")
+        hushing = asyncio.create_task(self._hush_when_stopped(), name=f"hush {asked.key}")
+        try:
+            await self._answer()
+        finally:
+            hushing.cancel()
+        return self._result()
+
+    async def _answer(self) -> None:
+        writer = asyncio.create_task(self._write(), name=f"writer {self._question.key}")
         writer.add_done_callback(self._writer_ended)
         try:
             await self._reader.read()
@@ -133,7 +146,11 @@ class _Run:
             self._sink.hush()
         else:
             await self._finish()
-        return self._result()
+
+    async def _hush_when_stopped(self) -> None:
+        """A write may wait a minute for Slack's budget; who presses Stop does not wait for it."""
+        await self._control.wait()
+        self._sink.hush()
 
     def _writer_ended(self, writer: asyncio.Task[None]) -> None:
         """A writer that broke ends the reading too: nobody would see what comes."""
@@ -213,7 +230,7 @@ class _Run:
         goes_on, now = self._close is None, self._now()
         if self._control.stopped_by is not None:
             self._sink.hush()
-        elif self._sink.is_live and self._rewrite is None and self._outbox.is_due(now):
+        elif self._sink.is_live and self._rewrite is None and self._is_due(now):
             if not self._sink.may_write(self._rank(), self._wake.set):
                 await self._wait_for_slot(now)
                 return goes_on  # the end takes the place in the line, and all that is left with it
@@ -221,20 +238,29 @@ class _Run:
             return await self._write_now(self._outbox.batch(now))
         return goes_on
 
+    def _is_due(self, now: float) -> bool:
+        return (self._outbox.is_due(now) and self._sink.pause() == 0.0) or self._sink.due() == 0.0
+
     async def _write_now(self, batch: Batch) -> bool:
-        if batch.is_empty:
-            return self._close is None
-        match await self._sink.write(batch):
-            case Written.SHOWN:
-                self._outbox.buffer.shown(batch.text, self._now())
-            case Written.HELD:
-                return self._close is None
+        if not batch.is_empty:
+            return self._goes_on(await self._sink.write(batch), batch.text)
+        if self._sink.due() == 0.0:
+            return self._goes_on(await self._sink.tend())
+        return self._close is None
+
+    def _goes_on(self, written: Written, text: str = "") -> bool:
+        """What became of a write. False when there will be no more; the text is the sink's in any case."""
+        match written:
+            case Written.SHOWN | Written.HELD:
+                self._outbox.buffer.shown(text, self._now())
             case Written.GONE:
                 self._gone.set()
                 return False
             case Written.STOPPED:
                 self._control.stop(self._question.user)
-        return True
+            case _:
+                assert_never(written)
+        return written is Written.SHOWN or self._close is None
 
     def _rank(self) -> Rank:
         """What waits, for those who decide who goes first."""
@@ -247,25 +273,36 @@ class _Run:
         if self._slot_asked_at is None:
             self._slot_asked_at = now
             await self._sink.show_status(WRITING)
-        elif now >= self._slot_asked_at + self._options.start_wait and not self._sink.opened:
+        elif self._is_too_late(now):
+            self._late = True
+            self._wake.set()  # the other surface has a slot of its own to wait for
             self._sink.start_late()
             await self._sink.show_status(BUSY)
+
+    def _is_too_late(self, now: float) -> bool:
+        waited = 0.0 if self._slot_asked_at is None else now - self._slot_asked_at
+        return waited >= self._options.start_wait - _EARLY and not self._late and self._sink.begins
 
     async def _rest_until_due(self) -> None:
         if self._close is not None or self._wake.is_set():
             return
         due = self._next_due() if self._sink.is_live else None
         keep = self._options.stream.status_refresh
+        rest = keep if due is None else min(max(due, _TICK) if due else due, keep)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), keep if due is None else min(due, keep))
+            await asyncio.wait_for(self._wake.wait(), rest)
         await self._sink.keep_status()
 
     def _next_due(self) -> float | None:
         """Seconds until there is something to do; None: until somebody says so."""
         now = self._now()
-        if self._slot_asked_at is None or not self._outbox.is_due(now):
-            return self._outbox.due(now)
-        if self._sink.opened:
+        due, tend = self._outbox.due(now), self._sink.due()
+        if due is not None:
+            due = max(due, self._sink.pause())
+        soonest = min((each for each in (due, tend) if each is not None), default=None)
+        if self._slot_asked_at is None or not self._is_due(now):
+            return soonest
+        if self._late or not self._sink.begins:
             return None
         return max(0.0, self._slot_asked_at + self._options.start_wait - now)
 

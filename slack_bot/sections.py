@@ -60,10 +60,14 @@ class AgentSettings(Section):
     """Hosts (host or host:port) other than `url`'s that a card may send us, and our credentials, to."""
     wire: Literal["auto", "0.3", "1.0"] = "auto"
     """A2A wire version; auto reads the card and switches once if the agent does not know the method."""
-    convention: Literal["auto", "generic", "caipe", "caipe-0.2"] = "auto"
+    convention: Literal[
+        "auto", "generic", "caipe", "caipe-0.2", "adk", "strands", "langgraph", "agno", "fasta2a"
+    ] = "auto"
     """How the agent marks narration and answer; auto recognises it from the events."""
     answer_from: Literal["auto", "artifact", "status", "message"] = "auto"
-    """Where the answer stands."""
+    """Where the answer stands that is shown live, and counts at the end; auto learns it and remembers."""
+    answer_marker: Literal["auto", "expected", "off"] = "auto"
+    """Take `[FINAL ANSWER]` and JSON off an answer; expected: what comes before it is held. auto learns."""
     extensions: tuple[str, ...] = ()
     """A2A extension URIs to activate."""
     bearer_token: SecretStr | None = None
@@ -131,13 +135,17 @@ class StreamSettings(Section):
     retry_later: float = Field(default=60.0, ge=0)
     """Seconds one write may wait, in all, for a limit or an outage of Slack's to pass."""
     rotate_after: float = Field(default=240.0, gt=0)
-    """Seconds of age at which an answer goes on in a new message, if a line ends there [obs: Slack: 300]."""
+    """Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
     rotate_grace: float = Field(default=20.0, ge=0)
-    """Seconds more in which a line's end is waited for before it goes on in a new message anyway."""
+    """Seconds more that a message gets to come to the end of a line."""
     rotate_bytes: int = Field(default=9_000, gt=0)
     """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
-    """Messages that one answer may take."""
+    """Messages that one answer may take; a longer one comes as a file too."""
+    edit_interval: float = Field(default=3.0, gt=0)
+    """Seconds between two edits of a message, where there is no streaming. Slack: 3."""
+    refusal_memory: float = Field(default=300.0, ge=0)
+    """Seconds for which streaming is not tried again where Slack refused it."""
     task_display_mode: Literal["plan", "timeline"] = "plan"
     """How Slack groups task cards."""
 
@@ -157,7 +165,7 @@ class GovernorSettings(Section):
     """Typing statuses in a minute. Slack: 600."""
     posts_per_second: float = Field(default=1.0, gt=0)
     """Posts in a second, in one channel. Slack: 1."""
-    post_burst: float = Field(default=1.0, ge=1)
+    post_burst: float = Field(default=3.0, ge=1)
     """Posts at once, in one channel. Slack tolerates more and does not say how many."""
     reads_per_minute: float = Field(default=50.0, gt=0)
     """Reads of a thread or channel in a minute. Slack: Tier 3, 50."""

@@ -4,18 +4,18 @@ The dialect's table says what an artifact is; the flags `is_final_answer` and `i
 is, in every dialect, and the answer wins where both are set. Text that nobody marked is kept: it is the
 answer only if nothing better has come by the end. Precedence at the end (delivery.md 2): final result >
 partial result > artifacts > a sub-agent's result > terminal status message > messages > unmarked text > task
-history.
+history. The source that the settings name comes before all but the final result.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from ..errors import BadAgentData
 from ..turn.compare import contains
 from ..turn.events import (
-    AnswerReplaced,
-    AnswerText,
     Event,
     FinalAnswer,
     HumanAsked,
@@ -23,37 +23,28 @@ from ..turn.events import (
     PlanChanged,
     TaskEnd,
     TaskEnded,
-    TaskKnown,
-    ToolEnded,
-    ToolStarted,
 )
 from ..turn.form import Form
-from .assembly import Changed, Grown, Pieces, Running
+from .answer import ARTIFACT, MESSAGE, STATUS, Answer, nothing
 from .conventions import BY_NAME, GENERIC, Convention, Kind, recognise
 from .frames import (
     Artifact,
     ArtifactUpdate,
     Frame,
     Message,
-    Metadata,
-    Part,
     Reply,
     Snapshot,
     StatusUpdate,
     TaskState,
     Unknown,
 )
-from .reading import (
-    ToolCalls,
-    form_in,
-    plan_steps,
-    tool_failed,
-    tool_name,
-    truth,
-    unboxed,
-    without_marker,
-    words,
-)
+from .habits import ANSWER_FROM, MARKER, SOURCES, lesson
+from .ids import Ids
+from .questions import question_in
+from .reading import form_in, form_of, plan_steps, truth
+from .said import Spoken, spoken, unboxed
+from .toolcalls import ToolCalls
+from .toolparts import is_thought
 
 _MAX_CHARS = 4_000_000
 
@@ -61,29 +52,41 @@ _MAX_CHARS = 4_000_000
 class EventParser:
     """The frames of one turn, in their order, become its events.
 
-    `convention` is a dialect's name or "auto"; `answer_from` is "auto", "artifact", "status" or "message".
-    `max_chars` bounds the text kept; more raises `BadAgentData`.
+    `convention` is a dialect's name or "auto"; `answer_from` is "auto", "artifact", "status" or "message";
+    `marker` is "auto", "expected" or "off". `max_chars` bounds the text kept; more raises `BadAgentData`.
+    `habits` is what was learned about the agent; what is not "auto" counts more.
     """
 
     def __init__(
-        self, convention: str = "auto", answer_from: str = "auto", max_chars: int = _MAX_CHARS
+        self,
+        convention: str = "auto",
+        answer_from: str = "auto",
+        max_chars: int = _MAX_CHARS,
+        *,
+        marker: str = "auto",
+        habits: Mapping[str, str] | None = None,
     ) -> None:
         self._auto = convention == "auto"
         self._convention: Convention = GENERIC if self._auto else BY_NAME[convention]
-        self._answer_from = answer_from
-        self._answer = Pieces(max_chars)
-        self._progress = Running(max_chars)
-        self._messages = Pieces(max_chars)
+        self._habits = habits or {}
+        by_hand = answer_from != "auto"
+        known = answer_from if by_hand else self._habits.get(ANSWER_FROM) or self._convention.answer_from
+        self._answer = Answer(
+            max_chars,
+            known if known in SOURCES else "",
+            by_hand=by_hand,
+            waits_for_marker=marker == "expected" or (marker == "auto" and self._habits.get(MARKER) == "yes"),
+            gated=marker != "off",
+        )
         self._best: dict[Kind, str] = {}
         self._ending_message = ""
         self._history = ""
         self._form: Form | None = None
-        self._ids: tuple[str | None, str | None, str | None] = (None, None, None)
+        self._ids = Ids()
         self._has_task = False
         self._state = TaskState.UNKNOWN
         self._tools = ToolCalls()
-        self._gap_due = False
-        self._final_told = False
+        self._final_told = ""
         self._leaked = False
 
     @property
@@ -99,7 +102,7 @@ class EventParser:
     @property
     def has_final(self) -> bool:
         """The agent named its result: the final one, or the partial one with which it gives up."""
-        return self._final_told or bool(self._best.get(Kind.PARTIAL))
+        return bool(self._final_told or self._best.get(Kind.PARTIAL))
 
     @property
     def asks(self) -> bool:
@@ -126,8 +129,8 @@ class EventParser:
         """What happened, by `frame`. Raises `BadAgentData` when the turn's text exceeds its bound."""
         if self._auto and self._convention is GENERIC and (found := recognise(frame)) is not None:
             self._convention = found
-        events = [*self._learn(frame), *self._read(frame)]
-        if self._answer.overflow or self._messages.overflow:
+        events = [*self._ids.learn(frame), *self._read(frame)]
+        if self._answer.overflow:
             raise BadAgentData(
                 "the agent's text exceeds agent.max_turn_chars", safe="The answer is too long."
             )
@@ -135,28 +138,39 @@ class EventParser:
 
     def finish(self) -> list[Event]:
         """The answer by precedence, when nothing more will come. Nothing if the agent named a final one."""
+        self._answer.close()
+        asked = self._envelope_question()
         if self._final_told:
-            return []
+            return asked
         for text, origin in self._candidates():
             if text.strip():
-                return [FinalAnswer(text, origin, certain=False, why="best of what came")]
-        return []
+                self._final_told = text
+                return [*asked, FinalAnswer(text, origin, certain=False, why="best of what came")]
+        return asked
+
+    def lessons(self) -> dict[str, str]:
+        """What this turn, which has finished, taught about the agent: facts to be kept for the next."""
+        if self._state is not TaskState.COMPLETED or not self._final_told.strip():
+            return {}
+        held = STATUS if self._convention.default is Kind.ANSWER else ARTIFACT
+        return lesson(self._habits, self._answer.seen(self._final_told, held))
 
     def _candidates(self) -> list[tuple[str, str]]:
         failed = self._state.is_terminal and self._state is not TaskState.COMPLETED
+        answer = self._answer
         ranked = [
+            (answer.hand_picked, "the source that the settings name"),
             (self._best.get(Kind.PARTIAL, ""), "partial result"),
-            (self._with_ending(self._answer.whole), "artifacts"),
+            (self._with_ending(answer.text(ARTIFACT)), "artifacts"),
             (self._best.get(Kind.COMPLETE, ""), "a sub-agent's result"),
             ("" if failed else self._ending_message, "the terminal status message"),
-            (self._messages.whole, "messages"),
+            (answer.text(MESSAGE), "messages"),
+            (answer.text(STATUS), "working-status text"),
         ]
         if not failed and not self.asks:
-            leaked = self._leaked or self._convention.is_leak(self._progress.text)
-            ranked += [
-                ("" if leaked else self._progress.text, "unmarked text"),
-                (self._history, "the task's history"),
-            ]
+            unmarked = answer.unmarked_text
+            leaked = self._leaked or self._convention.is_leak(unmarked)
+            ranked += [("" if leaked else unmarked, "unmarked text"), (self._history, "the task's history")]
         return ranked
 
     def _with_ending(self, answer: str) -> str:
@@ -168,23 +182,14 @@ class EventParser:
             return answer
         return ending if contains(ending, answer) else f"{answer.rstrip()}\n\n{ending}"
 
-    # -- ids -------------------------------------------------------------------------------------------------
-
-    def _learn(self, frame: Frame) -> list[Event]:
-        if isinstance(frame, Unknown):
-            return []
-        source = frame.message if isinstance(frame, Reply) else frame
-        metadata: list[Metadata] = [source.metadata]
-        if isinstance(frame, ArtifactUpdate):
-            metadata.append(frame.artifact.metadata)
-        trace = next((words(each["trace_id"]) for each in metadata if each.get("trace_id")), None)
-        found = (source.task_id or None, source.context_id or None, trace or None)
-        news = tuple(new if new and new != old else None for new, old in zip(found, self._ids, strict=True))
-        if not any(news):
-            return []
-        task, context, trace_id = news
-        self._ids = tuple(new or old for new, old in zip(found, self._ids, strict=True))  # type: ignore[assignment]  # three stay three
-        return [TaskKnown(task, context, trace_id, why="named by the agent")]
+    def _envelope_question(self) -> list[Event]:
+        """A question that the JSON around an answer asks."""
+        for gate in self._answer.envelopes:
+            form = form_of(gate.data) if gate.data is not None else None
+            if form is not None and self._form is None:
+                self._form = form
+                return [HumanAsked(form, why="the answer's envelope asks")]
+        return []
 
     # -- frames ----------------------------------------------------------------------------------------------
 
@@ -199,7 +204,7 @@ class EventParser:
             case Reply(message=message):
                 return self._reply(message)
             case Unknown(kind=kind):
-                return [Narrated("", why=f"unknown event {kind!r}")]
+                return [nothing(f"unknown event {kind!r}")]
             case _:
                 assert_never(frame)
 
@@ -207,102 +212,95 @@ class EventParser:
         artifact, kind = update.artifact, self._convention.kind(update.artifact.name)
         append = self._convention.append_by_default if update.append is None else update.append
         match kind:
-            case Kind.STREAM | Kind.ANSWER:
+            case Kind.STREAM | Kind.ANSWER | Kind.THOUGHT:
                 events = self._stream(artifact, kind, append=append)
             case Kind.FINAL | Kind.PARTIAL | Kind.COMPLETE:
                 events = self._result(artifact, kind)
             case Kind.TOOL_START:
-                events = self._tool_start(artifact)
+                events = [self._tools.announced(artifact, self._convention)]
             case Kind.TOOL_END:
                 events = self._tool_end(artifact)
+            case Kind.TOOL:
+                events = self._aside(spoken(artifact.parts)) or [nothing("a tool's output")]
             case Kind.PLAN:
                 steps = plan_steps(artifact.parts)
-                events = (
-                    [PlanChanged(steps, why=artifact.name)] if steps else [_nothing("plan without steps")]
-                )
+                events = [PlanChanged(steps, why=artifact.name)] if steps else [nothing("plan without steps")]
             case Kind.FORM:
-                events = self._found_form(artifact.parts, artifact.text)
+                events = self._found_form(artifact)
             case Kind.OTHER:
-                events = [_nothing(f"artifact {artifact.name!r} is not shown")]
+                events = [nothing(f"artifact {artifact.name!r} is not shown")]
             case _:
                 assert_never(kind)
         return events
 
     def _stream(self, artifact: Artifact, kind: Kind, *, append: bool) -> list[Event]:
-        text, metadata = artifact.text, artifact.metadata
+        metadata, said = artifact.metadata, spoken(artifact.parts)
         sub_agent = self._convention.is_sub_agent(metadata)
+        events = self._aside(said)
+        if said.is_block and append:
+            self._answer.new_paragraph()
+        key = self._answer.key_of(artifact.artifact_id, artifact.name, said.text, append=append)
         if truth(metadata, "is_final_answer") and not sub_agent:
-            return self._answer_chunk(artifact, text, append=append, why=f"is_final_answer on {kind}")
-        if truth(metadata, "is_narration"):
-            return [Narrated(text, replaces=not append, why=f"is_narration on {kind}")]
-        if kind is Kind.ANSWER:
-            return self._answer_chunk(artifact, text, append=append, why=f"artifact {artifact.name!r}")
-        return self._unmarked(artifact, kind, append=append)
+            why = f"is_final_answer on {kind}"
+            events += self._answer.artifact(key, said.text, why, append=append, marked=True)
+        elif truth(metadata, "is_narration") or is_thought(metadata):
+            events.append(Narrated(said.text, replaces=not append, why=f"is_narration on {kind}"))
+        elif kind is Kind.THOUGHT or said.calls_a_tool:
+            self._answer.keep(said.text, append=append)
+            events.insert(0, Narrated(said.text, replaces=not append, why=f"said on the way, {kind}"))
+        elif kind is Kind.STREAM:
+            events += self._unmarked(artifact, said.text, key, append=append)
+        elif said.text or not events:
+            why = f"artifact {artifact.name!r}"
+            events += self._answer.artifact(key, said.text, why, append=append)
+        return events
 
-    def _unmarked(self, artifact: Artifact, kind: Kind, *, append: bool) -> list[Event]:
+    def _unmarked(self, artifact: Artifact, text: str, key: str, *, append: bool) -> list[Event]:
         """Streaming text that nobody called narration or answer."""
-        text, sub_agent = artifact.text, self._convention.is_sub_agent(artifact.metadata)
-        if self._convention.is_noise(text) or self._convention.is_leak(text):
-            self._leaked = self._leaked or self._convention.is_leak(text)
-            return [_nothing("noise in the stream")]
-        if sub_agent:
+        convention, answer = self._convention, self._answer
+        is_leak = convention.is_leak(text) and not answer.in_envelope(key, text)
+        if is_leak or convention.is_noise(text):
+            self._leaked = self._leaked or is_leak
+            return [nothing("noise in the stream")]
+        if convention.is_sub_agent(artifact.metadata):
             return [Narrated(text, replaces=not append, why="a sub-agent's stream")]
-        if self._convention.live or self._answer.whole:
-            return self._answer_chunk(artifact, text, append=append, why=f"unmarked {kind}")
-        self._keep_progress(text, append=append)
-        return [Narrated(text, replaces=not append, why=f"unmarked {kind}: held")]
-
-    def _keep_progress(self, text: str, *, append: bool) -> None:
-        """Unmarked text is the answer of last resort; once machinery leaked into it, none of it is."""
-        if text and not self._leaked:
-            self._progress.put(text, append=append)
-
-    def _answer_chunk(self, artifact: Artifact, text: str, *, append: bool, why: str) -> list[Event]:
-        text = without_marker(text)
-        if self._gap_due and text.strip() and self._answer.whole:
-            text = _with_gap(self._answer.whole, text)
-        if text.strip():
-            self._gap_due = False
-        key = artifact.artifact_id or artifact.name
-        change = self._answer.put(key, text, append=append and self._answer.has(key))
-        return _told(change, why)
+        is_live = convention.live or answer.believes(ARTIFACT) or answer.has_artifacts
+        if is_live:
+            return answer.artifact(key, text, "unmarked stream", append=append)
+        return answer.unmarked(key, "" if self._leaked else text, "unmarked stream", append=append)
 
     def _result(self, artifact: Artifact, kind: Kind) -> list[Event]:
         text = unboxed(artifact)
         form = form_in(artifact.parts)
         if kind is Kind.FINAL and not self._convention.is_sub_agent(artifact.metadata):
             if form is not None:
-                self._form, self._final_told = form, True  # its final word is a question
+                self._form, self._final_told = form, text or form.prompt or form.title  # it is a question
                 return [HumanAsked(form, why="a form in the final result")]
             if text.strip():
-                self._final_told = True
+                self._final_told = text
                 return [FinalAnswer(text, artifact.name, why="the agent's final result")]
-            return [_nothing("an empty final result")]
+            return [nothing("an empty final result")]
         self._best[kind] = text or self._best.get(kind, "")
-        return [_nothing(f"{kind} is kept for the end")]
+        return [nothing(f"{kind} is kept for the end")]
 
     # -- tools and forms -------------------------------------------------------------------------------------
 
-    def _tool_start(self, artifact: Artifact) -> list[Event]:
-        name = tool_name(artifact)
-        if self._convention.is_announcement(name):
-            return [Narrated(name, passing=True, why="an announcement, not a tool")]
-        step = words(artifact.metadata.get("plan_step_id")) or None
-        return [ToolStarted(self._tools.begin(name, artifact), name, step, why=artifact.name)]
-
     def _tool_end(self, artifact: Artifact) -> list[Event]:
-        name = tool_name(artifact)
-        if self._convention.paragraph_after_tools and self._answer.whole:
-            self._gap_due = True
-        tool_id = self._tools.end(name, artifact)
-        if tool_id is None:
-            return [_nothing("a tool's output, or the end of a tool that is not running")]
-        return [ToolEnded(tool_id, name, failed=tool_failed(artifact), why=artifact.name)]
+        if self._convention.paragraph_after_tools:
+            self._answer.new_paragraph()
+        return [self._tools.reported(artifact)]
 
-    def _found_form(self, parts: tuple[Part, ...], text: str) -> list[Event]:
-        form = form_in(parts, text)
+    def _aside(self, said: Spoken) -> list[Event]:
+        """What stands beside the text: thoughts, and tool calls with their ends."""
+        events: list[Event] = [Narrated(said.thoughts, why="the model thinks")] if said.thoughts else []
+        if said.calls_a_tool:
+            self._answer.before_tool(narrates=self._convention.narrates_before_tools)
+        return [*events, *map(self._tools.part, said.tools)]
+
+    def _found_form(self, artifact: Artifact) -> list[Event]:
+        form = question_in(artifact.parts, artifact.text)
         if form is None:
-            return [_nothing("a form without fields")]
+            return [nothing("a form without fields")]
         self._form = form
         return [HumanAsked(form, why="a form")]
 
@@ -310,90 +308,59 @@ class EventParser:
 
     def _status(self, state: TaskState, message: Message | None) -> list[Event]:
         self._state = state
-        text = message.text if message else ""
         if state.is_asking:
             return [self._asked(state, message)]
+        said = spoken(message.parts, message.metadata) if message else Spoken()
         if state.is_terminal:
-            self._ending_message = text
-            return [TaskEnded(TaskEnd(state.value), text, why="task state")]
-        if not text.strip():
-            return [_nothing(f"task is {state}")]
-        if self._answer_from == "status":
-            return _told(self._put_status(text), "status text is this agent's answer")
-        if self._convention is GENERIC:
-            self._progress.put(text)
-        return [Narrated(text, why="working-status text")]
-
-    def _put_status(self, text: str) -> Grown | Changed | None:
-        whole = self._answer.whole
-        if whole and text.startswith(whole):
-            return self._answer.put("status", text, append=False)
-        return self._answer.put("status", text, append=self._answer.has("status"))
+            self._ending_message = said.text
+            return [TaskEnded(TaskEnd(state.value), said.text, why="task state")]
+        events = self._aside(said)
+        if not said.text:
+            return events or [nothing(f"task is {state}")]
+        if said.calls_a_tool or self._convention.default is not Kind.ANSWER:
+            return [Narrated(said.text, why="working-status text"), *events]
+        return [*events, *self._answer.status(said.text, "working-status text")]
 
     def _asked(self, state: TaskState, message: Message | None) -> Event:
         prompt = message.text if message else ""
-        auth = state is TaskState.AUTH_REQUIRED
-        found = form_in(message.parts, prompt) if message else None
+        found = question_in(message.parts, prompt) if message else None
         known = self._form
         if known is not None and (found is None or not found.fields):
-            found = Form(prompt or known.prompt, known.fields, known.title, auth)
-        self._form = (
-            Form(found.prompt, found.fields, found.title, auth) if found else Form(prompt, is_auth=auth)
-        )
+            said = found.prompt if found is not None else prompt
+            found = Form(said or known.prompt, known.fields, known.title)
+        asked = found or Form(prompt)
+        self._form = replace(asked, is_auth=state is TaskState.AUTH_REQUIRED)
         return HumanAsked(self._form, why=f"task is {state}")
 
     def _snapshot(self, task: Snapshot) -> list[Event]:
         self._has_task = True
-        self._history = next(
-            (each.text for each in reversed(task.history) if each.role == "agent" and each.text.strip()), ""
+        said = (
+            spoken(each.parts, each.metadata).text for each in reversed(task.history) if each.role == "agent"
         )
+        self._history = next((text for text in said if text.strip()), self._history)
         answers: list[tuple[str, str]] = []
         events: list[Event] = []
         for artifact in task.artifacts:
             kind = self._convention.kind(artifact.name)
             marked = truth(artifact.metadata, "is_final_answer")
             if kind is Kind.ANSWER or (kind is Kind.STREAM and marked):
-                answers.append((artifact.artifact_id or artifact.name, without_marker(artifact.text)))
-            elif kind is Kind.STREAM and not self._convention.is_sub_agent(artifact.metadata):
-                self._keep_progress(artifact.text, append=False)
+                if text := self._answer.plain(spoken(artifact.parts, artifact.metadata).text):
+                    answers.append((artifact.artifact_id or artifact.name, text))
+            elif kind in (Kind.STREAM, Kind.THOUGHT) and not self._convention.is_sub_agent(artifact.metadata):
+                self._answer.keep("" if self._leaked else unboxed(artifact), append=False)
             elif kind in (Kind.FINAL, Kind.PARTIAL, Kind.COMPLETE):
                 events += self._result(artifact, kind)
             elif kind is Kind.FORM:
-                events += self._found_form(artifact.parts, artifact.text)
+                events += self._found_form(artifact)
         if answers:
-            events += _told(self._answer.snapshot(answers), "the task as it stands")
+            events += self._answer.snapshot(answers)
         return [*events, *self._status(task.state, task.message)]
 
     def _reply(self, message: Message) -> list[Event]:
         if message.role != "agent":
-            return [_nothing("the human's own message")]
-        key = message.message_id or "message"
-        known = self._messages.whole
-        snapshot = bool(known) and message.text.startswith(known)
-        change = self._messages.put(key, message.text, append=self._messages.has(key) and not snapshot)
-        instead = not self._has_task and not self._convention.replies_are_fallback and not self._answer.whole
-        if self._answer_from == "message" or (instead and self._answer_from == "auto"):
-            return _told(change, "a message in place of a task")
-        return [Narrated(message.text, why="a message beside the task")]
-
-
-def _nothing(why: str) -> Narrated:
-    return Narrated("", why=why)
-
-
-def _told(change: Grown | Changed | None, why: str) -> list[Event]:
-    match change:
-        case Grown(text):
-            return [AnswerText(text, why)]
-        case Changed(text):
-            return [AnswerReplaced(text, why)]
-        case None:
-            return [_nothing(f"nothing new: {why}")]
-        case _:
-            assert_never(change)
-
-
-def _with_gap(before: str, text: str) -> str:
-    """`text` as a new paragraph behind `before`, counting the line ends that both already have."""
-    have = len(before) - len(before.rstrip("\n")) + len(text) - len(text.lstrip("\n"))
-    return "\n" * max(0, 2 - have) + text
+            return [nothing("the human's own message")]
+        said = spoken(message.parts, message.metadata)
+        instead = not (self._has_task or self._convention.replies_are_fallback or self._answer.has_artifacts)
+        live = instead or self._answer.believes(MESSAGE)
+        why = "a message in place of a task"
+        return [*self._aside(said), *self._answer.message(message.message_id, said.text, why, live=live)]

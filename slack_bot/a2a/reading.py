@@ -1,4 +1,4 @@
-"""PURE. What stands inside an artifact: tool names, plan steps, form fields, wrapped answers.
+"""PURE. What stands inside an artifact: tool names, plan steps, form fields.
 
 Agents put these into descriptions, metadata or data parts, each in several spellings; every function here
 takes what is there and never fails on what is not.
@@ -6,9 +6,7 @@ takes what is there and never fails on what is not.
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,8 +29,6 @@ _STATES = {
     "error": StepState.FAILED,
 }
 _UNSAID_AGENTS = frozenset({"", "supervisor"})
-_MARKERS = re.compile(r"\[FINAL[ _]ANSWER\]")
-_BOXED = ("content", "is_task_complete")
 
 
 def words(value: object) -> str:
@@ -71,31 +67,6 @@ def tool_call_id(artifact: Artifact) -> str | None:
     return None
 
 
-class ToolCalls:
-    """Tells a turn's calls apart where the agent gives no ids: the oldest of a name ends first."""
-
-    def __init__(self) -> None:
-        self._begun: Counter[str] = Counter()
-        self._running: dict[str, list[str]] = {}
-
-    def begin(self, name: str, artifact: Artifact) -> str:
-        """A call of the tool `name` began: its id."""
-        self._begun[name] += 1
-        call = tool_call_id(artifact) or f"{name}#{self._begun[name]}"
-        self._running.setdefault(name, []).append(call)
-        return call
-
-    def end(self, name: str, artifact: Artifact) -> str | None:
-        """A call of the tool `name` ended: its id; None if no such call is running."""
-        running = self._running.get(name)
-        if not running:
-            return None
-        call = tool_call_id(artifact) or running[0]
-        if call in running:
-            running.remove(call)
-        return call
-
-
 def tool_failed(artifact: Artifact) -> bool:
     """The agent says that the tool failed. The word "error" in a tool's output says nothing."""
     if _FAILED.search(artifact.text) or _FAILED.search(artifact.description):
@@ -131,12 +102,13 @@ def _step(number: int, row: Mapping[str, Any]) -> Step:
 def form_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
     """The question that a data part describes; None if none does."""
     for part in parts:
-        if isinstance(part.data, Mapping) and (form := _form(part.data, prompt)) is not None:
+        if isinstance(part.data, Mapping) and (form := form_of(part.data, prompt)) is not None:
             return form
     return None
 
 
-def _form(data: Mapping[str, Any], prompt: str) -> Form | None:
+def form_of(data: Mapping[str, Any], prompt: str = "") -> Form | None:
+    """The question that an object describes by its fields or its flags; None if it describes none."""
     inner = data.get("metadata")
     source = inner if isinstance(inner, Mapping) and inner.get("input_fields") else data
     rows = source.get("input_fields") or source.get("fields")
@@ -165,26 +137,3 @@ def _choices(choices: object) -> tuple[str, ...]:
         for each in choices
     ]
     return tuple(each for each in found if each)
-
-
-def without_marker(text: str) -> str:
-    """`text` behind the marker with which some models announce their answer, and without further ones."""
-    head, *rest = _MARKERS.split(text)
-    return "".join(rest).lstrip("\r\n") if rest else head
-
-
-def unboxed(artifact: Artifact) -> str:
-    """The answer in a result: its text, or the `content` of the JSON that wraps it."""
-    text = artifact.text
-    if text.lstrip().startswith("{"):
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError):
-            data = None
-        if isinstance(data, dict) and all(key in data for key in _BOXED):
-            return words(data["content"])
-    if not text:
-        for part in artifact.parts:
-            if isinstance(part.data, Mapping) and isinstance(part.data.get("content"), str):
-                return words(part.data["content"])
-    return without_marker(text)

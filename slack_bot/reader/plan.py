@@ -64,7 +64,7 @@ class Reader:
         self._question, self._agent, self._settings, self._clock = question, agent, settings, clock
         self._control, self._hearing = control, hearing
         self._leaving = Leaving(control, gone)
-        self._standing = Standing(question.task_id, settings, hearing, clock.monotonic)
+        self._standing = Standing(question.task_id, settings, hearing, clock.monotonic, agent.habits)
         self._ear = Ear(self._standing, self._leaving, settings, clock.monotonic)
         self._continuation = Continuation(
             agent, self._standing, self._ear, self._leaving, settings, clock.monotonic, question.message_id

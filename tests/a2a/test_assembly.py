@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.a2a.assembly import Changed, Grown, Pieces, Running
+from slack_bot.a2a.assembly import Changed, Grown, Pieces, Rope, Running
+from slack_bot.turn.compare import same
 
 
 def pieces() -> Pieces:
@@ -35,7 +36,9 @@ def test_a_replacement_that_continues_grows_and_one_that_does_not_changes() -> N
     text.put("a", "The fox", append=False)
     assert text.put("a", "The fox ran", append=False) == Grown(" ran")
     assert text.put("a", "A cat", append=False) == Changed("A cat")
-    assert text.put("a", "", append=False) == Changed("")
+    assert text.put("a", "", append=False) is None, "once it changed, the end tells what it is"
+    assert text.is_parted
+    assert text.final == ""
 
 
 def test_text_that_comes_for_an_earlier_artifact_is_put_where_it_belongs() -> None:
@@ -64,17 +67,79 @@ def test_the_budget_holds() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text("xy \n", max_size=4), st.booleans()), max_size=25))
 def test_what_is_told_adds_up_to_the_whole(chunks: list[tuple[str, str, bool]]) -> None:
-    """Whoever follows the changes holds the same text as the pieces."""
+    """Whoever follows the changes holds the same text as the pieces, until it changes."""
     text, told = pieces(), ""
     for key, chunk, append in chunks:
-        match text.put(key, chunk, append=append):
-            case Grown(more):
-                told += more
-            case Changed(whole):
-                told = whole
-            case None:
-                pass
-        assert told == text.whole
+        change = text.put(key, chunk, append=append)
+        if text.is_parted:
+            assert change is None or change == Changed(text.whole)
+            continue
+        assert change is None or isinstance(change, Grown)
+        told += change.text if change else ""
+        assert told == text.whole or same(told, text.whole)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.text("xy \n", max_size=4)), max_size=25))
+def test_text_that_only_grows_at_its_end_is_told_to_the_last_character(chunks: list[tuple[str, str]]) -> None:
+    text, told, said = pieces(), "", dict[str, str]()
+    for key, chunk in sorted(chunks, key=lambda each: each[0]):
+        change = text.put(key, chunk, append=True)
+        assert not isinstance(change, Changed)
+        told += change.text if change else ""
+        said[key] = said.get(key, "") + chunk
+    assert told == text.whole
+    assert "".join(told.split()) == "".join("".join(said.values()).split())
+
+
+def test_the_whole_again_under_another_name_is_nothing_new() -> None:
+    text = pieces()
+    text.put("a", "The quick ", append=False)
+    text.put("a", "fox", append=True)
+    assert text.put("b", "The quick\nfox", append=False) is None
+    assert text.put("c", "The quick fox ran", append=False) == Grown(" ran")
+    assert text.final == text.whole == "The quick fox ran"
+    assert text.last_key == "c"
+
+
+def test_a_piece_that_says_an_earlier_one_again_is_said_once_in_the_end() -> None:
+    text = pieces()
+    for word in ("One ", "two"):
+        text.put("a", word, append=True)
+    for word in ("One ", "two"):
+        text.put("b", word, append=True)
+    assert text.whole == "One two\n\nOne two"
+    assert text.final == "One two"
+
+
+def test_what_was_set_aside_is_no_answer_if_something_follows() -> None:
+    text = pieces()
+    text.put("a", "Let me look.", append=False)
+    text.set_aside()
+    assert text.final == "Let me look.", "nothing followed"
+    text.put("b", "The fox.", append=False)
+    assert text.whole == "Let me look.\n\nThe fox."
+    assert text.final == "The fox."
+    text.put("a", " Really.", append=True)
+    assert text.final == "Let me look. Really.\n\nThe fox.", "who goes on with it means it"
+
+
+def test_a_snapshot_may_name_the_pieces_anew() -> None:
+    text = pieces()
+    text.put("stream", "One", append=False)
+    assert text.snapshot([("stored", "One two")]) == Grown(" two")
+    assert text.whole == "One two"
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1), st.integers(200, 400))
+def test_nothing_is_copied_for_a_chunk(keys: list[str], times: int) -> None:
+    """The pieces a text is kept in are as many as the chunks: nobody joined them on the way."""
+    rope = Rope()
+    for number in range(times):
+        rope.add(keys[number % len(keys)])
+    assert rope.size == times
+    assert len(rope._parts) == times
+    assert rope.ending(3) == rope.text[-3:]
+    assert Rope().ending(2) == ""
 
 
 def test_running_text_takes_deltas_snapshots_and_replacements() -> None:
@@ -90,3 +155,25 @@ def test_running_text_takes_deltas_snapshots_and_replacements() -> None:
     bounded.put("12")
     bounded.put("345")
     assert bounded.text == "123"
+
+
+def test_a_model_turn_said_again_after_its_deltas_is_no_delta() -> None:
+    running = Running(budget=100)
+    for text in ("Before. ", "The ", "quick ", "fox"):
+        assert running.put(text) == text
+    assert running.put("The quick fox") == ""
+    assert running.text == "Before. The quick fox"
+    assert running.last == "fox"
+    assert running.put("fox") == "fox", "one delta may well come twice"
+    assert running.steps == 5
+    running.restart()
+    assert (running.text, running.last, running.steps) == ("", "", 0)
+
+
+@given(st.lists(st.text("ab \n", min_size=1, max_size=5), max_size=12))
+def test_growing_snapshots_make_the_last_one(deltas: list[str]) -> None:
+    running, whole, added = Running(budget=1000), "", ""
+    for delta in deltas:
+        whole += delta
+        added += running.put(whole)
+    assert running.text == whole == added

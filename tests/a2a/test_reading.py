@@ -14,9 +14,8 @@ from slack_bot.a2a.reading import (
     tool_failed,
     tool_name,
     truth,
-    unboxed,
-    without_marker,
 )
+from slack_bot.a2a.said import unboxed
 from slack_bot.turn.events import Step, StepState
 from slack_bot.turn.form import Field, Form
 
@@ -121,34 +120,6 @@ def test_forms_of_both_dialects() -> None:
     assert form_in(data({"require_user_input": False, "content": "done"})) is None
     assert form_in(text("no data"), "prompt") is None
     assert form_in(data({"fields": [{}]}), "prompt") == Form("prompt", (Field("answer"),))
-
-
-@pytest.mark.parametrize(
-    ("raw", "clean"),
-    [
-        ("plain", "plain"),
-        ("thoughts [FINAL ANSWER]\n\nThe answer", "The answer"),
-        ("[FINAL_ANSWER]x[FINAL ANSWER]y", "xy"),
-    ],
-)
-def test_the_marker_never_stands_in_an_answer(raw: str, clean: str) -> None:
-    assert without_marker(raw) == clean
-
-
-@pytest.mark.parametrize(
-    ("artifact", "answer"),
-    [
-        (Artifact(parts=text("as it is")), "as it is"),
-        (Artifact(parts=text('{"is_task_complete": true, "content": "inside"}')), "inside"),
-        (Artifact(parts=text('{"content": "a JSON example"}')), '{"content": "a JSON example"}'),
-        (Artifact(parts=text("{not json")), "{not json"),
-        (Artifact(parts=data({"content": "from data"})), "from data"),
-        (Artifact(parts=data({"other": 1})), ""),
-        (Artifact(parts=text("x [FINAL ANSWER] y")), " y"),
-    ],
-)
-def test_the_answer_in_a_result(artifact: Artifact, answer: str) -> None:
-    assert unboxed(artifact) == answer
 
 
 JSON = st.recursive(

@@ -123,7 +123,8 @@ async def test_follow_ups_go_into_the_same_context_and_answer_what_was_asked(tmp
     got = await asyncio.to_thread(replay, tape)
     texts = [message["text"] for message in got["thread"]]
     assert "Which one?" in texts[0]
-    assert texts[1:] == [UNICODE, LONG]
+    assert texts[1] == UNICODE
+    assert "".join(texts[2:]) == LONG
 
 
 async def test_a_stream_dropped_on_purpose_is_followed_from_the_side(tmp_path: Path) -> None:
@@ -174,7 +175,8 @@ async def test_a_wrong_event_is_kept_and_what_follows_it_too(tmp_path: Path) -> 
         (None, None, "closed"),
     ]
     assert "1 errors" in said
-    assert (await asyncio.to_thread(replay, tape))["outcome"] == "failed"
+    got = await asyncio.to_thread(replay, tape)
+    assert got["events"] == {"task": 2}  # what is no JSON ends the stream for the bot, and it asks for the task
 
 
 async def test_a_cut_stream_leaves_a_tape_that_ends_so(tmp_path: Path) -> None:

@@ -2,27 +2,41 @@
 
 The protocol leaves this open, so every framework has its own way. A dialect is data: which artifact name
 means what (exact names first, patterns after), what absent `append` means, whether untagged streaming text is
-the answer. `recognise` finds the dialect from the first frame that only one of them would send.
+the answer. `recognise` finds the dialect from the first frame that only one of them would send. Most agents
+need none: what they do is learned (`habits`), and a dialect only saves the first attempt.
 """
 
 from __future__ import annotations
 
-from ..frames import ArtifactUpdate, Frame, Snapshot
+from ..frames import Artifact, ArtifactUpdate, Frame, Snapshot, StatusUpdate
+from .adk import ADK
+from .agno import AGNO
 from .caipe import CAIPE, CAIPE_02
+from .fasta2a import FASTA2A
 from .generic import GENERIC
+from .langgraph import LANGGRAPH
+from .strands import STRANDS
 from .table import Convention, Kind
 
-BY_NAME: dict[str, Convention] = {each.name: each for each in (GENERIC, CAIPE, CAIPE_02)}
+_ALL = (GENERIC, CAIPE, CAIPE_02, ADK, STRANDS, LANGGRAPH, AGNO, FASTA2A)
+BY_NAME: dict[str, Convention] = {each.name: each for each in _ALL}
 
 __all__ = ["BY_NAME", "CAIPE", "CAIPE_02", "GENERIC", "Convention", "Kind", "recognise"]
 
 
 def recognise(frame: Frame) -> Convention | None:
     """The dialect that `frame` gives away, or None if it could be anybody's."""
+    for artifact in _artifacts(frame):
+        if CAIPE.knows(artifact.name):
+            return CAIPE
+        if ADK.signed(artifact.metadata):
+            return ADK
+    if isinstance(frame, ArtifactUpdate | Snapshot | StatusUpdate) and ADK.signed(frame.metadata):
+        return ADK
+    return None
+
+
+def _artifacts(frame: Frame) -> tuple[Artifact, ...]:
     if isinstance(frame, ArtifactUpdate):
-        names = [frame.artifact.name]
-    elif isinstance(frame, Snapshot):
-        names = [artifact.name for artifact in frame.artifacts]
-    else:
-        return None
-    return CAIPE if any(CAIPE.knows(name) for name in names) else None
+        return (frame.artifact,)
+    return frame.artifacts if isinstance(frame, Snapshot) else ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from slack_bot.a2a.conventions import BY_NAME, CAIPE, recognise
-from slack_bot.a2a.frames import Artifact, ArtifactUpdate, Snapshot, StatusUpdate
+from slack_bot.a2a.conventions.adk import ADK
+from slack_bot.a2a.frames import Artifact, ArtifactUpdate, Message, Reply, Snapshot, StatusUpdate
 
 
 def test_recognising() -> None:
@@ -12,4 +13,14 @@ def test_recognising() -> None:
     assert recognise(ArtifactUpdate(Artifact(name="answer"))) is None
     assert recognise(Snapshot()) is None
     assert recognise(StatusUpdate()) is None
-    assert set(BY_NAME) == {"generic", "caipe", "caipe-0.2"}
+    assert set(BY_NAME) == {
+        *("generic", "caipe", "caipe-0.2", "adk", "strands", "langgraph", "agno", "fasta2a")
+    }
+
+
+def test_adk_signs_its_metadata() -> None:
+    signed = {"adk_app_name": "x"}
+    assert recognise(StatusUpdate(metadata=signed)) is ADK
+    assert recognise(ArtifactUpdate(Artifact(metadata={"kagent_type": "x"}))) is ADK
+    assert recognise(Snapshot(metadata=signed)) is ADK
+    assert recognise(Reply(Message(metadata=signed))) is None

@@ -1,0 +1,275 @@
+"""PURE. Which of an agent's texts is the answer, and what of it may be told at once.
+
+An agent may say its answer in artifacts, in messages, in working-status text, or in several of them, one
+after the other. One of them is told, live: the first that speaks. The others are kept, and at the end the
+whole is decided by precedence and measured against what was told, so a reader sees it once (facts: A2A 8.1).
+Working-status text, and streaming text that nobody marked, is told live only where the agent is known for
+saying its answer there; else it is held.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ..turn.compare import missing, same
+from ..turn.events import AnswerReplaced, AnswerText, Event, Narrated
+from .assembly import Changed, Grown, Pieces, Running
+from .gates import TextGate, passed
+from .habits import Seen
+from .marker import Said
+
+Change: TypeAlias = Grown | Changed | None
+
+ARTIFACT, STATUS, MESSAGE = "artifact", "status", "message"
+_SENTENCE_ENDS = (".", "!", "?", "…", ":")
+
+
+class Answer:
+    """The texts of one turn. `believed` is the source whose unmarked text is the answer, "" if none is.
+
+    `by_hand`: somebody said so in the settings. `waits_for_marker`: nothing is the answer until a marker
+    comes. `gated`: markers and envelopes are looked for at all. `max_chars` bounds each source.
+    """
+
+    def __init__(
+        self,
+        max_chars: int,
+        believed: str = "",
+        *,
+        by_hand: bool = False,
+        waits_for_marker: bool = False,
+        gated: bool = True,
+    ) -> None:
+        self.believed = believed
+        self._by_hand, self._gated, self._waits = by_hand, gated, waits_for_marker
+        self._pieces = {each: Pieces(max_chars) for each in (ARTIFACT, STATUS, MESSAGE)}
+        self._held = Running(max_chars)
+        self._held_before = ""
+        self._gates: dict[tuple[str, str], TextGate] = {}
+        self._message_key = ""
+        self._messages: dict[str, Running] = {}
+        self._max_chars = max_chars
+        self._speaker = ""
+        self._runs = 1
+        self._gap_due = False
+
+    @property
+    def overflow(self) -> bool:
+        """More text came than may be kept."""
+        return any(pieces.overflow for pieces in self._pieces.values())
+
+    @property
+    def has_artifacts(self) -> bool:
+        """Text came in artifacts."""
+        return self._pieces[ARTIFACT].has_text
+
+    @property
+    def envelopes(self) -> tuple[TextGate, ...]:
+        """The streams of text that are JSON around an answer."""
+        return tuple(gate for gate in self._gates.values() if gate.is_envelope)
+
+    def in_envelope(self, key: str, text: str) -> bool:
+        """`text` goes on, or may begin, JSON around an answer."""
+        gate = self._gates.get((ARTIFACT, key))
+        if gate is None and self._gated:
+            gate = TextGate()
+            gate.feed(text)
+        return gate is not None and not gate.is_plain
+
+    @property
+    def had_marker(self) -> bool:
+        """The agent writes markers."""
+        return any(gate.opened for gate in self._gates.values())
+
+    def believes(self, source: str) -> bool:
+        """Unmarked text of `source` is the answer."""
+        return self.believed == source
+
+    # -- text comes ------------------------------------------------------------------------------------------
+
+    def artifact(self, key: str, text: str, why: str, *, append: bool, marked: bool = False) -> list[Event]:
+        """Text of an artifact that is the answer. `marked`: the agent itself calls it so."""
+        return self._said(ARTIFACT, key, text, why, append=append, marked=marked)
+
+    def unmarked(self, key: str, text: str, why: str, *, append: bool) -> list[Event]:
+        """Streaming text of an artifact that nobody called narration or answer: held, unless a gate opens."""
+        return self._said(ARTIFACT, key, text, why, append=append, held=True)
+
+    def keep(self, text: str, *, append: bool) -> None:
+        """Text that is the answer only if nothing else is."""
+        self._held.put(text, append=append)
+
+    def status(self, text: str, why: str) -> list[Event]:
+        """Working-status text, a delta or a snapshot."""
+        fresh = self._held.put(self._as_paragraph(text))
+        if not self.believes(STATUS):
+            return [Narrated(text, why=why)]
+        key = f"status {self._runs}"
+        return self._said(STATUS, key, fresh, "status text is this agent's answer", append=True)
+
+    def message(self, message_id: str, text: str, why: str, *, live: bool) -> list[Event]:
+        """Text of a message, a delta or the whole. It is told if it stands in place of a task."""
+        pieces = self._pieces[MESSAGE]
+        key = message_id or "message"
+        if key not in self._messages and self._goes_on(pieces, text):
+            key = self._message_key
+        self._message_key = key
+        fresh = self._messages.setdefault(key, Running(self._max_chars)).put(text)
+        speaker = self._speaker
+        events = self._said(MESSAGE, key, fresh, why, append=True)
+        if live:
+            return events
+        self._speaker = speaker  # it was kept, not told
+        return [Narrated(text, why="a message beside the task")]
+
+    def new_paragraph(self) -> None:
+        """What follows is a new paragraph."""
+        self._gap_due = self._gap_due or self.has_artifacts
+
+    def before_tool(self, *, narrates: bool) -> None:
+        """The agent called a tool: the status text before it said what it would do.
+
+        `narrates`: so did the artifacts before it, if any follow.
+        """
+        self._held_before = self._held.text or self._held_before
+        self._held.restart()
+        self._runs += 1
+        for source in (ARTIFACT, STATUS) if narrates else ():
+            self._pieces[source].set_aside()
+
+    def plain(self, text: str) -> str:
+        """The answer in a whole text of the agent's."""
+        return passed(text) if self._gated else text
+
+    def snapshot(self, texts: list[tuple[str, str]]) -> list[Event]:
+        """The artifacts as they stand by now."""
+        return self._told(ARTIFACT, self._pieces[ARTIFACT].snapshot(texts), "the task as it stands")
+
+    def key_of(self, artifact_id: str, name: str, text: str, *, append: bool) -> str:
+        """The key of an artifact's text. Some servers give each chunk of one artifact an id of its own."""
+        pieces, key = self._pieces[ARTIFACT], artifact_id or name
+        if append and not pieces.has(key) and pieces.last_key and self._goes_on(pieces, text):
+            return pieces.last_key
+        return key
+
+    def _goes_on(self, pieces: Pieces, text: str) -> bool:
+        """`text` goes on in the middle of what was said: white space is where two words meet."""
+        return pieces.has_text and (text[:1].isspace() or pieces.ending(1)[-1:].isspace())
+
+    def _as_paragraph(self, text: str) -> str:
+        """One whole line of progress after another is no delta: they do not run into each other."""
+        before = self._held.last
+        apart = before.endswith(_SENTENCE_ENDS) and " " in before and " " in text and text[:1].isupper()
+        return f"\n\n{text}" if apart and not text.startswith(before) else text
+
+    # -- gates -----------------------------------------------------------------------------------------------
+
+    def _said(
+        self,
+        source: str,
+        key: str,
+        text: str,
+        why: str,
+        *,
+        append: bool,
+        marked: bool = False,
+        held: bool = False,
+    ) -> list[Event]:
+        pieces = self._pieces[source]
+        known = pieces.has(key) or (source, key) in self._gates
+        append = append or (held and not known)
+        if not self._gated:
+            return self._kept(text, why, append) if held else self._put(source, key, text, append, why)
+        gate = self._gates.get((source, key))
+        if gate is None or (known and not append):
+            gate = self._gates[source, key] = TextGate()
+        was_open = gate.opened
+        said = gate.feed(text)
+        if gate.opened and not was_open:
+            return self._opened(source, key, said, why, append=append, marked=marked)
+        fresh = "".join(each.text for each in said)
+        is_answer = marked or gate.opened or gate.is_envelope
+        if is_answer or not (held or self._waits):
+            return self._put(source, key, fresh, append, why)
+        return self._kept(fresh, why, append)
+
+    def _opened(
+        self, source: str, key: str, said: list[Said], why: str, *, append: bool, marked: bool
+    ) -> list[Event]:
+        """The marker came: what was told before it, unless the agent called that its answer, is none."""
+        before = "".join(each.text for each in said if not each.is_answer)
+        after = "".join(each.text for each in said if each.is_answer)
+        told = append and marked
+        events: list[Event] = [Narrated(before, why="before the answer's marker")] if before else []
+        return [*events, *self._put(source, key, after, told, f"{why}, behind a marker")]
+
+    def _kept(self, text: str, why: str, append: bool) -> list[Event]:
+        if text or not append:
+            self._held.put(text, append=append)
+        return [Narrated(text, replaces=not append, why=f"{why}: held")]
+
+    def _put(self, source: str, key: str, text: str, append: bool, why: str) -> list[Event]:
+        pieces = self._pieces[source]
+        if self._gap_due and source == ARTIFACT and text.strip() and pieces.has(key):
+            self._gap_due = False
+            text = _with_gap(pieces.ending(2), text)
+        return self._told(source, pieces.put(key, text, append=append and pieces.has(key)), why)
+
+    def _told(self, source: str, change: Change, why: str) -> list[Event]:
+        if change is None:
+            return [nothing(f"nothing new: {why}")]
+        self._speaker = self._speaker or source
+        if self._speaker != source:
+            return [nothing(f"held, {self._speaker} text is told: {why}")]
+        if isinstance(change, Grown):
+            return [AnswerText(change.text, why)]
+        return [AnswerReplaced(change.text, why)]
+
+    # -- the end ---------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Nothing follows: what the gates held is let go."""
+        for (source, key), gate in self._gates.items():
+            rest = "".join(each.text for each in gate.end())
+            pieces = self._pieces[source]
+            if rest and (pieces.has(key) or not self._waits):
+                pieces.put(key, rest, append=pieces.has(key))
+            elif rest:
+                self._held.put(rest)
+
+    def text(self, source: str) -> str:
+        """What `source` says in the end."""
+        return self._pieces[source].final
+
+    @property
+    def unmarked_text(self) -> str:
+        """The text that nobody marked; of several runs between tools, the last."""
+        return "" if self.had_marker else self._held.text or self._held_before
+
+    @property
+    def hand_picked(self) -> str:
+        """What the source that the settings name says."""
+        return self.text(self.believed) if self._by_hand and self.believed in self._pieces else ""
+
+    def seen(self, final: str, held_source: str) -> Seen:
+        """What this turn showed about the agent, `final` being its answer."""
+        live = self.believed if not self._by_hand and self._speaker in (STATUS, ARTIFACT, MESSAGE) else ""
+        was_answer = not live or missing(self._pieces[self._speaker].told, final) is not None
+        held: list[tuple[str, int]] = []
+        if not (self._by_hand or (self._speaker == ARTIFACT and self._pieces[ARTIFACT].updates > 1)):
+            if same(self._held.text, final):
+                held.append((held_source, self._held.steps))
+            if self._speaker != MESSAGE and same(self.text(MESSAGE), final):
+                held.append((MESSAGE, self._pieces[MESSAGE].updates))
+        return Seen(live, was_answer, tuple(held), self.had_marker)
+
+
+def nothing(why: str) -> Narrated:
+    """Nothing happened that a reader would see, and this is why."""
+    return Narrated("", why=why)
+
+
+def _with_gap(before: str, text: str) -> str:
+    """`text` as a new paragraph behind `before`, counting the line ends that both already have."""
+    have = len(before) - len(before.rstrip("\n")) + len(text) - len(text.lstrip("\n"))
+    return "\n" * max(0, 2 - have) + text

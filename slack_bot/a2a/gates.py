@@ -1,0 +1,68 @@
+"""PURE. What an agent's raw text passes before it is text for a reader: the envelope off, the marker read.
+
+`TextGate` joins the structured gate and the marker gate for one stream of text, one artifact for instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .marker import MarkerGate, Said
+from .readable import as_markdown
+from .structured import KEYS, ContentGate
+
+
+def passed(text: str) -> str:
+    """The answer in a whole text."""
+    gate = TextGate()
+    said = [*gate.feed(text), *gate.end()]
+    return "".join(each.text for each in said if each.is_answer or not gate.opened)
+
+
+class TextGate:
+    """One stream of raw text, however it is cut."""
+
+    def __init__(self) -> None:
+        self._content = ContentGate()
+        self._marker = MarkerGate()
+
+    @property
+    def opened(self) -> bool:
+        """A marker was there: only what follows it is the answer."""
+        return self._marker.opened
+
+    @property
+    def is_envelope(self) -> bool:
+        """The text is JSON around an answer: what comes out is the answer."""
+        return self._content.is_envelope
+
+    @property
+    def is_plain(self) -> bool:
+        """The text is no such JSON."""
+        return self._content.is_plain
+
+    @property
+    def data(self) -> Mapping[str, Any] | None:
+        """The whole envelope once it is closed and can be read."""
+        return self._content.data
+
+    @property
+    def has_content(self) -> bool:
+        """The envelope named its content."""
+        return self._content.has_content
+
+    def feed(self, text: str) -> list[Said]:
+        """Take the next text; what is certain of it, in order."""
+        return self._marker.feed(self._content.feed(text))
+
+    def end(self) -> list[Said]:
+        """Nothing follows: what was held, and what an envelope holds besides what is expected in one."""
+        rest = self._content.end()
+        data = self.data or {}
+        more = as_markdown({key: value for key, value in data.items() if key not in KEYS})
+        if not self.has_content and "content" in data:
+            more = "\n\n".join(filter(None, [as_markdown(data["content"]), more]))
+        if more:
+            rest += f"\n\n{more}" if self.has_content else more
+        return [*self._marker.feed(rest), *self._marker.end()]

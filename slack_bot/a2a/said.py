@@ -1,0 +1,72 @@
+"""PURE. What the parts of a message or an artifact say: text for a reader, thoughts, tool calls.
+
+Parts come mixed. Text parts are joined with nothing between, because chunks are parts (facts: A2A 8.1); data
+and files become paragraphs of their own; a tool call is an event, never text; what a model thinks is none of
+the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .frames import Artifact, Metadata, Part
+from .gates import passed
+from .readable import as_markdown, beside
+from .reading import words
+from .toolparts import ToolPart, is_thought, tool_part
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """The parts, sorted. `is_block`: the text begins with data or a file, on lines of its own."""
+
+    text: str = ""
+    thoughts: str = ""
+    tools: tuple[ToolPart, ...] = ()
+    is_block: bool = False
+
+    @property
+    def calls_a_tool(self) -> bool:
+        """A call begins here: the text beside it says what it is for."""
+        return any(tool.begins for tool in self.tools)
+
+
+def spoken(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Spoken:
+    """What `parts` say; `metadata` is that of what holds them, which may call all of it a thought."""
+    if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
+        return Spoken(parts[0].text)
+    tools = tuple(found for part in parts if (found := tool_part(part)) is not None)
+    thoughts = "".join(part.text for part in parts if part.text and is_thought(part.metadata))
+    plain = [part for part in parts if tool_part(part) is None and not is_thought(part.metadata)]
+    text, is_block = _joined(plain)
+    if metadata and is_thought(metadata):
+        return Spoken("", thoughts + text, tools)
+    return Spoken(text, thoughts, tools, is_block)
+
+
+def _joined(parts: list[Part]) -> tuple[str, bool]:
+    said = "".join(part.text for part in parts if part.text)
+    text, is_block = "", False
+    for part in parts:
+        if part.text is not None:
+            text += (
+                f"\n\n{part.text}"
+                if is_block and part.text.strip() and not text.endswith("\n\n")
+                else part.text
+            )
+            is_block = is_block and not part.text
+        elif block := beside(part, said):
+            text = f"{text.rstrip()}\n\n{block}" if text.strip() else block
+            is_block = True
+    return text, bool(parts) and parts[0].text is None and bool(text)
+
+
+def unboxed(artifact: Artifact) -> str:
+    """The answer in a result: its text, without envelope and marker, or its data as a person reads it."""
+    if artifact.text:
+        return passed(artifact.text)
+    for part in artifact.parts:
+        if isinstance(part.data, Mapping) and (content := part.data.get("content")) is not None:
+            return words(content) or as_markdown(content)
+    return spoken(artifact.parts).text

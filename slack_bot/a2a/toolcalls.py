@@ -1,0 +1,64 @@
+"""PURE. The tool calls of a turn as events: as artifacts of their own or among the parts."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..turn.events import Event, Narrated, ToolEnded, ToolStarted
+from .conventions.table import Convention
+from .frames import Artifact
+from .reading import tool_call_id, tool_failed, tool_name, words
+from .toolparts import ToolPart
+
+
+class ToolCalls:
+    """Tells a turn's calls apart where the agent gives no ids: the oldest of a name ends first."""
+
+    def __init__(self) -> None:
+        self._begun: Counter[str] = Counter()
+        self._running: dict[str, list[str]] = {}
+
+    def announced(self, artifact: Artifact, convention: Convention) -> Event:
+        """An artifact says that a tool starts."""
+        name = tool_name(artifact)
+        if convention.is_announcement(name):
+            return Narrated(name, passing=True, why="an announcement, not a tool")
+        step = words(artifact.metadata.get("plan_step_id")) or None
+        return ToolStarted(self._begin(name, tool_call_id(artifact)), name, step, why=artifact.name)
+
+    def reported(self, artifact: Artifact) -> Event:
+        """An artifact says that a tool ended, or is what a tool wrote."""
+        name = tool_name(artifact)
+        tool_id = self._end(name, tool_call_id(artifact))
+        if tool_id is None:
+            return Narrated("", why="a tool's output, or the end of a tool that is not running")
+        return ToolEnded(tool_id, name, failed=tool_failed(artifact), why=artifact.name)
+
+    def part(self, tool: ToolPart) -> Event:
+        """A part is a tool call or its result."""
+        if tool.begins and tool.waits:
+            return Narrated("", why="a call that waits for somebody: it is asked, not shown as running")
+        if tool.begins:
+            call = self._begin(tool.name, tool.id or None)
+            return ToolStarted(call, tool.name, why="a tool call among the parts")
+        ended = self._end(tool.name, tool.id or None)
+        if ended is None:
+            return Narrated("", why="the result of a tool that is not running")
+        return ToolEnded(ended, tool.name, tool.failed, why="a tool's result among the parts")
+
+    def _begin(self, name: str, call_id: str | None) -> str:
+        self._begun[name] += 1
+        call = call_id or f"{name}#{self._begun[name]}"
+        running = self._running.setdefault(name, [])
+        if call not in running:
+            running.append(call)
+        return call
+
+    def _end(self, name: str, call_id: str | None) -> str | None:
+        running = self._running.get(name)
+        if not running:
+            return None
+        call = call_id or running[0]
+        if call in running:
+            running.remove(call)
+        return call

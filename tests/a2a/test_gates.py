@@ -1,0 +1,36 @@
+"""Both gates in a row: the envelope off, the marker read."""
+
+from __future__ import annotations
+
+from slack_bot.a2a.gates import TextGate, passed
+from slack_bot.a2a.marker import Said
+
+
+def through(*chunks: str) -> tuple[list[Said], TextGate]:
+    gate = TextGate()
+    return [each for chunk in chunks for each in gate.feed(chunk)] + gate.end(), gate
+
+
+def test_plain_text_passes() -> None:
+    said, gate = through("One ", "two [")
+    assert "".join(each.text for each in said) == "One two ["
+    assert gate.is_plain and not gate.is_envelope and not gate.opened and gate.data is None
+
+
+def test_a_marker_within_an_envelope() -> None:
+    said, gate = through('{"is_task_complete": true, "content": "hm [FINAL', ' ANSWER] Yes"}')
+    assert said == [Said("hm ", False), Said("Yes", True)]
+    assert gate.opened and gate.is_envelope and gate.has_content
+
+
+def test_what_an_envelope_holds_besides_is_not_lost() -> None:
+    assert passed('{"content": "The fox", "sources": ["a", "b"]}') == "The fox\n\n- **sources**: a, b"
+    assert passed('{"is_task_complete": true, "content": {"fox": 1}}') == "- **fox**: 1"
+    assert passed('{"is_task_complete": true, "content": null}') == ""
+    assert passed('{"is_task_complete": true}') == ""
+
+
+def test_a_whole_text() -> None:
+    assert passed("thinking [FINAL ANSWER]\n\nYes") == "Yes"
+    assert passed("no marker") == "no marker"
+    assert passed("[FINAL ANSWER]") == ""

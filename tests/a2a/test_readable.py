@@ -1,0 +1,79 @@
+"""Data and files as a person reads them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.a2a.frames import FileRef, Part
+from slack_bot.a2a.readable import as_markdown, beside, file_line
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("plain", "plain"),
+        (3.0, "3"),
+        (None, ""),
+        ({}, ""),
+        ([], ""),
+        ({"content": "The fox", "ok": True, "n": None}, "The fox"),
+        ({"ticket_id": "A-1", "open": False, "n": 1.5}, "- **ticket id**: A-1\n- **open**: no\n- **n**: 1.5"),
+        ({"tags": ["a", "b"], "empty": None}, "- **tags**: a, b\n- **empty**: –"),
+        ({"owner": {"name": "Ada"}}, "- **owner**:\n  - **name**: Ada"),
+        (["a", {"b": 1}, [2, 3]], "- a\n- **b**: 1\n- 2, 3"),
+        ([{"a": 1, "b": "x|y"}, {"a": 2, "b": ""}], "| a | b |\n| --- | --- |\n| 1 | x\\|y |\n| 2 |  |"),
+        ([{"a": 1}, {"b": 2}], "- **a**: 1\n- **b**: 2"),
+        ({"note": "two\nlines"}, "- **note**: two\n  lines"),
+    ],
+)
+def test_values(value: Any, text: str) -> None:
+    assert as_markdown(value) == text
+
+
+def test_it_stays_within_bounds() -> None:
+    assert as_markdown([*map(str, range(300)), "a\nb"]).endswith("_… and 101 more lines_")
+    deep: Any = "x"
+    for _ in range(20):
+        deep = {"a": deep}
+    assert as_markdown(deep).endswith("- …")
+
+
+def test_files() -> None:
+    assert (
+        file_line(FileRef("a[1].png", url="https://e.example/a.png")) == "[a(1).png](https://e.example/a.png)"
+    )
+    assert file_line(FileRef(url="javascript:x")) == "_The agent made a file that is not shown here: a file_"
+    said = file_line(FileRef("h.txt", "text/plain", base64="aGk="))
+    assert said == "_The agent made a file that is not shown here: h.txt (text/plain)_"
+
+
+def test_what_the_text_says_already_is_not_said_again() -> None:
+    data = Part(data={"count": 3, "name": "fox"}, has_data=True)
+    assert beside(data, "The fox was seen 3 times.") == ""
+    assert beside(data, "The fox.") == "- **count**: 3\n- **name**: fox"
+    assert (
+        beside(Part(data={"a": 1}, has_data=True, metadata={"mimeType": "application/json+a2ui"}), "") == ""
+    )
+    assert beside(Part(text="x"), "") == ""
+    assert beside(Part(file=FileRef("f")), "x").startswith("_The agent made a file")
+
+
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 99) | st.text("ab|\n", max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text("kn_", max_size=3), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(VALUES)
+def test_any_value_is_words_and_never_json(value: Any) -> None:
+    text = as_markdown(value)
+    assert not text.startswith(("{", "["))
+    assert not (isinstance(value, dict | list) and value and text == json.dumps(value))

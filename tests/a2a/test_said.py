@@ -1,0 +1,55 @@
+"""What mixed parts say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slack_bot.a2a.frames import Artifact, FileRef, Part
+from slack_bot.a2a.said import Spoken, spoken, unboxed
+from slack_bot.a2a.toolparts import ToolPart
+
+
+def text(value: str, **metadata: Any) -> Part:
+    return Part(text=value, metadata=metadata)
+
+
+def data(value: Any, **metadata: Any) -> Part:
+    return Part(data=value, has_data=True, metadata=metadata)
+
+
+def test_text_parts_are_chunks_and_data_are_paragraphs() -> None:
+    assert spoken((text("a"),)) == Spoken("a")
+    assert spoken((text("a"), text("b"), text(""))) == Spoken("ab")
+    assert spoken((text("a "), data({"x": 1}), text("b"), text("c"))) == Spoken("a\n\n- **x**: 1\n\nbc")
+    assert spoken((data({"x": 1}), Part(file=FileRef("f", url="https://e.example/f")))) == Spoken(
+        "- **x**: 1\n\n[f](https://e.example/f)", is_block=True
+    )
+    assert spoken(()) == Spoken()
+
+
+def test_thoughts_and_calls_are_no_text() -> None:
+    said = spoken((text("hm", adk_thought=True), text("Yes"), data({"name": "f"}, adk_type="function_call")))
+    assert said == Spoken("Yes", "hm", (ToolPart("f", "", begins=True),))
+    assert said.calls_a_tool
+    assert spoken((text("all of it"),), {"type": "thinking"}) == Spoken("", "all of it")
+
+
+@pytest.mark.parametrize(
+    ("artifact", "answer"),
+    [
+        (Artifact(parts=(text("as it is"),)), "as it is"),
+        (Artifact(parts=(text('{"is_task_complete": true, "content": "inside"}'),)), "inside"),
+        # JSON around nothing but a content is an envelope too: a reader never wants JSON
+        (Artifact(parts=(text('{"content": "inside"}'),)), "inside"),
+        (Artifact(parts=(text("{not json"),)), "{not json"),
+        (Artifact(parts=(data({"content": "from data"}),)), "from data"),
+        (Artifact(parts=(data({"content": {"x": 1}}),)), "- **x**: 1"),
+        (Artifact(parts=(data({"other": 1}),)), "- **other**: 1"),
+        (Artifact(parts=(text("x [FINAL ANSWER] y"),)), "y"),
+        (Artifact(parts=(text("thoughts [FINAL ANSWER]\n\nThe answer"),)), "The answer"),
+    ],
+)
+def test_the_answer_in_a_result(artifact: Artifact, answer: str) -> None:
+    assert unboxed(artifact) == answer
