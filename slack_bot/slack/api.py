@@ -28,6 +28,9 @@ from .governor import Rank, Want, rank_of
 
 _log = logging.getLogger(__name__)
 
+_LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO}
+"""Our bug is an error; that a human pressed Stop is nothing to warn of."""
+
 _FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
 """Methods that write and take no JSON body either: slack_sdk sends them as forms."""
 
@@ -120,7 +123,7 @@ class SlackApi:
         """Wait for the slot of this turn's next call of `method`, without making it yet.
 
         True: it may be made at once. False: `wake` is called when it may; asking again meanwhile only changes
-        the rank. One method at a time: what was reserved for another is given back.
+        the rank and who is woken. One method at a time: what was reserved for another is given back.
         """
         if self._gate is None:
             return True
@@ -128,8 +131,8 @@ class SlackApi:
             self.give_back()
             want = self._want(method, channel, rank, self._retry_later)
             self._reserved[method] = self._gate.reserve(want, wake)
-        elif rank is not None:
-            self._reserved[method].move(rank)
+        else:
+            self._reserved[method].move(rank_of(method) if rank is None else rank, wake)
         return self._reserved[method].is_settled
 
     def give_back(self) -> None:
@@ -250,7 +253,7 @@ class SlackApi:
 
     def _tell(self, method: str, failed: Failed) -> None:
         _log.log(
-            logging.ERROR if failed.fault is Fault.WRONG_CALL else logging.WARNING,
+            _LEVELS.get(failed.fault, logging.WARNING),
             "%s failed: %s (%s), turn %s",
             method,
             failed.error,

@@ -145,7 +145,7 @@ class Turn:
         self._waiting: Card | None = None  # the card that runs while nothing is heard
         self._waits = 0
         self._steps: dict[str, Step] = {}
-        self._thinking = ""
+        self._thinking: list[str] = []  # in pieces, as the answer
 
     @property
     def latches(self) -> dict[str, bool]:
@@ -173,7 +173,9 @@ class Turn:
         if not event.text.strip():
             return self.state, [Noted(event.why)]
         if not event.passing:
-            self._thinking = event.text if event.replaces else self._thinking + event.text
+            if event.replaces:
+                self._thinking.clear()
+            self._thinking.append(event.text)
         if self.state is State.WAITING:
             return self.state, [ShowStatus(RESPONDING, f"narration: {event.why}")]
         return self.state, [Noted(f"narration is not shown as text: {event.why}")]
@@ -254,7 +256,8 @@ class Turn:
         state = _CARD_STATES[step.state]
         details, closes = "", state is not CardState.RUNNING
         if closes:
-            details, self._thinking = self._thinking.strip(), ""
+            details = "".join(self._thinking).strip()
+            self._thinking.clear()
         return Card(step.id, step.title, state, details=details)
 
     def _retitle(self, steps: tuple[Step, ...]) -> list[Action]:
