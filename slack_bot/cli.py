@@ -1,7 +1,8 @@
 """The verbs of `slack-bot`. Thin: what a verb needs is imported when it is called, so that `--help` is quick.
 
 Exit status: 0 when all went well, 1 when the bot cannot run or a check failed, 2 for wrong usage, wrong
-settings or unreadable input. An error is one plain sentence a problem on stderr, with the remedy.
+settings or unreadable input. An error is one plain sentence a problem on stderr, with the remedy, behind the
+command that was given: `slack-bot replay: tape.jsonl, line 3: ...`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import logging
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from . import __version__
 from .errors import BotError, SettingsError, UnreadableInput
+
+_PROGRAM = "slack-bot"
 
 Verb = Callable[[argparse.Namespace], int]
 
@@ -26,17 +30,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return verb(args)
     except (SettingsError, UnreadableInput) as error:
-        return _failed(error, 2)
+        return _failed(args.name, error, 2)
     except BotError as error:
-        return _failed(error, 1)
+        return _failed(args.name, error, 1)
     except KeyboardInterrupt:
         return 130
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong as every other error is said; the verbs' parsers are of its kind too."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    top = argparse.ArgumentParser(
-        prog="slack-bot",
+    top = _Parser(
+        prog=_PROGRAM,
         description="Mention the bot in Slack, and any A2A agent's answer is written live into the thread.",
     )
     top.add_argument("--version", action="version", version=f"slack-bot {__version__}")
@@ -72,7 +84,7 @@ _EXAMPLES = {
 
 
 def _verb(
-    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, verb: Verb, about: str
+    verbs: argparse._SubParsersAction[_Parser], name: str, verb: Verb, about: str
 ) -> argparse.ArgumentParser:
     added = verbs.add_parser(
         name,
@@ -80,7 +92,7 @@ def _verb(
         description=f"{about[0].upper()}{about[1:]}.",
         epilog=f"example: {_EXAMPLES[name]}",
     )
-    added.set_defaults(verb=verb)
+    added.set_defaults(verb=verb, name=name)
     return added
 
 
@@ -119,6 +131,6 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _failed(error: BotError, status: int) -> int:
-    sys.stderr.write(textwrap.indent(f"{error}\n", "slack-bot: "))
+def _failed(name: str, error: BotError, status: int) -> int:
+    sys.stderr.write(textwrap.indent(f"{error}\n", f"{_PROGRAM} {name}: "))
     return status

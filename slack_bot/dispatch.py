@@ -74,7 +74,7 @@ class Desk:
         self._agent, self._store, self._api = agent, store, api
         self._settings, self._clock, self._watcher = settings, clock, watcher
         self._secrets = secrets_of(settings)
-        self._memory = Memory()
+        self._memory = Memory(settings.stream.refusal_memory)
         self._lanes: dict[ThreadKey, deque[Question]] = {}
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()

@@ -120,7 +120,15 @@ class _Run:
         thread = asked.thread
         self._watcher(TurnOpened(self._now(), asked.key, asked.user, thread.channel, thread.ts, asked.text))
         self._take(TurnBegan())
-        writer = asyncio.create_task(self._write(), name=f"writer {asked.key}")
+        hushing = asyncio.create_task(self._hush_when_stopped(), name=f"hush {asked.key}")
+        try:
+            await self._answer()
+        finally:
+            hushing.cancel()
+        return self._result()
+
+    async def _answer(self) -> None:
+        writer = asyncio.create_task(self._write(), name=f"writer {self._question.key}")
         writer.add_done_callback(self._writer_ended)
         try:
             await self._reader.read()
@@ -133,7 +141,11 @@ class _Run:
             self._sink.hush()
         else:
             await self._finish()
-        return self._result()
+
+    async def _hush_when_stopped(self) -> None:
+        """A write may wait a minute for Slack's budget; who presses Stop does not wait for it."""
+        await self._control.wait()
+        self._sink.hush()
 
     def _writer_ended(self, writer: asyncio.Task[None]) -> None:
         """A writer that broke ends the reading too: nobody would see what comes."""
@@ -213,28 +225,37 @@ class _Run:
         goes_on, now = self._close is None, self._now()
         if self._control.stopped_by is not None:
             self._sink.hush()
-        elif self._sink.is_live and self._rewrite is None and self._outbox.is_due(now):
+        elif self._sink.is_live and self._rewrite is None and self._is_due(now):
             if not self._sink.may_write(self._rank(), self._wake.set):
                 await self._wait_for_slot(now)
                 return goes_on  # the end takes the place in the line, and all that is left with it
             self._slot_asked_at = None
             return await self._write_now(self._outbox.batch(now))
+        elif self._rewrite is None and self._sink.due() == 0.0:
+            return self._goes_on(await self._sink.tend())
         return goes_on
+
+    def _is_due(self, now: float) -> bool:
+        return self._outbox.is_due(now) and self._sink.pause() == 0.0
 
     async def _write_now(self, batch: Batch) -> bool:
         if batch.is_empty:
             return self._close is None
-        match await self._sink.write(batch):
-            case Written.SHOWN:
-                self._outbox.buffer.shown(batch.text, self._now())
-            case Written.HELD:
-                return self._close is None
+        return self._goes_on(await self._sink.write(batch), batch.text)
+
+    def _goes_on(self, written: Written, text: str = "") -> bool:
+        """What became of a write. False when there will be no more; the text is the sink's in any case."""
+        match written:
+            case Written.SHOWN | Written.HELD:
+                self._outbox.buffer.shown(text, self._now())
             case Written.GONE:
                 self._gone.set()
                 return False
             case Written.STOPPED:
                 self._control.stop(self._question.user)
-        return True
+            case _:
+                assert_never(written)
+        return written is Written.SHOWN or self._close is None
 
     def _rank(self) -> Rank:
         """What waits, for those who decide who goes first."""
@@ -262,6 +283,12 @@ class _Run:
 
     def _next_due(self) -> float | None:
         """Seconds until there is something to do; None: until somebody says so."""
+        due, tend = self._outbox_due(), self._sink.due()
+        if due is not None:
+            due = max(due, self._sink.pause())
+        return min((each for each in (due, tend) if each is not None), default=None)
+
+    def _outbox_due(self) -> float | None:
         now = self._now()
         if self._slot_asked_at is None or not self._outbox.is_due(now):
             return self._outbox.due(now)

@@ -135,13 +135,17 @@ class StreamSettings(Section):
     retry_later: float = Field(default=60.0, ge=0)
     """Seconds one write may wait, in all, for a limit or an outage of Slack's to pass."""
     rotate_after: float = Field(default=240.0, gt=0)
-    """Seconds of age at which an answer goes on in a new message, if a line ends there [obs: Slack: 300]."""
+    """Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
     rotate_grace: float = Field(default=20.0, ge=0)
-    """Seconds more in which a line's end is waited for before it goes on in a new message anyway."""
+    """Seconds more that a message gets to come to the end of a line."""
     rotate_bytes: int = Field(default=9_000, gt=0)
     """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
-    """Messages that one answer may take."""
+    """Messages that one answer may take; a longer one comes as a file too."""
+    edit_interval: float = Field(default=3.0, gt=0)
+    """Seconds between two edits of a message, where there is no streaming. Slack: 3."""
+    refusal_memory: float = Field(default=300.0, ge=0)
+    """Seconds for which streaming is not tried again where Slack refused it."""
     task_display_mode: Literal["plan", "timeline"] = "plan"
     """How Slack groups task cards."""
 

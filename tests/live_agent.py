@@ -1,11 +1,15 @@
 """A live A2A server on a2a-sdk, an implementation that is not ours, in this event loop on a free port.
 
-What it does is the question's first word: `echo`, `unicode`, `long`, `ask`, `fail`, `raise`, `slow`.
+What it does is the question's first word: `echo`, `unicode`, `long`, `ask`, `fail`, `raise`, `slow`, `held`.
+`held` answers in five chunks and stops behind `Live.hold` of them until `Live.release` is set.
+
+python -m tests.live_agent PORT     as a process of its own that holds for ever; prints its URL when it is up
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -37,6 +41,7 @@ UNICODE = (
 LONG = "".join(
     f"Line {number:04}: the quick brown fox jumps over the lazy dog. \U0001f98a\n" for number in range(150)
 )
+HELD = ("The first. ", "The second. ", "The *third*. ", "四つ目。 ", "The last.")
 ANSWERS = {"unicode": UNICODE, "long": LONG}
 
 
@@ -46,9 +51,14 @@ class Live:
 
     url: str = ""
     headers: list[dict[str, str]] = field(default_factory=list)
+    hold: int = 0
+    release: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class _Executor(AgentExecutor):
+    def __init__(self, live: Live) -> None:
+        self._live = live
+
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         said = context.get_user_input()
         task = context.current_task
@@ -70,9 +80,22 @@ class _Executor(AgentExecutor):
                 raise RuntimeError("boom in the middle")
             case "slow":
                 await asyncio.sleep(30)
+            case "held":
+                await self._held(updater)
             case word:
                 await _write(updater, ANSWERS.get(word, said))
                 await updater.complete()
+
+    async def _held(self, updater: TaskUpdater) -> None:
+        for n, text in enumerate(HELD):
+            if n == self._live.hold:
+                await self._live.release.wait()
+            await updater.add_artifact(
+                [Part(text=text)], artifact_id="a", append=n > 0, last_chunk=text == HELD[-1]
+            )
+        if self._live.hold >= len(HELD):
+            await self._live.release.wait()
+        await updater.complete()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         assert context.task_id is not None
@@ -108,7 +131,7 @@ class _App:
             default_output_modes=["text/plain"],
             skills=[AgentSkill(id="test", name="Test", description="A test.", tags=["test"])],
         )
-        self._handler = DefaultRequestHandler(_Executor(), InMemoryTaskStore(), card)
+        self._handler = DefaultRequestHandler(_Executor(live), InMemoryTaskStore(), card)
         routes = create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=compat)
         inner = Starlette(routes=[*create_agent_card_routes(card), *routes])
 
@@ -124,7 +147,7 @@ class _App:
 
 @asynccontextmanager
 async def live_agent(
-    versions: Sequence[str] = ("1.0", "0.3"), *, streaming: bool = True, compat: bool = True
+    versions: Sequence[str] = ("1.0", "0.3"), *, streaming: bool = True, compat: bool = True, port: int = 0
 ) -> AsyncIterator[Live]:
     """Run one; `versions` is what its card announces, `compat` whether it speaks 0.3 at all."""
     live = Live()
@@ -133,5 +156,16 @@ async def live_agent(
         live.url = url
         return _App(live, versions, streaming, compat)
 
-    async with host_app(build, "127.0.0.1", 0):
+    async with host_app(build, "127.0.0.1", port):
         yield live
+
+
+async def _alone(port: int) -> None:
+    async with live_agent(port=port) as live:
+        live.hold = 3
+        print(live.url, flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_alone(int(sys.argv[1])))

@@ -72,12 +72,23 @@ def test_the_help_names_every_verb_and_the_version_is_the_package_s(
     assert f"slack-bot {__version__}" in said
 
 
-@pytest.mark.parametrize("words", [[], ["dance"], ["replay"], ["run", "--nope"], ["play", "--port", "x"]])
-def test_wrong_usage_is_exit_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "slack-bot: the following arguments are required: VERB"),
+        (["dance"], "slack-bot: argument VERB: invalid choice: 'dance'"),
+        (["replay"], "slack-bot replay: the following arguments are required: FILE"),
+        (["run", "--nope"], "slack-bot: unrecognized arguments: --nope"),
+        (["play", "--port", "x"], "slack-bot play: argument --port: invalid int value: 'x'"),
+    ],
+)
+def test_wrong_usage_is_exit_2(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
-    assert "usage:" in capsys.readouterr().err
+    usage, *_, error = capsys.readouterr().err.splitlines()
+    assert usage.startswith("usage: slack-bot")
+    assert error.startswith(told)
 
 
 def test_what_the_verbs_are_given() -> None:
@@ -93,8 +104,8 @@ def test_a_run_without_settings_says_what_is_missing(
 ) -> None:
     assert main(["run"]) == 2
     told = lines(capsys)
-    assert [line.split()[1] for line in told] == ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "A2A_AGENT_URL"]
-    assert all(line.startswith("slack-bot: ") for line in told)
+    assert [line.split()[2] for line in told] == ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "A2A_AGENT_URL"]
+    assert all(line.startswith("slack-bot run: ") for line in told)
 
 
 def test_a_run_with_a_wrong_setting_says_which(
@@ -103,7 +114,7 @@ def test_a_run_with_a_wrong_setting_says_which(
     monkeypatch.setenv("SLACK_BOT_STREAM__FLUSH_INTERVALL", "1")
     assert main(["run"]) == 2
     assert lines(capsys) == [
-        "slack-bot: SLACK_BOT_STREAM__FLUSH_INTERVALL is not a setting;"
+        "slack-bot run: SLACK_BOT_STREAM__FLUSH_INTERVALL is not a setting;"
         " did you mean SLACK_BOT_STREAM__FLUSH_INTERVAL?"
     ]
 
@@ -128,7 +139,7 @@ def test_a_run_that_cannot_reach_slack_is_one_sentence_and_exit_1(elsewhere: Pat
     )
     assert ran.returncode == 1
     assert len(ran.stderr.splitlines()) == 1, ran.stderr
-    assert ran.stderr.startswith("slack-bot: Slack cannot be reached at http://127.0.0.1:")
+    assert ran.stderr.startswith("slack-bot run: Slack cannot be reached at http://127.0.0.1:")
     assert "hunter2" not in ran.stderr
 
 
@@ -148,7 +159,28 @@ def test_a_file_that_cannot_be_read_is_one_sentence_and_exit_2(
         (elsewhere / "tape.jsonl").write_text(content)
     assert main(["replay", "tape.jsonl"]) == 2
     (told,) = lines(capsys)
-    assert told.startswith("slack-bot: tape.jsonl")
+    assert told.startswith("slack-bot replay: tape.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "told"),
+    [
+        (
+            {"slack_faults": {"chat.update": ["oops:"]}},
+            "s.json: in slack_faults.chat.update, 'oops:' is not a fault",
+        ),
+        ({"slack_faults": {"chat.updat": ["cut"]}}, "s.json: in slack_faults, 'chat.updat' is not a method"),
+        ({"slack_faultz": {}}, "s.json: 'slack_faultz' is not a key of a scenario"),
+    ],
+)
+def test_a_scenario_that_makes_no_sense_is_one_sentence_and_exit_2(
+    scenario: object, told: str, elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
+    (elsewhere / "s.json").write_text(json.dumps(scenario))
+    assert main(["replay", "stream.json", "--scenario", "s.json"]) == 2
+    (line,) = lines(capsys)
+    assert line.startswith(f"slack-bot replay: {told}")
 
 
 def test_help_is_quick_because_nothing_heavy_is_loaded() -> None:
@@ -178,6 +210,7 @@ def test_play_on_a_port_that_is_taken_is_one_sentence_and_exit_1(capsys: pytest.
         taken.listen()
         assert main(["play", "--port", str(taken.getsockname()[1])]) == 1
     (told,) = lines(capsys)
+    assert told.startswith("slack-bot play: Port ")
     assert "--port" in told
 
 

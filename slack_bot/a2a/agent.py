@@ -25,7 +25,7 @@ from .frames import Received, Snapshot
 from .habits import HABITS
 from .lookup import fetch_card
 from .origins import Origins, bare, place_of
-from .requests import WIRES, Asking, Wire, other
+from .requests import HISTORY_LENGTH, WIRES, Asking, Wire, other
 from .transport import new_http
 
 __all__ = ["Agent", "new_http"]
@@ -143,9 +143,12 @@ class Agent:
             async for received in coming:
                 yield received
 
-    async def get(self, task_id: str) -> Snapshot:
-        """The task as it stands. AgentFailed -32001: the agent does not know it."""
-        return await self._called(lambda client: client.get(task_id))
+    async def get(self, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
+        """The task as it stands, with so many of its last messages.
+
+        AgentFailed -32001: the agent does not know it.
+        """
+        return await self._called(lambda client: client.get(task_id, messages))
 
     async def cancel(self, task_id: str) -> Snapshot:
         """Stop the task; the task as it stands then. AgentFailed -32002: it had ended before."""

@@ -22,7 +22,7 @@ from .card import Interface
 from .decode import decode, failure, unwrap
 from .frames import Received, Snapshot, Unknown
 from .origins import place_of
-from .requests import Asking, Json, ask_body, headers, task_body
+from .requests import HISTORY_LENGTH, Asking, Json, ask_body, headers, task_body
 from .transport import media_type, not_a2a, parse_json, patient, read_json, refusal, translated
 
 _SSE = "text/event-stream"
@@ -63,11 +63,10 @@ class Client:
         body = ask_body(self._interface.wire, asking, stream=False, tenant=self._interface.tenant)
         return await self._called(body, self._settings.turn_timeout)
 
-    async def get(self, task_id: str) -> Snapshot:
-        """The task as it stands."""
-        return await self._task_called(
-            task_body(self._interface.wire, "get", task_id, self._interface.tenant)
-        )
+    async def get(self, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
+        """The task as it stands, with so many of its last messages."""
+        wire, tenant = self._interface.wire, self._interface.tenant
+        return await self._task_called(task_body(wire, "get", task_id, tenant, messages=messages))
 
     async def cancel(self, task_id: str) -> Snapshot:
         """Ask for the task to be stopped; the task as it stands then. AgentFailed -32002: it had ended."""

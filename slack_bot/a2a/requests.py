@@ -18,6 +18,8 @@ TaskVerb: TypeAlias = Literal["get", "cancel", "subscribe"]
 WIRES: tuple[Wire, ...] = ("1.0", "0.3")
 OUTPUT_MODES = ("text/plain", "text/markdown", "application/json")
 HISTORY_LENGTH = 1
+MISSED_MESSAGES = 1000
+"""Messages to read of a task whose stream was lost: what was missed is among the last ones."""
 
 _METHODS: Mapping[Wire, Mapping[str, str]] = {
     "0.3": {
@@ -59,11 +61,13 @@ def ask_body(wire: Wire, asking: Asking, *, stream: bool, tenant: str | None = N
     return _envelope(wire, "stream" if stream else "send", asking.message_id, params, tenant)
 
 
-def task_body(wire: Wire, verb: TaskVerb, task_id: str, tenant: str | None = None) -> Json:
-    """The JSON-RPC request that reads, cancels or re-joins a task."""
+def task_body(
+    wire: Wire, verb: TaskVerb, task_id: str, tenant: str | None = None, *, messages: int = HISTORY_LENGTH
+) -> Json:
+    """The JSON-RPC request that reads, cancels or re-joins a task; read are its last `messages`."""
     params: Json = {"id": task_id}
     if verb == "get":
-        params["historyLength"] = HISTORY_LENGTH
+        params["historyLength"] = messages
     return _envelope(wire, verb, f"{verb}-{task_id}", params, tenant)
 
 

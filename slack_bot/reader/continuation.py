@@ -13,6 +13,7 @@ from typing import assert_never
 
 from ..a2a.agent import Agent
 from ..a2a.frames import Received, Snapshot
+from ..a2a.requests import MISSED_MESSAGES
 from ..a2a.resume import NOT_OFFERED, TASK_NOT_FOUND, Done, Join, Look, Lost, Pause, Pursuit
 from ..errors import AgentError, AgentFailed, AgentRefused
 from ..sections import AgentSettings
@@ -57,7 +58,7 @@ class Continuation:
         assert self._standing.task_id is not None
         self._retry_after = 0.0
         try:
-            snapshot = await self._leaving.unless(self._agent.get(self._standing.task_id))
+            snapshot = await self._leaving.unless(self._agent.get(self._standing.task_id, MISSED_MESSAGES))
         except AgentFailed as error:
             if error.code == TASK_NOT_FOUND:
                 return Look.UNKNOWN

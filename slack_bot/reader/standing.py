@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..a2a.frames import Frame, TaskState
+from ..a2a.frames import Frame, Snapshot, TaskState
+from ..a2a.overlay import Overlay
 from ..a2a.parser import EventParser
 from ..sections import AgentSettings
 from ..turn.events import (
@@ -54,18 +55,20 @@ class Standing:
         settings: AgentSettings,
         hearing: Hearing,
         now: Callable[[], float],
-        habits: dict[str, str],
+        habits: dict[str, str] | None = None,
     ) -> None:
         self.task_id = task_id
         self.heard = 0
-        self._habits = habits
+        self._habits = {} if habits is None else habits
         self._parser = EventParser(
             settings.convention,
             settings.answer_from,
             settings.max_turn_chars,
             marker=settings.answer_marker,
-            habits=habits,
+            habits=self._habits,
         )
+        self._overlay = Overlay(in_statuses=task_id is None and self._parser.answers_in_status)
+        self._was_asked = False
         self._hearing, self._now = hearing, now
         self._told_after = settings.silence_told
         self._news: tuple[Event, ...] = ()
@@ -90,15 +93,21 @@ class Standing:
     def hear(self, frame: Frame, raw: Mapping[str, Any]) -> None:
         """An event of a stream. Raises BadAgentData: more text than a turn may have."""
         self.heard += 1
-        self._feed(frame, raw)
+        if self._was_asked and isinstance(frame, Snapshot):
+            self.lay(frame, raw)  # a stream that was joined begins with the task as it stands
+        else:
+            self._overlay.hear(frame)
+            self._feed(frame, raw)
         self._has_news()
 
-    def lay(self, frame: Frame, raw: Mapping[str, Any]) -> bool:
+    def lay(self, task: Snapshot, raw: Mapping[str, Any]) -> bool:
         """The task as it was asked for: told is only what is new. Whether anything was.
 
         Raises BadAgentData: more text than a turn may have.
         """
-        found = tuple(event for event in self._feed(frame, raw) if isinstance(event, _NEWS))
+        self._was_asked = True
+        events = [event for frame in self._overlay.lay(task) for event in self._feed(frame, raw)]
+        found = tuple(event for event in events if isinstance(event, _NEWS))
         is_news = bool(found) and found != self._news
         if is_news:
             self._news = found

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import aiohttp
@@ -184,21 +185,7 @@ class SlackApi:
         if slot is not None:
             slot.use()
         began = self._clock.monotonic()
-        is_read = method in READS
-        limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
-        try:
-            async with asyncio.timeout(limit):
-                result: Done | Failed = Done(await self._send(method, args))
-        except SlackApiError as error:
-            result = _refused(error)
-        except aiohttp.ClientConnectorError:
-            result = Failed(Fault.LATER, "connect_failed")
-        except aiohttp.ConnectionTimeoutError:
-            result = Failed(Fault.LATER, "connect_failed")
-        except TimeoutError:
-            result = Failed(Fault.UNKNOWN, "timeout")
-        except (aiohttp.ClientError, OSError):
-            result = Failed(Fault.UNKNOWN, "connection_lost")
+        result = await self._outcome(self._send(method, args), is_read=method in READS)
         now = self._clock.monotonic()
         error_name = None if isinstance(result, Done) else result.error
         self._watcher(SlackCalled(now, self._turn, method, args, error_name is None, error_name, now - began))
@@ -207,6 +194,45 @@ class SlackApi:
         elif method in _SHOWS:
             self._shown_at = now
         return result
+
+    async def _outcome(
+        self, sending: Coroutine[Any, Any, Mapping[str, Any]], *, is_read: bool
+    ) -> Done | Failed:
+        """What came of a request, in our words."""
+        limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
+        try:
+            async with asyncio.timeout(limit):
+                return Done(await sending)
+        except SlackApiError as error:
+            return _refused(error)
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
+            return Failed(Fault.LATER, "connect_failed")
+        except TimeoutError:
+            return Failed(Fault.UNKNOWN, "timeout")
+        except (aiohttp.ClientError, OSError):
+            return Failed(Fault.UNKNOWN, "connection_lost")
+
+    async def upload(self, url: str, content: bytes) -> Done | Failed:
+        """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
+        began = self._clock.monotonic()
+        result = await self._outcome(self._send_file(url, content), is_read=True)
+        now, error = self._clock.monotonic(), None if isinstance(result, Done) else result.error
+        told = {"bytes": len(content)}
+        self._watcher(SlackCalled(now, self._turn, "upload", told, error is None, error, now - began))
+        return result
+
+    async def _send_file(self, url: str, content: bytes) -> Mapping[str, Any]:
+        sent = await self._client._upload_file(  # the one step of an upload that has no public method
+            url=url,
+            data=content,
+            logger=_log,
+            timeout=self._client.timeout,
+            proxy=self._client.proxy,
+            ssl=None,
+        )
+        if sent.status != HTTPStatus.OK:
+            raise aiohttp.ClientError(f"the upload was answered with {sent.status}")
+        return {}
 
     async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:
         given = {name: value for name, value in args.items() if value is not None}

@@ -25,6 +25,7 @@ ANSWER_HERE = "Reply in this thread to answer."
 
 _BUTTON_VALUE = 2_000  # Slack: characters of a button's value
 _CONTEXT_TEXT = 3_000  # Slack: characters of a text object
+_MOST_CARDS = 40  # Slack: 50 blocks in a message; the answer and what stands under it need some
 _FALLBACK = 300  # enough for a notification; Slack refuses 4,000 in chat.update
 
 Block = dict[str, Any]
@@ -95,6 +96,19 @@ def markdown(text: str) -> Block:
     return {"type": "markdown", "text": text}
 
 
+def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str = "") -> Block:
+    """The arguments of a post or an edit that shows `text` between the blocks `above` and `under`.
+
+    Text alone goes as `markdown_text`; with blocks around it, as a block among them, and `text` is what a
+    notification says (`says` where there is none).
+    """
+    if not above and not under:
+        return {"markdown_text": text or says}
+    shown = [*above, *([markdown(text)] if text else []), *under]
+    said = fallback(text or says)
+    return {**({"text": said} if said else {}), "blocks": shown}
+
+
 def first_piece(text: str, limit: int) -> str:
     """The front of `text`: all of it, or at most `limit` characters, cut at the best place."""
     return text if len(text) <= limit else text[: best_cut(text, limit)]
@@ -115,7 +129,7 @@ def cards(shown: Sequence[Card], title: str, mode: str, limit: int) -> list[Bloc
         return []
     tasks = [_card(card, limit) for card in shown]
     if mode != "plan":
-        return tasks
+        return tasks[-_MOST_CARDS:]
     return [{"type": "plan", "title": card_text(title or shown[-1].title, limit) or "Steps", "tasks": tasks}]
 
 

@@ -3,25 +3,35 @@
 Slack replaces a card's title and state but appends its details and output, shows nothing of a value that
 begins with `##`, loses white space at its front, and calls a plan failed that stops with an open card
 (facts: Slack 1.4). The book knows what each card reads in Slack and what it should read, so that every card
-is closed, truly.
+is closed, truly, and one that still runs when its message ends goes on in the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from typing import Any
 
 from ..turn.actions import Card, CardState
 from ..turn.safety import neutralise
-from .orders import Batch
 
 MAX_CARDS = 50
 """Cards in one message. Slack: a plan holds 50 tasks."""
+CONTINUES = " (continues below)"
+"""What the title of a card says that goes on in the next message."""
 
 _GUARD = "\u200b"
 
 Chunk = dict[str, Any]
+
+
+class Close(StrEnum):
+    """How a card reads in the end that was still running."""
+
+    DONE = "done"  # the turn ended well
+    FAILED = "failed"  # the turn failed, and the card with it
+    CONTINUES = "continues"  # it goes on in the next message
 
 
 def text_chunk(text: str) -> Chunk:
@@ -43,13 +53,21 @@ def task_chunk(card: Card, limit: int) -> Chunk:
     return chunk
 
 
-def batch_chunks(batch: Batch, cards: Iterable[Card], limit: int) -> list[Chunk]:
-    """A batch as chunks, with those of its cards that may be shown: plan title, cards, then text."""
-    chunks = (
-        [{"type": "plan_update", "title": card_text(batch.plan_title, limit)}] if batch.plan_title else []
-    )
+def all_chunks(text: str, cards: Sequence[Card], title: str, limit: int) -> list[Chunk]:
+    """One write as chunks: plan title, cards, then text."""
+    chunks = [{"type": "plan_update", "title": card_text(title, limit)}] if title else []
     chunks += [task_chunk(card, limit) for card in cards]
-    return [*chunks, text_chunk(batch.text)] if batch.text else chunks
+    return [*chunks, text_chunk(text)] if text else chunks
+
+
+def weight(chunks: Iterable[Chunk]) -> int:
+    """Bytes as Slack is believed to count them: text and titles once, details and output twice [obs]."""
+    return sum(
+        (2 if name in ("details", "output") else 1) * len(str(chunk[name]).encode("utf-8", "replace"))
+        for chunk in chunks
+        for name in ("text", "title", "details", "output")
+        if name in chunk
+    )
 
 
 def card_text(text: str, limit: int) -> str:
@@ -61,49 +79,135 @@ def card_text(text: str, limit: int) -> str:
 
 
 class CardBook:
-    """The cards of one message: as wanted, and as Slack has confirmed them."""
+    """The cards of one message: as wanted, and as Slack has confirmed them.
 
-    def __init__(self) -> None:
-        self._wanted: dict[str, Card] = {}
-        self._shown: dict[str, Card] = {}
+    `number` is the message's among those of its answer, from 1: a card that goes on in a later one has an id
+    of its own there, because Slack knows cards by their ids. `carried` are the cards that do.
+    """
 
-    def want(self, cards: Iterable[Card]) -> tuple[Card, ...]:
-        """Note how cards should read; returns those that have room in the message."""
-        admitted = []
+    def __init__(self, number: int = 1, carried: Iterable[Card] = ()) -> None:
+        self._suffix = f"#{number}" if number > 1 else ""
+        self._wanted: dict[str, Card] = {}  # details and output: what was not sent yet
+        self._shown: dict[str, Card] = {}  # details and output: all that was
+        self._unsure: set[str] = set()
+        self.want(carried)
+
+    def want(self, cards: Iterable[Card]) -> None:
+        """Note how cards should read; details and output are added to what they read so far."""
         for card in cards:
-            if card.id in self._wanted or len(self._wanted) < MAX_CARDS:
-                self._wanted[card.id] = card
-                admitted.append(card)
-        return tuple(admitted)
+            waiting = self._wanted.get(card.id)
+            if waiting is not None:
+                card = replace(
+                    card, details=waiting.details + card.details, output=waiting.output + card.output
+                )
+            self._wanted[card.id] = card
 
-    def confirm(self, cards: Iterable[Card]) -> None:
-        """Slack shows these."""
+    def unsent(self) -> tuple[Card, ...]:
+        """What Slack has not confirmed yet, as far as it has room in this message."""
+        room = MAX_CARDS - len(self._shown)
+        new = [key for key in self._wanted if key not in self._shown][:room]
+        return tuple(
+            self._named(card)
+            for key, card in self._wanted.items()
+            if (key in new or key in self._shown) and self._differs(key, card)
+        )
+
+    def is_full(self) -> bool:
+        """Some card has no room in this message."""
+        return len(self._wanted) > MAX_CARDS
+
+    def confirm(self, cards: Iterable[Card], *, unsure: bool = False) -> None:
+        """Slack shows these, which `unsent` gave; `unsure`: or perhaps not, its answer never came."""
         for card in cards:
-            before = self._shown.get(card.id)
+            key = card.id.removesuffix(self._suffix)
+            before = self._shown.get(key)
             if before is not None:
                 card = replace(
                     card, details=before.details + card.details, output=before.output + card.output
                 )
-            self._shown[card.id] = card
+            self._shown[key] = card
+            self._wanted[key] = replace(self._wanted[key], details="", output="")
+            self._unsure.discard(key)
+            if unsure:
+                self._unsure.add(key)
 
-    def closing(self, *, failed: bool) -> tuple[Card, ...]:
-        """What is left to say so that no card stays open. One that should still run ends as the turn did."""
+    @property
+    def is_empty(self) -> bool:
+        """Slack shows no card of this message."""
+        return not self._shown
+
+    def closing(self, close: Close) -> tuple[Card, ...]:
+        """What is left to say so that no card stays open."""
         left = []
-        for shown in self._shown.values():
-            end = self._end(shown.id, failed=failed)
-            if (shown.state, shown.title) != (end.state, end.title):
+        for key, shown in self._shown.items():
+            end = self._end(key, close)
+            if key in self._unsure or (shown.state, shown.title) != (end.state, end.title):
                 left.append(replace(end, details="", output=""))
         return tuple(left)
 
-    def ended(self, *, failed: bool) -> tuple[Card, ...]:
+    def closed(self, cards: Iterable[Card]) -> None:
+        """Slack shows these, which `closing` gave."""
+        for card in cards:
+            key = card.id.removesuffix(self._suffix)
+            shown = self._shown[key]
+            self._shown[key] = replace(shown, title=card.title, state=card.state)
+            self._unsure.discard(key)
+
+    def ended(self, close: Close) -> tuple[Card, ...]:
         """All cards that Slack shows, as they read once they are closed."""
         return tuple(
-            replace(self._end(shown.id, failed=failed), details=shown.details, output=shown.output)
-            for shown in self._shown.values()
+            replace(self._end(key, close), details=shown.details, output=shown.output)
+            for key, shown in self._shown.items()
         )
 
-    def _end(self, card_id: str, *, failed: bool) -> Card:
-        card = self._wanted[card_id]
+    def present(self, close: Close | None = None) -> tuple[Card, ...]:
+        """All cards as they should read now, whatever was sent: for a message that is written as a whole."""
+        cards = []
+        for key, card in list(self._wanted.items())[:MAX_CARDS]:
+            shown = self._shown.get(key)
+            whole = self._named(card) if close is None else self._end(key, close)
+            before = ("", "") if shown is None else (shown.details, shown.output)
+            cards.append(replace(whole, details=before[0] + card.details, output=before[1] + card.output))
+        return tuple(cards)
+
+    def carried(self) -> tuple[Card, ...]:
+        """The cards that go on in the next message: those that still run, and those that had no room here."""
+        return tuple(
+            card
+            for key, card in self._wanted.items()
+            if card.state is CardState.RUNNING or key not in self._shown
+        )
+
+    def wanted(self) -> tuple[Card, ...]:
+        """All cards, for a message that takes the place of this one because this one does not exist."""
+        every = []
+        for key, card in self._wanted.items():
+            shown = self._shown.get(key)
+            before = ("", "") if shown is None else (shown.details, shown.output)
+            every.append(replace(card, details=before[0] + card.details, output=before[1] + card.output))
+        return tuple(every)
+
+    def _differs(self, key: str, card: Card) -> bool:
+        shown = self._shown.get(key)
+        if shown is None or card.details or card.output:
+            return True
+        return (shown.state, shown.title) != (card.state, card.title)
+
+    def _named(self, card: Card) -> Card:
+        return replace(card, id=card.id + self._suffix)
+
+    def _end(self, key: str, close: Close) -> Card:
+        card = self._named(self._wanted[key])
         if card.state is not CardState.RUNNING:
             return card
-        return replace(card, state=CardState.ERROR if failed else CardState.DONE)
+        if close is Close.CONTINUES:
+            return replace(card, state=CardState.DONE, title=_continued(card.title or key))
+        return replace(card, state=CardState.ERROR if close is Close.FAILED else CardState.DONE)
+
+
+def _continued(title: str) -> str:
+    """A title with the words that send the reader on, however long it is."""
+    return card_text(title, _TITLE - len(CONTINUES)) + CONTINUES
+
+
+_TITLE = 256  # Slack: characters of a card's title

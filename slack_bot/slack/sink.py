@@ -1,41 +1,41 @@
 """Carries out one turn in the thread: live while Slack lets it, whole in any case.
 
-While the answer comes, `write` shows it in a streamed message. The first refusal that cannot be waited out
-ends that: from then on the text is held, and `finish` puts what is missing where it belongs. What that is
-follows from what is known of the streamed message:
-
-- nothing was opened: the text is posted;
-- it took no more (sealed, full, refused): what it shows stays, the rest is posted below it;
-- a call about it had no answer: it is stopped and written anew as a whole, which may be repeated safely;
-- the human stopped it: nothing more of the answer appears, only the truth about the stop.
+While the answer comes, `write` hands its text and cards over and `tend` keeps the clock: what can be shown is
+shown, a message that grows too old or too long goes on in the next one. `finish` puts the turn to rest: all
+that is missing, the truth about every card, and what stands under an answer, under its last message only.
+How the text gets there is `delivery`'s business; what is said around it is decided here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..clock import Clock
-from ..errors import SlackError
 from ..sections import StreamSettings
 from ..turn.record import Outcome
 from ..turn.safety import neutralise
+from ..turn.segments import lay_out
 from . import blocks
 from .api import Failed, SlackApi
 from .blocks import Block
-from .faults import Fault
+from .chunks import Close
+from .delivery import Delivery
+from .files import Files
 from .governor import Rank
+from .line import Line
 from .orders import Batch, Ending, Place, Written
-from .posts import Posts
+from .rewrite import rewrite
 from .status import StatusLine
-from .stream import LiveMessage
-from .surface import Memory, Surface, next_surface
+from .surface import Memory
 
 _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
+_FILE = "answer.md"
+_AS_FILE = f"This answer is too long for the thread. All of it is in {_FILE}."
 
 
 class Sink:
-    """One turn's place in Slack. One writer: calls must not overlap (statuses apart).
+    """One turn's place in Slack. One writer: calls must not overlap (statuses and `hush` apart).
 
     `memory` is shared by all turns: where streaming was refused lately. All methods but the statuses raise
     `SlackError` where Slack cannot be written to at all.
@@ -51,28 +51,28 @@ class Sink:
     ) -> None:
         self._api = api = api.for_turn(place.turn)
         self._place, self._settings, self._clock = place, settings, clock
-        self._memory = memory or Memory()
+        self._line = Line(api)
         self._status = StatusLine(api, place, settings, clock)
-        self._live = LiveMessage(api, place, settings, clock)
-        self._posts = Posts(api, place)
+        self._delivery = Delivery(
+            self._line, place, settings, clock, memory or Memory(settings.refusal_memory)
+        )
+        self._files = Files(self._line, place)
+        self._whole: list[str] = []
         self._posted = False
         self._finished = False
-        self._ended: Written | None = None
-        refused = self._memory.refuses(place.user_team, place.channel, clock.monotonic())
-        self._surface = Surface.NATIVE if place.can_stream and not refused else Surface.POST
 
     @property
     def is_live(self) -> bool:
-        """`write` may show text now. Not after a write that was cancelled: nobody knows what became of it."""
-        return self._surface is Surface.NATIVE and not self._live.doubt
+        """`write` may show text now."""
+        return self._delivery.is_live
 
     @property
     def opened(self) -> bool:
-        """A stream is or was open, or may be."""
-        return self._live.ts is not None or self._live.doubt
+        """A message of the answer stands in the thread, or may."""
+        return bool(self._delivery.messages)
 
     async def show_status(self, text: str) -> None:
-        """Show a typing status; "" clears. Returns at once, never fails; ignored once a stream was opened."""
+        """Show a typing status; "" clears. Returns at once, never fails; ignored once a message was opened."""
         if not self.opened:
             self._status.show(text)
 
@@ -87,64 +87,48 @@ class Sink:
         Ask before taking what is to be written, so that what comes meanwhile goes with it. `rank` is what
         would be written; ask again where it changes.
         """
-        if self._live.ts is None:
-            return self._api.reserve("chat.startStream", self._place.channel, Rank.START, wake)
-        return self._api.reserve("chat.appendStream", self._place.channel, rank, wake)
+        method = self._delivery.next_method()
+        rank = Rank.START if method == "chat.startStream" else rank
+        return self._api.reserve(method, self._place.channel, rank, wake)
 
     def start_late(self) -> None:
-        """No stream could be started in time: the answer becomes an ordinary message."""
-        if not self.opened:
-            self._surface = next_surface(self._surface, Fault.LATER)
-            self._api.give_back()
-
-    def hush(self) -> None:
-        """Nothing more will be written but the end: slots that were asked for are others' now."""
+        """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
+        self._delivery.go_down()
         self._api.give_back()
 
+    def hush(self) -> None:
+        """The human pressed Stop: a write that waits is dropped, and none is made any more."""
+        self._line.hush()
+        self._api.give_back()
+
+    def pause(self) -> float:
+        """Seconds until a write would be shown at once: where there is no streaming, edits keep a distance."""
+        return self._delivery.pause(self._clock.monotonic())
+
+    def due(self) -> float | None:
+        """Seconds until `tend` has something to do although nothing more is written; None: never."""
+        return self._delivery.due(self._clock.monotonic())
+
     async def write(self, batch: Batch) -> Written:
-        """Show a batch: text of at most `max_call_chars`, cards, a plan title."""
-        if self._ended is not None:
-            return self._ended
-        if not self.is_live:
-            self._live.want(batch)
-            return Written.HELD
-        failed = await self._send(batch)
-        if failed is None:
-            return Written.SHOWN
-        return self._ended or Written.HELD
+        """Show a batch: text of at most `max_call_chars`, cards, a plan title.
 
-    async def _send(self, batch: Batch) -> Failed | None:
-        if not self.opened:
-            await self._status.close()
-        failed = await self._live.send(batch)
-        if failed is not None:
-            await self._take(failed)
-        return failed
+        Whatever is returned, the batch is the sink's: what is not shown now is shown later, by `finish` at
+        the latest.
+        """
+        self._whole.append(batch.text)
+        self._delivery.take(batch)
+        return await self.tend()
 
-    async def _take(self, failed: Failed) -> None:
-        """Draw the conclusions from a call that failed for good."""
-        self._surface = next_surface(self._surface, failed.fault)
-        match failed.fault:
-            case Fault.STOPPED:
-                self._ended = Written.STOPPED
-            case Fault.GONE:
-                await self._leave()
-            case Fault.NO_WRITING:
-                await self._leave()
-                await self._posts.tell_asker()
-            case Fault.DEAD:
-                await self._leave()
-                raise SlackError(
-                    f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error
-                )
-            case Fault.NOT_HERE:
-                self._memory.remember(self._place.user_team, self._place.channel, self._clock.monotonic())
-            case _:
-                pass
-
-    async def _leave(self) -> None:
-        self._ended = Written.GONE
-        await self._status.close()
+    async def tend(self) -> Written:
+        """Do what the time asks for: show what waits, begin a new message before the old one grows too old."""
+        delivery = self._delivery
+        if delivery.ended is None and delivery.is_live:
+            if not self.opened:
+                await self._status.close()
+            await delivery.advance()
+        if delivery.ended is not None:
+            return delivery.ended
+        return Written.HELD if delivery.ledger.waiting.strip() else Written.SHOWN
 
     async def finish(self, ending: Ending) -> None:
         """Put the turn to rest: what is missing, the truth about every card, what the reader should know.
@@ -153,162 +137,111 @@ class Sink:
         more, after something else broke, it only adds the note.
         """
         await self._status.close()
-        if not self.opened and self.is_live and not self.may_write(Rank.START, lambda: None):
-            self.start_late()  # whole before its stream could start: one post
-        if self._ended is Written.GONE:
+        delivery = self._delivery
+        if delivery.ended is Written.GONE:
             return
         if self._finished:
             await self._post_note(ending)
             return
-        if ending.outcome is Outcome.STOPPED:
-            ending = replace(ending, rest="", rewrite=None, form=None)
+        if not self.opened and self.is_live and not self.may_write(Rank.START, lambda: None):
+            self.start_late()  # whole before its stream could start: one post
+        if self._line.is_hushed:
+            ending = replace(ending, outcome=Outcome.STOPPED)
         try:
-            if self._ended is None:
+            if delivery.ended is None:
                 await self._deliver(ending)
-            if self._ended is Written.STOPPED:
+            if delivery.ended is Written.STOPPED:
                 await self._tell_truth(ending)
             self._finished = True
         finally:
             self._api.give_back()
-            if not self._posted and self._live.ts is None:
+            await delivery.settling.sweep(delivery.known())
+            if not self._posted and not delivery.messages:
                 await self._status.clear()
 
     async def _deliver(self, ending: Ending) -> None:
-        live = self._live
-        anew = ending.rewrite is not None and (live.doubt or bool(live.confirmed))
+        if ending.outcome is Outcome.STOPPED:
+            await self._stop(ending)
+            return
         text = ending.rest if ending.rewrite is None else ending.rewrite
+        anew = ending.rewrite is not None and self.opened
+        goes_on = not anew and bool("".join(self._whole).strip())
         question = "" if ending.form is None else neutralise(ending.form.as_markdown())
-        assert text or question or ending.note or live.is_visible or live.doubt, (
-            "nothing to show, and no note"
-        )
-        whole = _joined(text, question, goes_on=bool(live.confirmed) and not anew)
-        left = whole if anew else await self._stream(whole)
-        if self._ended is None and live.doubt and live.ts is None:
-            await live.find()
-        if self._ended is not None:
-            return
-        if live.ts is None:
-            await self._post_apart(text, question, ending)
-        elif anew or live.doubt:
-            await self._close_stream((), ending)
-            await self._write_anew(left if anew else live.confirmed + left, ending, missing=left)
+        text = _joined(text, question, goes_on=goes_on)
+        assert text or goes_on or ending.note or self.opened, "nothing to show, and no note"
+        if anew:
+            stands = await self._rewrite(text, ending)
         else:
-            await self._end_stream(left, ending)
-
-    async def _stream(self, text: str) -> str:
-        """Show `text` as long as the stream takes it; returns what is left of it."""
-        while self.is_live and text.strip():
-            piece = blocks.first_piece(text, self._settings.max_call_chars)
-            if await self._send(Batch(piece)) is not None:
-                break
-            text = text[len(piece) :]
-        return text if text.strip() else ""
-
-    async def _end_stream(self, left: str, ending: Ending) -> None:
-        """The stream shows what it shows: stop it, and post what is `left` below it."""
-        live = self._live
-        stands = await self._close_stream(() if left else self._under(ending), ending)
-        if self._ended is not None:
-            return
-        if not left and not stands:
-            await self._write_anew(live.confirmed, ending, missing="")
-        if left and not stands and live.has_open_cards(failed=_is_bad(ending)):
-            await self._lay(blocks.first_piece(live.confirmed, self._settings.max_call_chars), (), ending)
-        if left:
-            await self._post([(left, "answer")], ending)
-
-    async def _close_stream(self, under: Sequence[Block], ending: Ending) -> bool:
-        """Stop the stream. False: `under` does not stand there, or some card may still be open."""
-        if self._live.sealed:
-            return False
-        asked = ending.outcome is Outcome.ASKED
-        failed = await self._live.stop(under, failed=_is_bad(ending), asked=asked)
-        if failed is not None:
-            await self._take(failed)
-        return failed is None
-
-    async def _write_anew(self, text: str, ending: Ending, *, missing: str) -> None:
-        """Make the stopped message read `text`, further messages what has no room in it.
-
-        `missing` is what must be posted if the message cannot be written anew.
-        """
-        if self._ended is not None:
-            return
-        first = blocks.first_piece(text, self._settings.max_call_chars)
-        beyond = text[len(first) :]
-        under = self._under(ending)
-        stands, whole = await self._lay(first, () if beyond.strip() else under, ending)
-        if self._ended is not None:
-            return
-        if beyond.strip() and stands:
-            await self._post([(beyond, "answer")], ending)
-        elif missing and not stands:
-            await self._post([(missing, "answer")], ending)
-        elif not whole:
+            stands = await self._show_rest(text, ending)
+        if not stands:
             await self._post_note(ending)
 
-    async def _lay(self, text: str, under: Sequence[Block], ending: Ending) -> tuple[bool, bool]:
-        """Write the message anew: does its text stand, and do its blocks?"""
-        stands, failed = await self._live.lay(text, under, failed=_is_bad(ending))
-        if failed is not None:
-            await self._take(failed)
-        return stands, failed is None
+    async def _show_rest(self, text: str, ending: Ending) -> bool:
+        """Show what waits and what is missing. False: what stands under an answer stands nowhere yet."""
+        delivery, close = self._delivery, _close(ending)
+        if ending.rewrite is not None:
+            delivery.ledger.retract()
+            self._whole = []
+        self._whole.append(text)
+        delivery.take(Batch(text))
+        await delivery.advance(under=self._under(ending), close=close)
+        if delivery.overflowed and delivery.ended is None:
+            if await self._attach("".join(self._whole)):
+                ending = replace(ending, note=f"{_AS_FILE} {ending.note}".rstrip())
+            else:
+                delivery.lift()
+                await delivery.advance(under=self._under(ending), close=close)
+        session = "suspended" if ending.outcome is Outcome.ASKED else ""
+        return await delivery.close(self._under(ending), close, session)
+
+    async def _rewrite(self, text: str, ending: Ending) -> bool:
+        """Make what stands in the thread read `text` instead."""
+        delivery, most = self._delivery, self._settings.max_segments
+        laid = lay_out(text, delivery.limits())
+        if len(laid) > most and await self._attach(text):
+            laid = laid[:most]
+            ending = replace(ending, note=f"{_AS_FILE} {ending.note}".rstrip())
+        return await rewrite(delivery, laid, self._under(ending), _close(ending))
+
+    async def _attach(self, text: str) -> bool:
+        return await self._files.upload(_FILE, text.encode("utf-8", "replace"))
+
+    async def _stop(self, ending: Ending) -> None:
+        """The human stopped the turn: what stands stays, with the truth under it."""
+        ending = replace(ending, note=ending.note or "Stopped.", form=None, outcome=Outcome.STOPPED)
+        if not await self._delivery.close(self._under(ending), Close.DONE) and self._delivery.ended is None:
+            await self._post_note(ending)
 
     async def _tell_truth(self, ending: Ending) -> None:
         """The human stopped the stream in Slack: what it shows stays, the truth about it goes under it."""
         ending = replace(ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None)
-        confirmed = self._live.confirmed
-        whole = False
-        if self._live.ts is not None and len(confirmed) <= self._settings.max_call_chars:
-            _, whole = await self._lay(confirmed, self._under(ending), ending)
-        if not whole:
+        delivery, last = self._delivery, self._delivery.last
+        if last is None or not await delivery.sign(last, self._under(ending), Close.DONE):
             await self._post_note(ending)
-
-    async def _post_apart(self, text: str, question: str, ending: Ending) -> None:
-        """Nothing was streamed: the answer and the agent's question become posts of their own."""
-        parts = [(text, "answer"), (question, "question")]
-        if text.strip() or question:
-            await self._post(parts, ending)
-        else:
-            await self._post_note(ending)
-
-    async def _post(self, parts: Sequence[tuple[str, str]], ending: Ending) -> None:
-        """Post texts, each in as many messages as it needs; the blocks under the answer go under the last."""
-        limit = self._settings.max_call_chars
-        pieces = [
-            (piece, kind) for text, kind in parts for piece in blocks.split(text, limit) if piece.strip()
-        ]
-        for number, (piece, kind) in enumerate(pieces, start=1):
-            under = self._under(ending) if number == len(pieces) else ()
-            if not await self._posted_ok(await self._posts.post(piece, under, kind)):
-                return
 
     async def _post_note(self, ending: Ending) -> None:
-        if self._ended is not Written.GONE and (ending.note or ending.form is not None):
-            says = ending.note or blocks.ANSWER_HERE
-            await self._posted_ok(await self._posts.post("", self._under(ending), "note", says=says))
-
-    async def _posted_ok(self, failed: Failed | None) -> bool:
-        """SlackError if a post failed and the thread is still there: the reader would be left without it."""
-        if failed is None:
-            self._posted = True
-            return True
-        await self._take(failed)
-        if self._ended is not Written.GONE:
-            raise SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)
-        return False
+        """The last way to say how a turn ended. SlackError if the reader would be left without it."""
+        delivery = self._delivery
+        if delivery.ended is Written.GONE or not (ending.note or ending.form is not None):
+            return
+        says = ending.note or blocks.ANSWER_HERE
+        posted = await delivery.posts.post("", (), self._under(ending), "note", says=says)
+        if isinstance(posted, Failed):
+            await delivery.refuse(posted)
+            return
+        self._posted = True
 
     def _under(self, ending: Ending) -> list[Block]:
         return blocks.tail(ending, self._place.turn, self._place.channel)
 
 
-def _is_bad(ending: Ending) -> bool:
+def _close(ending: Ending) -> Close:
     """How the turn's end reads on a card that was still running."""
-    return ending.outcome in _BAD_ENDS
+    return Close.FAILED if ending.outcome in _BAD_ENDS else Close.DONE
 
 
 def _joined(text: str, question: str, *, goes_on: bool) -> str:
-    """The answer and the agent's question as one text. `goes_on`: some of the answer stands already."""
+    """The answer and the agent's question as one text. `goes_on`: some of the answer came before."""
     if not question:
         return text
-    return f"{text}\n\n{question}" if text or goes_on else question
+    return f"{text}\n\n{question}" if text.strip() or goes_on else question

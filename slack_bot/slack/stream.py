@@ -1,8 +1,8 @@
-"""One streamed message: opened, fed, stopped, and where it must be, written anew.
+"""Streamed messages: opened, fed, stopped, found again.
 
-It knows what Slack has confirmed of it and whether a call about it had no answer. What to do about that is
-the sink's to say; here stands only how it is done, each call first in its full form, then in plainer ones,
-because an answer without its buttons is worth more than none.
+Each call is made first in its full form, and where Slack refuses the form, plainer: an answer without its
+buttons is worth more than none. What a failed call means for the turn is said elsewhere; here stands only how
+it is done, and what the message then is known to show.
 """
 
 from __future__ import annotations
@@ -13,92 +13,53 @@ from typing import Any
 
 from ..clock import Clock
 from ..sections import StreamSettings
-from . import blocks
-from .api import Done, Failed, SlackApi
-from .chunks import CardBook, batch_chunks, task_chunk, text_chunk
+from . import blocks, readback
+from .api import Done, Failed
+from .chunks import Close, all_chunks, task_chunk
 from .faults import Fault
-from .orders import Batch, Place
+from .line import Line, repeated
+from .message import Message, Write
+from .orders import Place
 
 Args = dict[str, Any]
 
-REPEAT_PAUSES = (1.0, 3.0, 9.0)
-"""Seconds before a call is repeated whose answer never came and which may be repeated safely."""
-
 _SKEW = 60.0  # seconds our clock may differ from Slack's when a message is looked for by its time
-_READ_LIMIT = 200
+_LOOKS = (1.0, 3.0, 9.0)  # seconds between looks for a stream whose start had no answer
+_ENOUGH_LOOKS = 2  # looks that found nothing: Slack has had time to show it
 
 
-class LiveMessage:
-    """A message that is streamed into a thread. One writer: its calls must not overlap.
+class Streams:
+    """The streamed messages of one turn. One writer: calls must not overlap."""
 
-    `ts` is None until Slack has named it. `confirmed` is the text Slack said ok to. `doubt`: the last call
-    about it had no answer, so it may read more than that. `sealed`: it takes no more text, and not by our
-    stop.
-    """
+    def __init__(self, line: Line, place: Place, settings: StreamSettings, clock: Clock) -> None:
+        self._line, self._place, self._settings, self._clock = line, place, settings, clock
+        self.is_plain = False
+        """Slack refused a form: from now on streams take text only."""
 
-    def __init__(self, api: SlackApi, place: Place, settings: StreamSettings, clock: Clock) -> None:
-        self._api, self._place, self._settings, self._clock = api, place, settings, clock
-        self._cards = CardBook()
-        self._no_cards = False
-        self._plan_title = ""
-        self._started_at = 0.0
-        self._shows_cards = False
-        self.ts: str | None = None
-        self.confirmed = ""
-        self.doubt = False
-        self.sealed = False
-
-    @property
-    def is_visible(self) -> bool:
-        """Something stands in the thread, as far as is known."""
-        return bool(self.confirmed) or self._shows_cards
-
-    def has_open_cards(self, *, failed: bool) -> bool:
-        """Some card does not read yet as it should in the end."""
-        return bool(self._cards.closing(failed=failed))
-
-    def want(self, batch: Batch) -> None:
-        """Note what the cards should read, although the batch is not sent."""
-        self._cards.want(batch.cards)
-
-    async def send(self, batch: Batch) -> Failed | None:
-        """Open the stream with `batch`, or append it. None: it is shown, at least its text is."""
-        admitted = self._cards.want(batch.cards)
-        if self._no_cards:
-            admitted, batch = (), Batch(batch.text)
-        full = batch_chunks(batch, admitted, self._settings.card_chars)
-        if not full:
-            return None
-        failed = await self._feed(full, batch.text, is_plain=False)
-        if failed is None:
-            self._cards.confirm(admitted)
-            self._shows_cards = self._shows_cards or bool(admitted)
-            self._plan_title = batch.plan_title or self._plan_title
-            return None
-        if failed.fault is not Fault.WRONG_CALL:
-            return failed
-        self._no_cards = True
-        return await self._feed([text_chunk(batch.text)], batch.text, is_plain=True) if batch.text else None
-
-    async def _feed(self, chunks: list[Args], text: str, *, is_plain: bool) -> Failed | None:
-        self.doubt = True  # until there is an answer: a call that is cancelled stays in doubt
-        if self.ts is None:
-            self._started_at = self._clock.wall()
-            result = await self._api.call("chat.startStream", self._start(chunks, is_plain=is_plain))
+    async def send(self, message: Message, write: Write) -> Failed | None:
+        """Open the stream with `write`, or append it. None: Slack shows it. Sets the message's doubt."""
+        chunks = all_chunks(write.text, write.cards, write.title, self._settings.card_chars)
+        before, message.doubt = message.doubt, write.text  # a call that is cancelled stays in doubt
+        if message.ts is None:
+            message.begun_at = self._clock.wall()
+            result = await self._line.write("chat.startStream", self._start(chunks))
         else:
-            result = await self._api.call("chat.appendStream", {**self._address(), "chunks": chunks})
-        if isinstance(result, Done) and self.ts is None and not result.ts:
+            result = await self._line.write("chat.appendStream", {**self._address(message), "chunks": chunks})
+        if isinstance(result, Done) and message.ts is None and not result.ts:
             result = Failed(Fault.UNKNOWN, "unreadable")
         if isinstance(result, Failed):
-            self.doubt = result.fault is Fault.UNKNOWN
-            self.sealed = result.fault is Fault.SEALED
+            message.doubt = write.text if result.fault is Fault.UNKNOWN else before
+            message.is_open = message.is_open and result.fault not in (Fault.SEALED, Fault.STOPPED)
+            if result.fault is Fault.UNKNOWN:
+                message.book.confirm(write.cards, unsure=True)
             return result
-        self.doubt = False
-        self.ts = self.ts or result.ts
-        self.confirmed += text
+        message.ts, message.is_open, message.doubt = message.ts or result.ts, True, None
+        message.text += write.text
+        message.title = write.title or message.title
+        message.book.confirm(write.cards)
         return None
 
-    def _start(self, chunks: list[Args], *, is_plain: bool) -> Args:
+    def _start(self, chunks: Sequence[Args]) -> Args:
         place = self._place
         args: Args = {
             "channel": place.channel,
@@ -106,91 +67,71 @@ class LiveMessage:
             "recipient_user_id": place.user,
             "recipient_team_id": place.user_team,
         }
-        if not is_plain:
+        if not self.is_plain:
             args["task_display_mode"] = self._settings.task_display_mode
-        return {**args, "chunks": chunks}
+        return {**args, "chunks": list(chunks)}
 
-    def _address(self) -> Args:
-        return {"channel": self._place.channel, "ts": self.ts}
+    def _address(self, message: Message) -> Args:
+        return {"channel": self._place.channel, "ts": message.ts}
 
-    async def find(self) -> None:
-        """Look in the thread for a stream whose start had no answer. Sets `ts` if it is there."""
-        args: Args = {
-            "channel": self._place.channel,
-            "ts": self._place.thread_ts,
-            "oldest": f"{self._started_at - _SKEW:.6f}",
-            "limit": _READ_LIMIT,
-            "include_all_metadata": True,
-        }
-        result = await self._api.call("conversations.replies", args)
-        if isinstance(result, Done):
-            found = [message for message in result.data.get("messages") or [] if self._may_be_mine(message)]
-            self.ts = str(found[-1]["ts"]) if found else None
+    async def stop(
+        self, message: Message, close: Close, under: Sequence[Args] = (), *, session: str = ""
+    ) -> Done | Failed:
+        """Close the cards and stop the stream, with the blocks `under` it. Done: all of that stands.
 
-    def _may_be_mine(self, message: Mapping[str, Any]) -> bool:
-        """A stream of a bot, begun since, and not one that a turn has signed when it stopped it."""
-        begun = float(message.get("ts") or 0) >= self._started_at - _SKEW
-        return bool(begun and message.get("bot_id") and message.get("streaming_state")) and not message.get(
-            "metadata"
-        )
-
-    async def stop(self, under: Sequence[Args], *, failed: bool, asked: bool) -> Failed | None:
-        """Close the cards and stop the stream, with the blocks `under` it. None: all of that stands."""
-        closing = self._cards.closing(failed=failed)
+        Stopped without its cards or blocks because Slack refused those, the message is no longer open, but
+        the answer is the refusal.
+        """
+        closing = message.book.closing(close)
         chunks = [task_chunk(card, self._settings.card_chars) for card in closing]
-        cards: Args = {**self._address(), **({"chunks": chunks} if chunks else {})}
+        cards: Args = {**self._address(message), **({"chunks": chunks} if chunks else {})}
         full: Args = {**cards, "metadata": blocks.metadata(self._place.turn, "answer")}
         if under:
             full["blocks"] = list(under)
-        if asked:
-            full["session_status"] = "suspended"
+        if session:
+            full["session_status"] = session
         refused: Failed | None = None
-        for args in _distinct(full, cards, self._address()):
-            result = await self._settle("chat.stopStream", args)
+        for args in _distinct(full, cards, self._address(message)):
+            result = await repeated(self._line, "chat.stopStream", args, done=Fault.SEALED)
             if isinstance(result, Done):
-                return refused
+                message.is_open = False
+                if args.get("chunks") or not chunks:
+                    message.book.closed(closing)
+                return refused or result
             refused = refused or result
-            if result.fault is not Fault.WRONG_CALL:
+            if result.fault not in (Fault.WRONG_CALL, Fault.FULL):
+                message.is_open = message.is_open and result.fault not in (Fault.SEALED, Fault.STOPPED)
                 return result
-        return refused
+        return refused or Failed(Fault.WRONG_CALL, "refused")
 
-    async def lay(self, text: str, under: Sequence[Args], *, failed: bool) -> tuple[bool, Failed | None]:
-        """Make the stopped message read `text`, its cards above and `under` below. May be repeated safely.
+    async def find(self, message: Message, known: Sequence[str], *, looks: int = _ENOUGH_LOOKS) -> bool:
+        """Look for the stream that a start without an answer may have opened; sets `ts` if it is there.
 
-        Returns whether the text stands, and what was refused: (True, failed) means without cards and `under`.
+        Found nothing, it looks `looks` times. False: it cannot be known, because the thread cannot be read.
         """
-        above = self._cards.ended(failed=failed)
-        settings = self._settings
-        shown = blocks.cards(above, self._plan_title, settings.task_display_mode, settings.card_chars)
-        body = [*shown, *([blocks.markdown(text)] if text else []), *under]
-        signed = {"metadata": blocks.metadata(self._place.turn, "answer")}
-        full = {**self._address(), **signed, "text": blocks.fallback(text) or "…", "blocks": body}
-        result = refused = await self._update(full)
-        if isinstance(result, Failed) and result.fault is Fault.WRONG_CALL and text:
-            result = await self._update({**self._address(), **signed, "markdown_text": text})
-        if isinstance(result, Failed):
-            return False, result
-        self.confirmed, self.doubt, self.sealed = text, False, True
-        return True, refused if isinstance(refused, Failed) else None
-
-    async def _update(self, args: Args) -> Done | Failed:
-        result = await self._settle("chat.update", args)
-        if isinstance(result, Failed) and result.fault is Fault.STILL_OPEN:
-            await self._settle("chat.stopStream", self._address())
-            result = await self._settle("chat.update", args)
-        return result
-
-    async def _settle(self, method: str, args: Args) -> Done | Failed:
-        """Call what may be repeated, until it has an answer. A stop that then is too late was applied."""
-        result = await self._api.call(method, args)
-        for pause in REPEAT_PAUSES:
-            if isinstance(result, Done) or result.fault is not Fault.UNKNOWN:
-                return result
+        looked = 0
+        for pause in (*_LOOKS, 0.0):
+            messages = await self._line.thread(self._place, message.begun_at - _SKEW)
+            if messages is not None:
+                since, sent = message.begun_at - _SKEW, message.doubt or ""
+                found = readback.own_stream(messages, since=since, sent=sent, known=known)
+                if found is not None:
+                    message.ts, message.is_open = str(found["ts"]), True
+                    return True
+                looked += 1
+                if looked >= looks:
+                    return True
             await asyncio.sleep(pause)
-            result = await self._api.call(method, args)
-            if isinstance(result, Failed) and result.fault is Fault.SEALED:
-                return Done({})
-        return result
+        return looked > 0
+
+    async def read(self, message: Message) -> Mapping[str, Any] | None:
+        """The message as Slack gives it back; None if it cannot be read."""
+        for pause in (*_LOOKS, 0.0):
+            messages = await self._line.thread(self._place, float(message.ts or 0) - _SKEW)
+            if messages is not None:
+                return next((each for each in messages if each.get("ts") == message.ts), None)
+            await asyncio.sleep(pause)
+        return None
 
 
 def _distinct(*forms: Args) -> Iterator[Args]:

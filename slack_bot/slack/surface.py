@@ -2,32 +2,39 @@
 
 Streaming is the best surface and the one that Slack refuses most often: for bots as askers, in some kinds
 of channels, in workspaces without it. Every refusal leads down to a surface that keeps the same promises,
-later. Between the native stream and the single post there will be a third, post and edit; it takes its
-place in `_DOWN`.
+later: a message that is edited while the answer grows, and where not even that is taken, one that is posted
+when the answer is whole.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-from .faults import Fault
+from .steps import ENDS, Step
 
 
 class Surface(StrEnum):
     """Where text goes."""
 
     NATIVE = "native"  # chat.startStream, live
+    EDIT = "edit"  # chat.postMessage and chat.update, live, a few seconds behind
     POST = "post"  # chat.postMessage, at the end
     NONE = "none"  # nowhere: nothing may appear in the thread any more
 
 
-_DOWN = {Surface.NATIVE: Surface.POST, Surface.POST: Surface.POST, Surface.NONE: Surface.NONE}
-_ENDS = frozenset({Fault.STOPPED, Fault.GONE, Fault.NO_WRITING, Fault.DEAD})
+_DOWN = {
+    Surface.NATIVE: Surface.EDIT,
+    Surface.EDIT: Surface.POST,
+    Surface.POST: Surface.POST,
+    Surface.NONE: Surface.NONE,
+}
 
 
-def next_surface(surface: Surface, fault: Fault) -> Surface:
-    """The surface after a write on `surface` failed with `fault` for good."""
-    return Surface.NONE if fault in _ENDS else _DOWN[surface]
+def next_surface(surface: Surface, step: Step) -> Surface:
+    """The surface after `step` was decided for a write on `surface`."""
+    if step in ENDS:
+        return Surface.NONE
+    return _DOWN[surface] if step in (Step.DOWN, Step.REMEMBER) else surface
 
 
 class Memory:

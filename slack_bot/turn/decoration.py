@@ -86,7 +86,8 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
         bars = ""
     marks = "".join(_carried_marks(state))
     if marks:
-        return bars + marks + (_JOINER if head[:1].isspace() and not state.code else "")
+        is_apart = (head[:1].isspace() or head.startswith(_JOINER)) and not state.code
+        return bars + marks + (_JOINER if is_apart else "")
     if state.header and _RULE_LINE.match(standing.line.rstrip("\n") + head):
         return state.header.lstrip() + standing.line
     return bars or ("" if standing.line else _levels(last_line, head))

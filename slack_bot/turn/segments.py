@@ -261,10 +261,12 @@ class Ledger:
         limits = self._limits
         if cards and present.weight + cards > limits.rotate_bytes - limits.reserve:
             return True
-        age = now - present.opened_at
-        if age >= limits.rotate_after + limits.rotate_grace:
+        due = (
+            present.opened_at + limits.rotate_after
+        )  # summed as in `deadline`: a rounding must not part them
+        if now >= due + limits.rotate_grace:
             return bool(self._waiting.strip()) or not final
-        return age >= limits.rotate_after and not final and _ends_well(present)
+        return now >= due and not final and _ends_well(present)
 
     def _end(self, present: Segment, now: float) -> Step:
         """Close the message where it stands."""
@@ -320,11 +322,10 @@ class Ledger:
         added = opener(last.standing, last_line(last.body), head)
         if weigh(added) > self._limits.decoration:
             added = ""
-        tries = (added, *reversed(GUARDS)) if _is_inline(head) else (added, *GUARDS)
-        for each in tries:
-            if _is_clear(last.text, each, head, len(last.closed_by)):
-                return each
-        return added
+        if last.closed_by or _is_clear(last.text, added, head):
+            return added
+        guards = tuple(reversed(GUARDS)) if _is_inline(head) else GUARDS
+        return next((guard for guard in guards if _is_clear(last.text, guard, head)), added)
 
 
 def lay_out(text: str, limits: Limits) -> list[str]:
@@ -339,13 +340,12 @@ def lay_out(text: str, limits: Limits) -> list[str]:
     return [segment.text for segment in ledger.segments]
 
 
-def _is_clear(before: str, added: str, head: str, closed: int) -> bool:
-    """The messages read as they are meant, however the text goes on."""
-    if seam(before, added + head) != (0 if added in GUARDS else closed, len(added)):
+def _is_clear(before: str, added: str, head: str) -> bool:
+    """Behind a message that reads `before`, `added` is taken for what it is, however the text goes on."""
+    begins = added + head
+    if seam(before, begins) != (0, len(added)):
         return False
-    return not any(
-        each.startswith(added + head) for each in expected(before) if len(each) > len(added + head)
-    )
+    return not any(each.startswith(begins) and each != begins for each in expected(before))
 
 
 def _is_inline(head: str) -> bool:

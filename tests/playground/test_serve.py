@@ -170,7 +170,7 @@ async def test_the_command_says_that_the_port_is_taken() -> None:
         )
         out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
     assert (out, process.returncode) == (b"", 1)
-    assert err.decode().startswith(f"slack-bot: Port {port} on 127.0.0.1 is taken: ")
+    assert err.decode().startswith(f"slack-bot play: Port {port} on 127.0.0.1 is taken: ")
     assert err.decode().count("\n") == 1
 
 
@@ -190,5 +190,5 @@ def test_a_port_or_pace_that_makes_no_sense_is_refused_in_one_sentence(
     assert cli.main(["play", *wrong]) == 1
     told = capsys.readouterr()
     assert told.out == ""
-    assert told.err.removeprefix("slack-bot: ").startswith(said)
+    assert told.err.removeprefix("slack-bot play: ").startswith(said)
     assert told.err.count("\n") == 1

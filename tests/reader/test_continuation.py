@@ -33,7 +33,7 @@ class TaskServer:
         self.may_join = bool(joins)
         self.asked: list[tuple[float, str]] = []
 
-    async def get(self, task_id: str) -> Snapshot:
+    async def get(self, task_id: str, messages: int) -> Snapshot:
         self._note("get", task_id)
         answer = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
         if isinstance(answer, AgentError):

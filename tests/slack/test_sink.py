@@ -16,12 +16,14 @@ from slack_bot.slack.orders import Batch, Ending, Written
 from slack_bot.slack.surface import Memory
 from slack_bot.tools import virtual
 from slack_bot.turn.actions import Card, CardState
+from slack_bot.turn.decoration import reads_as
 from slack_bot.turn.form import Field, Form
 from slack_bot.turn.record import Outcome
 from tests.slack.scene import TURN, Scene
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 POST, UPDATE, STATUS = "chat.postMessage", "chat.update", "assistant.threads.setStatus"
+REPLIES = "conversations.replies"
 FEEDBACK = ("Helpful Not helpful", "Mention me in this thread to go on.")
 ANSWERED = Ending(Outcome.ANSWERED)
 RUNNING, DONE, ERROR = CardState.RUNNING, CardState.DONE, CardState.ERROR
@@ -45,17 +47,17 @@ def answer(*texts: str, ending: Ending = ANSWERED) -> Callable[[Scene], Coroutin
     """A story: write these texts, one a second, as the runner would, then finish."""
 
     async def story(scene: Scene) -> None:
-        held = ""
         for text in texts:
-            if held or await scene.sink.write(Batch(text)) is not Written.SHOWN:
-                held += text
+            await scene.sink.write(Batch(text))
             await asyncio.sleep(1)
-        rest = held + ending.rest
-        await scene.sink.finish(
-            Ending(ending.outcome, rest, ending.rewrite, ending.note, ending.offer_retry, ending.form)
-        )
+        await scene.sink.finish(ending)
 
     return story
+
+
+def stops(scene: Scene) -> list[str | None]:
+    """The session status that each stop left."""
+    return [call.args.get("session_status") for call in scene.workspace.calls if call.method == STOP]
 
 
 def sealed(scene: Scene) -> SeenMessage:
@@ -114,11 +116,14 @@ def test_an_answer_that_comes_at_the_very_end_is_streamed_all_the_same() -> None
     assert scene.methods() == [START, STOP]
 
 
-def test_a_long_rest_takes_several_calls() -> None:
+def test_a_long_rest_takes_several_messages() -> None:
     text = "".join(f"Line {number}.\n" for number in range(20))
-    scene = play(answer(ending=Ending(Outcome.ANSWERED, rest=text)), max_call_chars=100)
-    assert sealed(scene).text == text
-    assert scene.methods() == [START, APPEND, STOP]
+    scene = play(answer(ending=Ending(Outcome.ANSWERED, rest=text)), rotate_bytes=100)
+    assert "".join(scene.texts()) == text
+    assert [message.extras for message in scene.thread()] == [(), FEEDBACK]
+    assert scene.methods() == [START, STOP, START, STOP]
+    assert stops(scene) == ["processing", None]
+    assert scene.workspace.open_streams() == []
 
 
 def test_in_a_direct_message_it_is_the_same() -> None:
@@ -180,16 +185,23 @@ def test_a_failed_card_stays_failed() -> None:
     assert [task.status for task in sealed(play(story)).tasks] == ["error", "complete"]
 
 
-def test_what_happened_to_a_card_while_text_was_held_is_told_at_the_end() -> None:
+def test_a_card_that_still_runs_goes_on_in_the_next_message() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("One. ", (SEARCH,)))
-        assert await scene.sink.write(Batch("Two.")) is Written.HELD
-        assert await scene.sink.write(Batch("", (Card("t1", "Search", ERROR),))) is Written.HELD
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
+        await scene.sink.write(Batch("Two."))
+        await scene.sink.write(Batch("", (Card("t1", "Search", ERROR),)))
+        await scene.sink.finish(ANSWERED)
 
-    first, second = play(story, {APPEND: ["msg_too_long"]}).thread()
-    assert [task.status for task in first.tasks] == ["error"]
-    assert (first.text, second.text) == ("One. ", "Two.")
+    for error in ("msg_too_long", "message_not_in_streaming_state"):
+        first, second = play(story, {APPEND: [error, None]}).thread()
+        assert [(task.title, task.status) for task in first.tasks] == [
+            ("Search (continues below)", "complete")
+        ]
+        assert [(task.title, task.status) for task in second.tasks] == [("Search", "error")]
+        assert {task.id for task in first.tasks}.isdisjoint(task.id for task in second.tasks)
+        assert (first.text, second.text) == ("One. ", "Two.")
+        assert (first.extras, second.extras) == ((), FEEDBACK)
+        assert not first.plan_failed
 
 
 def test_hostile_titles_do_not_break_the_stream() -> None:
@@ -244,13 +256,14 @@ def test_a_question_with_nothing_before_it() -> None:
     assert sealed(scene).text == "Which?"
 
 
-def test_a_question_where_streaming_is_refused_is_a_post_of_its_own() -> None:
+def test_a_question_where_streaming_is_refused_is_asked_all_the_same() -> None:
     ending = Ending(Outcome.ASKED, rest="I can.", form=Form("Which?"))
-    first, second = play(answer(ending=ending), can_stream=False).thread()
-    assert (first.text, first.extras) == ("I can.", ())
-    assert (second.text, second.extras) == ("Which?", ("Reply in this thread to answer.",))
-    kinds = [message.metadata and message.metadata["event_payload"]["kind"] for message in (first, second)]
-    assert kinds == ["answer", "question"]
+    scene = play(answer(ending=ending), can_stream=False)
+    assert (scene.only().text, scene.only().extras) == (
+        "I can.\n\nWhich?",
+        ("Reply in this thread to answer.",),
+    )
+    assert scene.methods() == [POST]
 
 
 def test_without_agent_sessions_the_question_stands_all_the_same() -> None:
@@ -288,14 +301,34 @@ def test_a_long_rewrite_goes_on_in_posts() -> None:
     text = "".join(f"Line {number}.\n" for number in range(28))
     scene = play(answer("Wrong.", ending=Ending(Outcome.ANSWERED, rewrite=text)), max_call_chars=100)
     assert "".join(scene.texts()) == text
-    assert [message.extras for message in scene.thread()] == [(), (), FEEDBACK]
-    assert [message.state for message in scene.thread()] == ["sealed", "posted", "posted"]
+    assert [message.extras for message in scene.thread()][-1] == FEEDBACK
+    assert [message.extras for message in scene.thread()].count(FEEDBACK) == 1
+    assert {message.state for message in scene.thread()} == {"sealed", "posted"}
 
 
-def test_a_rewrite_that_is_refused_is_posted() -> None:
+def test_a_rewrite_is_laid_over_the_messages_that_stand() -> None:
+    lines = [f"Wrong line {number}.\n" for number in range(20)]
+    for text, messages in (("".join(f"Right line {n}.\n" for n in range(20)), 3), ("Right.", 1)):
+        scene = play(answer(*lines, ending=Ending(Outcome.ANSWERED, rewrite=text)), rotate_bytes=120)
+        assert "".join(scene.texts()) == text
+        assert "Wrong" not in "".join(message.read for message in scene.thread())
+        assert len(scene.thread()) == messages
+        assert [message.extras for message in scene.thread()].count(FEEDBACK) == 1
+        assert scene.thread()[-1].extras == FEEDBACK
+        assert POST not in scene.methods()
+
+
+def test_a_rewrite_that_is_refused_is_posted_instead() -> None:
     scene = play(
         answer("Wrong.", ending=Ending(Outcome.ANSWERED, rewrite="Right.")), {UPDATE: ["cant_update_message"]}
     )
+    assert scene.texts() == ["Right."]
+    assert scene.only().extras == FEEDBACK
+
+
+def test_what_can_neither_be_rewritten_nor_taken_away_stands_above_the_answer() -> None:
+    faults = {UPDATE: ["cant_update_message"], "chat.delete": ["cant_delete_message"]}
+    scene = play(answer("Wrong.", ending=Ending(Outcome.ANSWERED, rewrite="Right.")), faults)
     assert scene.texts() == ["Wrong.", "Right."]
 
 
@@ -313,7 +346,7 @@ def test_an_asker_who_cannot_be_streamed_to_gets_a_post() -> None:
     scene = play(answer("One. ", "Two."), can_stream=False)
     message = scene.only()
     assert (message.text, message.extras, message.state) == ("One. Two.", FEEDBACK, "posted")
-    assert scene.methods() == [POST]
+    assert scene.methods() == [POST, UPDATE]
     assert scene.workspace.calls[0].args["unfurl_links"] is False
 
 
@@ -333,17 +366,18 @@ def test_a_long_post_takes_several_messages_and_is_signed_once() -> None:
         "missing_recipient_team_id",
     ],
 )
-def test_where_streaming_is_refused_the_answer_is_posted(error: str) -> None:
+def test_where_streaming_is_refused_the_answer_is_posted_and_edited(error: str) -> None:
     scene = play(answer("One. ", "Two."), {START: [error]})
     assert (scene.only().text, scene.only().extras) == ("One. Two.", FEEDBACK)
-    assert scene.methods() == [START, POST]
+    assert scene.methods() == [START, POST, UPDATE]
 
 
 def test_a_refusal_for_this_kind_of_channel_is_remembered_but_not_one_for_this_asker() -> None:
     memory = Memory()
     play(answer("x"), {START: ["user_not_found"]}, memory=memory)
-    assert play(answer("x"), {START: ["feature_disabled"]}, memory=memory).methods() == [START, POST]
-    assert play(answer("x"), memory=memory).methods() == [POST]
+    refused = play(answer("x"), {START: ["feature_disabled"]}, memory=memory)
+    assert refused.methods() == [START, POST, UPDATE]
+    assert play(answer("x"), memory=memory).methods() == [POST, UPDATE]
     assert play(answer("x"), memory=memory, channel="D").methods() == [START, STOP]
 
 
@@ -422,26 +456,39 @@ def test_a_limit_that_does_not_pass_ends_the_live_text_and_not_the_answer() -> N
 # -- sealed, full --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "error", ["msg_too_long", "message_not_in_streaming_state", "streaming_mode_mismatch"]
-)
-def test_what_stands_stays_and_the_rest_is_posted_below(error: str) -> None:
-    scene = play(answer("One. ", "Two. ", "Three."), {APPEND: [error], STOP: [None]})
+@pytest.mark.parametrize("error", ["msg_too_long", "message_not_in_streaming_state"])
+def test_what_stands_stays_and_the_rest_goes_on_below(error: str) -> None:
+    scene = play(answer("One. ", "Two. ", "Three."), {APPEND: [error, None]})
     assert scene.texts() == ["One. ", "Two. Three."]
-    assert scene.thread()[1].extras == FEEDBACK
+    assert [message.state for message in scene.thread()] == ["sealed", "sealed"]
+    assert [message.extras for message in scene.thread()] == [(), FEEDBACK]
+
+
+def test_a_stream_of_another_mode_goes_on_as_a_post() -> None:
+    scene = play(answer("One. ", "Two. ", "Three."), {APPEND: ["streaming_mode_mismatch"]})
+    assert scene.texts() == ["One. ", "Two. Three."]
+    assert [message.state for message in scene.thread()] == ["sealed", "posted"]
+    assert [message.extras for message in scene.thread()] == [(), FEEDBACK]
+
+
+def test_a_stream_that_takes_nothing_at_all_is_given_up() -> None:
+    for error in ("msg_too_long", "message_not_in_streaming_state"):
+        scene = play(answer("One. ", "Two."), {START: [error]})
+        assert scene.texts() == ["One. Two."]
 
 
 def test_a_stream_that_slack_sealed_with_an_open_card_is_put_right() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("One. ", (SEARCH,)))
         expire(scene)
-        assert await scene.sink.write(Batch("Two.")) is Written.HELD
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
+        assert await scene.sink.write(Batch("Two.")) is Written.SHOWN
+        await scene.sink.finish(ANSWERED)
 
     first, second = play(story).thread()
     assert not first.plan_failed
-    assert [task.status for task in first.tasks] == ["complete"]
+    assert [(task.title, task.status) for task in first.tasks] == [("Search (continues below)", "complete")]
     assert first.text == "One. "
+    assert [task.status for task in second.tasks] == ["complete"]
     assert (second.text, second.extras) == ("Two.", FEEDBACK)
 
 
@@ -510,10 +557,13 @@ def test_a_write_that_was_cancelled_is_in_doubt() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
                 await scene.sink.write(Batch("Two. "))
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two. Three."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Three."))
 
-    scene = play(story, {APPEND: ["timeout!", None]})
-    assert sealed(scene).text == "One. Two. Three."
+    for entry in ("timeout", "timeout!"):
+        scene = play(story, {APPEND: [entry, None]})
+        assert "".join(scene.texts()) == "One. Two. Three."
+        assert scene.thread()[-1].extras == FEEDBACK
+        assert scene.workspace.open_streams() == []
 
 
 def test_a_long_answer_in_doubt_is_written_anew_in_pieces() -> None:
@@ -522,8 +572,39 @@ def test_a_long_answer_in_doubt_is_written_anew_in_pieces() -> None:
     assert "".join(scene.texts()) == "".join(lines)
 
 
-PASSING = (None, "ratelimited:1", "internal_error", "internal_error!", "timeout", "timeout!")
-REFUSING = (*PASSING, "rate_limited", "invalid_arguments", "msg_too_long", "unknown_method")
+PASSING = (
+    None,
+    "ratelimited:1",
+    "internal_error",
+    "internal_error!",
+    "timeout",
+    "timeout!",
+    "cut",
+    "cut!",
+    "connect",
+    "http:502",
+    "http:502!",
+)
+REFUSING = (
+    *PASSING,
+    "rate_limited",
+    "invalid_arguments",
+    "msg_too_long",
+    "message_not_in_streaming_state",
+    "unknown_method",
+    "user_not_found",
+)
+PIECES = (
+    "Line one.\n",
+    "**bold** ",
+    "word ",
+    "`code` ",
+    "漢字",
+    "\n\n",
+    "- item\n",
+    "```\ncode\n```\n",
+    "| a | b |\n",
+)
 
 
 def scripts(entries: tuple[str | None, ...]) -> st.SearchStrategy[list[str | None]]:
@@ -533,30 +614,45 @@ def scripts(entries: tuple[str | None, ...]) -> st.SearchStrategy[list[str | Non
 
 @settings(deadline=None)
 @given(
+    chunks=st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map("".join), max_size=8),
     start=scripts(REFUSING),
     append=scripts(REFUSING),
     stop=scripts(PASSING),
     update=scripts(PASSING),
     post=scripts(PASSING),
+    replies=scripts((*PASSING, "missing_scope")),
+    size=st.sampled_from((60, 300, 9_000)),
     anew=st.booleans(),
+    streams=st.booleans(),
 )
 def test_whatever_fails_for_a_while_the_reader_has_the_answer_whole_and_once(
-    start: Any, append: Any, stop: Any, update: Any, post: Any, anew: bool
+    chunks: list[str],
+    start: Any,
+    append: Any,
+    stop: Any,
+    update: Any,
+    post: Any,
+    replies: Any,
+    size: int,
+    anew: bool,
+    streams: bool,
 ) -> None:
-    lines = [f"Line {number} is here.\n" for number in range(6)]
     rewritten = "Another answer,\nin two lines.\n"
+    whole = rewritten if anew else "".join((*chunks, "End."))
 
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("", (SEARCH,)))
-        await answer(*lines, ending=Ending(Outcome.ANSWERED, rewrite=rewritten if anew else None))(scene)
+        ending = Ending(Outcome.ANSWERED, rest="" if anew else "End.", rewrite=rewritten if anew else None)
+        await answer(*chunks, ending=ending)(scene)
 
-    faults = {START: start, APPEND: append, STOP: stop, UPDATE: update, POST: post}
-    scene = play(story, faults, max_call_chars=60)
-    read = "".join(message.text for message in scene.thread())
-    assert read == (rewritten if anew else "".join(lines))
+    faults = {START: start, APPEND: append, STOP: stop, UPDATE: update, POST: post, REPLIES: replies}
+    scene = play(story, faults, rotate_bytes=size, can_stream=streams)
+    assert reads_as(scene.texts(), whole)
     assert scene.workspace.open_streams() == []
     assert not any(message.plan_failed for message in scene.thread())
-    assert [message.extras for message in scene.thread()].count(FEEDBACK) == 1
+    assert not any(task.status == "in_progress" for message in scene.thread() for task in message.tasks)
+    assert [message.extras[-2:] for message in scene.thread()].count(FEEDBACK) == 1
+    assert scene.thread()[-1].extras[-2:] == FEEDBACK
 
 
 def test_nothing_works_any_more() -> None:
@@ -618,24 +714,12 @@ def test_the_truth_about_a_stop_is_posted_where_it_cannot_be_written_in() -> Non
 def test_a_stop_that_comes_with_the_last_call_keeps_the_rest_back() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("One. "))
-        assert await scene.sink.write(Batch("Two. ")) is Written.HELD
-        scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two. "))
+        assert await scene.sink.write(Batch("Two. ")) is Written.STOPPED
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Three. "))
 
     scene = play(story, {APPEND: ["msg_too_long"], STOP: ["stopped_by_user"]})
     assert scene.texts() == ["One. "]
     assert scene.only().extras == ("Stopped.",)
-
-
-def test_the_truth_about_a_stop_under_a_very_long_text_is_a_message_of_its_own() -> None:
-    async def story(scene: Scene) -> None:
-        for number in range(5):
-            await scene.sink.write(Batch(f"Line {number} of a long text.\n"))
-        scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="More."))
-
-    first, second = play(story, max_call_chars=100).thread()
-    assert (len(first.text), second.extras) == (115, ("Stopped.",))
 
 
 def test_a_message_that_goes_while_it_is_written_anew_ends_quietly() -> None:
@@ -663,8 +747,9 @@ def test_after_a_turn_that_broke_the_stream_is_closed_with_a_note() -> None:
             await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
         await scene.sink.finish(Ending(Outcome.FAILED, note="It broke."))
 
-    scene = play(story, {APPEND: ["msg_too_long"], POST: ["missing_scope", None]})
-    assert (sealed(scene).text, sealed(scene).extras) == ("One. ", ("It broke.",))
+    faults = {APPEND: ["invalid_chunks"], POST: ["missing_scope", "missing_scope", None]}
+    first, second = play(story, faults).thread()
+    assert (first.text, second.text, second.extras[-1]) == ("One. ", "Two.", "It broke.")
 
 
 @pytest.mark.parametrize("texts", [(), ("One. ",)])

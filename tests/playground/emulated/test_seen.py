@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from slack_bot.playground.workspace import SeenFile
+
 from .scene import Scene, context, feedback, task, text
 
 
@@ -35,6 +37,39 @@ def test_a_post_with_nothing_but_furniture_has_no_text() -> None:
     scene = Scene()
     scene.post(text="fallback", blocks=[context("note")])
     assert (scene.last().text, scene.last().extras, scene.last().read) == ("", ("note",), "note")
+
+
+def test_a_plan_that_failed_says_so_first() -> None:
+    scene = Scene()
+    scene.stop(scene.start(task(), text("Answer."), task_display_mode="plan"))
+    assert (scene.last().plan_failed, scene.last().text) == (True, "Something went wrong\n\nAnswer.")
+
+
+def test_who_is_not_the_recipient_sees_the_beginning_until_it_is_over() -> None:
+    scene = Scene()
+    ts = scene.start()
+
+    def seen_by(viewer: str) -> str:
+        return scene.workspace.thread("C1", scene.root, viewer=viewer)[-1].text
+
+    assert seen_by("U2") == ""
+    scene.append(ts, text("One "))
+    scene.append(ts, text("two."))
+    assert (seen_by("U1"), seen_by("U2")) == ("One two.", "One ")
+    scene.stop(ts)
+    assert seen_by("U2") == "One two."
+
+
+def test_a_file_is_seen_with_its_bytes_and_a_persons_without() -> None:
+    scene = Scene()
+    scene.workspace.say("U1", "C1", "see", now=scene.now, thread_ts=scene.root, files=["in.pdf"])
+    offer = scene.ok("files.getUploadURLExternal", filename="out.md", length=2)
+    scene.workspace.receive_file(offer["file_id"], b"ok")
+    where = {"channel_id": "C1", "thread_ts": scene.root}
+    scene.ok("files.completeUploadExternal", files=[{"id": offer["file_id"]}], **where)
+    assert [seen.files for seen in scene.seen()] == [
+        (SeenFile("in.pdf"),), (SeenFile("out.md", "out.md", b"ok"),),
+    ]  # fmt: skip
 
 
 def test_a_thread_that_never_was_is_empty() -> None:

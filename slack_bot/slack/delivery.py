@@ -1,0 +1,375 @@
+"""Brings an answer into the thread, message by message, on the best surface that is left.
+
+The ledger says what comes next, Slack says what became of it, and one table says what to do about that
+(`steps`). Whatever happens, the text goes on where it is known to have got to: a message that takes no more is
+left as it is, and the rest goes into the next one.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..clock import Clock
+from ..errors import SlackError
+from ..sections import StreamSettings
+from ..turn.layout import Limits
+from ..turn.segments import Finish, Ledger, Overflow, Show
+from .api import Done, Failed
+from .chunks import CardBook, Close, all_chunks, weight
+from .edit import Edits
+from .line import DROPPED, Line
+from .message import Message, Write
+from .orders import Batch, Place, Written
+from .posts import Posts
+from .settle import Settling
+from .steps import DOUBTS_MOST, ENDS, Step, after_write
+from .stream import Streams
+from .surface import Memory, Surface, next_surface
+
+_log = logging.getLogger(__name__)
+
+Args = dict[str, Any]
+
+
+class Delivery:
+    """The messages of one answer. One writer: calls must not overlap.
+
+    `ended` is set when nothing more of the answer may appear. `overflowed`: it has all the messages it may have.
+    Methods raise `SlackError` where Slack cannot be written to at all.
+    """
+
+    def __init__(
+        self, line: Line, place: Place, settings: StreamSettings, clock: Clock, memory: Memory
+    ) -> None:
+        self._line, self._place, self._settings, self._clock = line, place, settings, clock
+        self._memory = memory
+        self.streams = Streams(line, place, settings, clock)
+        self.edits = Edits(line, place, settings)
+        self.settling = Settling(self.streams, self.edits, place.turn)
+        refused = memory.refuses(place.user_team, place.channel, clock.monotonic())
+        self.surface = Surface.NATIVE if place.can_stream and not refused else Surface.EDIT
+        self._lifted = False
+        self.ledger = Ledger(self.limits())
+        self.messages: list[Message] = []
+        self.ended: Written | None = None
+        self.overflowed = False
+        self._book = CardBook()
+        self._title = ""
+        self._doubts = 0
+        self._edited_at = -math.inf
+
+    @property
+    def posts(self) -> Posts:
+        """Plain posts of the same turn."""
+        return self.edits.posts
+
+    @property
+    def last(self) -> Message | None:
+        """The message that stands last in the thread, or may."""
+        return self.messages[-1] if self.messages else None
+
+    @property
+    def is_live(self) -> bool:
+        """Text may be shown while it comes."""
+        live = self.surface in (Surface.NATIVE, Surface.EDIT)
+        return live and self.ended is None and not self.overflowed and not self._line.is_hushed
+
+    def take(self, batch: Batch) -> None:
+        """What a batch holds is the delivery's from now on."""
+        self.ledger.push(batch.text)
+        self._book.want(batch.cards)
+        self._title = batch.plan_title or self._title
+
+    def next_method(self) -> str:
+        """The method of the next write, for whoever keeps the budget."""
+        if self.surface is not Surface.NATIVE:
+            return "chat.postMessage" if self.ledger.present is None else "chat.update"
+        return "chat.startStream" if self.ledger.present is None else "chat.appendStream"
+
+    def pause(self, now: float) -> float:
+        """Seconds until the present surface takes more: edits need their distance."""
+        if self.surface is not Surface.EDIT:
+            return 0.0
+        return max(0.0, self._edited_at + self._settings.edit_interval - now)
+
+    def due(self, now: float) -> float | None:
+        """Seconds until `advance` has something to do although nothing more comes; None: never."""
+        if not self.is_live:
+            return None
+        if self.ledger.waiting.strip() or self._unsent_cards() or self._unsent_title():
+            return self.pause(now)
+        deadline = self.ledger.deadline()
+        return None if deadline is None else max(0.0, deadline - now)
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    async def advance(self, *, under: Sequence[Args] = (), close: Close | None = None) -> None:
+        """Show what waits, as far as it may be shown now. `close` set: nothing more comes, all of it goes."""
+        final = close is not None
+        while self._may_go_on(final=final):
+            if self.ledger.in_doubt:
+                await self._settle()
+                continue
+            cards, title = self._unsent_cards(), self._unsent_title()
+            weighs = weight(all_chunks("", cards, title, self._settings.card_chars))
+            step = self.ledger.next(self._clock.monotonic(), cards=weighs, final=final)
+            match step:
+                case Show():
+                    await self._show(step, cards, title, under=under, close=close)
+                case Finish():
+                    await self._end_message()
+                case Overflow():
+                    self.overflowed = True
+                case None:
+                    return
+
+    def _may_go_on(self, *, final: bool) -> bool:
+        if self.ended is not None or self.overflowed or self._line.is_hushed:
+            return False
+        return final or (self.is_live and self.pause(self._clock.monotonic()) <= 0)
+
+    async def _show(
+        self, step: Show, cards: Sequence[Any], title: str, *, under: Sequence[Args], close: Close | None
+    ) -> None:
+        message = self._present(begins=step.begins)
+        write = Write(step.text, cards, title)
+        failed: Failed | None = None
+        try:
+            if message.surface is Surface.NATIVE:
+                failed = await self._stream(message, write)
+            else:
+                is_last = close is not None and step.chars == len(self.ledger.waiting)
+                ends = close if is_last else Close.CONTINUES if step.ends else None
+                failed = await self._edit(message, write, under if is_last else (), ends)
+        except BaseException:
+            self.ledger.unknown()
+            raise
+        if failed is None:
+            self.ledger.confirmed()
+        else:
+            await self._conclude(message, write, failed)
+
+    def _present(self, *, begins: bool) -> Message:
+        """The message that is written into; where the ledger begins one, a new one on the present surface."""
+        if begins or not self.messages:
+            message = Message(self.surface, self._book)
+            self.messages.append(message)
+        return self.messages[-1]
+
+    async def _stream(self, message: Message, write: Write) -> Failed | None:
+        if not write.text and write.is_plain:
+            return None
+        return await self.streams.send(message, write)
+
+    async def _edit(
+        self, message: Message, write: Write, under: Sequence[Args], close: Close | None
+    ) -> Failed | None:
+        failed = await self.edits.show(
+            message, message.text + write.text, write.title or message.title, under=under, close=close
+        )
+        self._edited_at = self._clock.monotonic()
+        return failed
+
+    def _unsent_cards(self) -> tuple[Any, ...]:
+        """The cards of the next write: all that wait, or as many as half a message holds."""
+        if self.streams.is_plain:
+            return ()
+        cards = self._book.unsent()
+        room, limit = self._settings.rotate_bytes // 2, self._settings.card_chars
+        while len(cards) > 1 and weight(all_chunks("", cards, "", limit)) > room:
+            cards = cards[: len(cards) // 2]
+        return cards
+
+    def _unsent_title(self) -> str:
+        shown = self.messages[-1].title if self.ledger.present is not None and self.messages else ""
+        return "" if self.streams.is_plain or shown == self._title else self._title
+
+    # -- what became of a write ------------------------------------------------------------------------------
+
+    async def _conclude(self, message: Message, write: Write, failed: Failed) -> None:
+        opens = message.ts is None
+        plain = write.is_plain and (self.streams.is_plain or not opens)
+        step = after_write(failed.fault, opens=opens, is_plain=plain or message.surface is not Surface.NATIVE)
+        if failed.error == DROPPED:
+            self.ledger.unknown()
+        elif step is Step.PLAIN:
+            self.streams.is_plain = True
+            self.ledger.refused()
+            if opens:
+                await self._turn_page(message)
+        elif step is Step.SETTLE:
+            await self._doubt(message, write, failed)
+        else:
+            self.ledger.refused()
+            await self._leave(message, failed, step)
+
+    async def _doubt(self, message: Message, write: Write, failed: Failed) -> None:
+        """A call without an answer. An edit says all there is to say again, so it is simply not confirmed."""
+        self._doubts += 1
+        if message.surface is Surface.NATIVE:
+            self.ledger.unknown()
+            await self._settle()
+        elif message.ts is not None and self._doubts < DOUBTS_MOST:
+            self.ledger.refused()
+        elif message.ts is not None and await self.settling.is_shown(message, write.text):
+            self.ledger.confirmed()
+        else:
+            self.ledger.refused()
+            await self._leave(message, failed, Step.DOWN)
+
+    async def _settle(self) -> None:
+        """Learn what became of the text in doubt, and go on in the next message."""
+        message = self.messages[-1]
+        sent = message.doubt or ""
+        stands, failed = await self.settling.settle(message, self.known())
+        self.ledger.settled(len(sent) if stands else 0)
+        await self._turn_page(message)
+        if failed is not None:
+            await self.conclude(failed)
+        elif self._doubts >= DOUBTS_MOST:
+            self._set_surface(Step.DOWN)
+
+    async def _leave(self, message: Message, failed: Failed, step: Step) -> None:
+        """The message takes no more, or nothing does."""
+        if step in ENDS:
+            await self.conclude(failed)
+            return
+        if self.surface is Surface.POST and step in (Step.DOWN, Step.REMEMBER):
+            raise SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)
+        if step is Step.REMEMBER:
+            self._memory.remember(self._place.user_team, self._place.channel, self._clock.monotonic())
+        if message.ts is not None:
+            await self._end_message()
+        else:
+            await self._turn_page(message)
+        self._set_surface(step)
+
+    async def _end_message(self) -> None:
+        """The present message gets nothing more: the answer goes on in the next one."""
+        message = self.messages[-1]
+        if self.ledger.present is not None:
+            self.ledger.closed()
+        if message.surface is not Surface.NATIVE:
+            if message.book.closing(Close.CONTINUES):
+                await self.edits.show(message, message.text, message.title, close=Close.CONTINUES)
+        elif message.is_open or message.book.closing(Close.CONTINUES):
+            stopped = await self.settling.stop(message)
+            if isinstance(stopped, Failed):
+                await self.conclude(stopped)
+        await self._turn_page(message)
+
+    async def _turn_page(self, message: Message) -> None:
+        """The next write begins a new message, with the cards that still run. One without a ts is none."""
+        if message.ts is None:
+            self.messages.remove(message)
+            self._book = CardBook(len(self.messages) + 1, message.book.wanted())
+            return
+        if not message.is_visible:
+            await self.edits.delete(message)  # nobody should read an empty message
+            self.messages.remove(message)
+        self._book = CardBook(len(self.messages) + 1, message.book.carried())
+
+    async def conclude(self, failed: Failed) -> None:
+        """A call failed for good that shows no text: does the turn end here? SlackError if the token is dead."""
+        step = after_write(failed.fault, opens=False, is_plain=True)
+        if step not in ENDS or self.ended is not None:
+            return
+        self._set_surface(step)
+        self.ended = Written.STOPPED if step is Step.STOPPED else Written.GONE
+        if step is Step.TELL:
+            await self.posts.tell_asker()
+        if step is Step.DEAD:
+            raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
+
+    def _set_surface(self, step: Step) -> None:
+        self.surface = next_surface(self.surface, step)
+        self.ledger.use(self.limits())
+
+    def go_down(self) -> None:
+        """The next surface, for this turn. Nothing once a message was opened."""
+        if not self.messages and self.surface is Surface.NATIVE:
+            self._set_surface(Step.DOWN)
+
+    def limits(self) -> Limits:
+        """What a message takes: an edit must hold all of it, and only a stream grows old."""
+        chosen = self._settings
+        return Limits(
+            rotate_after=chosen.rotate_after if self.surface is Surface.NATIVE else math.inf,
+            rotate_grace=chosen.rotate_grace,
+            rotate_bytes=min(chosen.rotate_bytes, chosen.max_call_chars),
+            max_segments=10_000 if self._lifted else chosen.max_segments,
+            max_call_chars=chosen.max_call_chars,
+        )
+
+    def lift(self) -> None:
+        """More messages than an answer should have: there is no other way to show the rest."""
+        self._lifted, self.overflowed = True, False
+        self.ledger.use(self.limits())
+
+    def known(self) -> list[str]:
+        """The messages of this answer that Slack has named."""
+        return [message.ts for message in self.messages if message.ts is not None]
+
+    # -- the end ---------------------------------------------------------------------------------------------
+
+    async def close(self, under: Sequence[Args], close: Close, session: str = "") -> bool:
+        """Put the last message to rest, its cards closed, `under` below it. False: `under` stands nowhere."""
+        message = self.last
+        if message is None or self.ended is Written.GONE:
+            return False
+        if message.is_signed:
+            return True
+        if message.ts is None:
+            await self._settle()
+            message = self.last
+        if message is not None and message.is_open:
+            stopped = await self.streams.stop(message, close, under, session=session)
+            message.is_signed = isinstance(stopped, Done)
+            if isinstance(stopped, Failed):
+                await self.conclude(stopped)
+        if message is None or message.is_signed or self.ended is not None:
+            return message is not None and message.is_signed
+        return await self.sign(message, under, close)
+
+    async def sign(self, message: Message, under: Sequence[Args], close: Close) -> bool:
+        """Write `under` below a message that is stopped, by writing it anew. False: it does not stand."""
+        if self.ledger.in_doubt:
+            await self._settle()
+        if not (message.text or under or not message.book.is_empty):
+            return True
+        if message.surface is Surface.NATIVE:
+            _, refused = await self.edits.lay(message, message.text, under, close)
+        else:
+            refused = await self.edits.show(message, message.text, message.title, under=under, close=close)
+        if refused is not None:
+            await self.conclude(refused)
+        return message.is_signed
+
+    async def rest(self, close: Close) -> None:
+        """Nothing that waits is shown any more, and no stream stays open."""
+        if self.ledger.in_doubt:
+            await self._settle()
+        self.ledger.retract()
+        message = self.last
+        if message is not None and message.is_open:
+            stopped = await self.streams.stop(message, close)
+            if isinstance(stopped, Failed):
+                await self.conclude(stopped)
+
+    async def post(self, text: str, under: Sequence[Args], close: Close) -> None:
+        """A message of its own, below the others. SlackError if it does not stand."""
+        message = Message(Surface.EDIT)
+        failed = await self.edits.show(message, text, "", under=under, close=close)
+        if failed is None:
+            self.messages.append(message)
+            return
+        await self.refuse(failed)
+
+    async def refuse(self, failed: Failed) -> None:
+        """A message could not be posted. SlackError if the thread is still there: the reader would miss it."""
+        await self.conclude(failed)
+        if self.ended is not Written.GONE:
+            raise SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)

@@ -1,0 +1,103 @@
+"""Messages that are written as a whole: posted, then edited while the answer grows; and sealed streams anew.
+
+An edit says what the whole message should read, so it may be repeated safely, and one that failed is made good
+by the next. That is why the lower surfaces need no settling, and why it is the last resort of the upper one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..sections import StreamSettings
+from ..turn.actions import Card
+from . import blocks
+from .api import Done, Failed
+from .chunks import Close
+from .faults import Fault
+from .line import Line, repeated
+from .message import Message
+from .orders import Place
+from .posts import Posts
+
+Args = dict[str, Any]
+
+
+class Edits:
+    """Whole messages of one turn. One writer: calls must not overlap."""
+
+    def __init__(self, line: Line, place: Place, settings: StreamSettings) -> None:
+        self._line, self._place, self._settings = line, place, settings
+        self.posts = Posts(line, place)
+
+    async def show(
+        self,
+        message: Message,
+        text: str,
+        title: str,
+        *,
+        under: Sequence[Args] = (),
+        close: Close | None = None,
+    ) -> Failed | None:
+        """Make the message read `text`, with all its cards: posted if it is not there yet, else edited.
+
+        None: its text does; `is_signed` tells whether `under` stands below it. `close`: how cards that still
+        run read; None: they run on.
+        """
+        cards = message.book.present(close)
+        if message.ts is None:
+            result = await self.posts.post(text, self._above(cards, title), under, "answer")
+            message.ts = result.ts if isinstance(result, Done) else None
+            refused: Failed | None = None
+        else:
+            result = await self._edit(message, text, cards, title, under)
+            refused = result if isinstance(result, Failed) else None
+            if refused is not None and refused.fault is Fault.WRONG_CALL and text and (cards or under):
+                result = await self._edit(message, text, (), "", ())
+        if isinstance(result, Failed):
+            return result
+        message.text, message.title = text, title
+        message.is_signed = bool(under) and refused is None
+        message.book.confirm(message.book.unsent())
+        return None
+
+    async def lay(
+        self, message: Message, text: str, under: Sequence[Args], close: Close
+    ) -> tuple[bool, Failed | None]:
+        """Make a stopped message read `text`, its cards above and `under` below.
+
+        Returns whether the text stands, and what was refused: (True, failed) means without cards and `under`.
+        """
+        cards = message.book.ended(close)
+        refused = await self._edit(message, text, cards, message.title, under)
+        result = refused
+        if isinstance(result, Failed) and result.fault is Fault.WRONG_CALL and text and (cards or under):
+            result = await self._edit(message, text, (), "", ())
+        if isinstance(result, Failed):
+            return False, result
+        message.text, message.doubt, message.is_open = text, None, False
+        message.is_signed = bool(under) and not isinstance(refused, Failed)
+        if not isinstance(refused, Failed):
+            message.book.closed(message.book.closing(close))
+        return True, refused if isinstance(refused, Failed) else None
+
+    async def delete(self, message: Message) -> bool:
+        """Take the message away. False: it stands."""
+        args = {"channel": self._place.channel, "ts": message.ts}
+        result = await repeated(self._line, "chat.delete", args, done=Fault.GONE)
+        return isinstance(result, Done) or result.fault is Fault.GONE
+
+    async def _edit(
+        self, message: Message, text: str, cards: Sequence[Card], title: str, under: Sequence[Args]
+    ) -> Done | Failed:
+        address = {"channel": self._place.channel, "ts": message.ts}
+        signed = {"metadata": blocks.metadata(self._place.turn, "answer")}
+        args = {**address, **signed, **blocks.body(text, self._above(cards, title), under)}
+        result = await repeated(self._line, "chat.update", args)
+        if isinstance(result, Failed) and result.fault is Fault.STILL_OPEN:
+            await repeated(self._line, "chat.stopStream", address)
+            result = await repeated(self._line, "chat.update", args)
+        return result
+
+    def _above(self, cards: Sequence[Card], title: str) -> list[Args]:
+        return blocks.cards(cards, title, self._settings.task_display_mode, self._settings.card_chars)

@@ -1,0 +1,108 @@
+"""The calls of one turn: those that show text can be dropped while they wait, those that put it to rest can not.
+
+Whoever presses Stop wants nothing more to appear. A write may wait a minute for Slack's budget; it is then
+given up. Nobody knows whether it was under way, so its outcome counts as unknown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from .api import Done, Failed, SlackApi
+from .faults import Fault
+from .orders import Place
+
+REPEAT_PAUSES = (1.0, 3.0, 9.0)
+"""Seconds before a call is repeated whose answer never came and which may be repeated safely."""
+
+DROPPED = "dropped"
+"""The error of a write that was given up because the human stopped the turn."""
+
+_PAGE = 200
+_MOST_PAGES = 20
+
+
+class Line:
+    """One turn's way to Slack."""
+
+    def __init__(self, api: SlackApi) -> None:
+        self._api = api
+        self._hushed = asyncio.Event()
+
+    @property
+    def is_hushed(self) -> bool:
+        """No write is made any more."""
+        return self._hushed.is_set()
+
+    def hush(self) -> None:
+        """Drop the write that waits, and every later one."""
+        self._hushed.set()
+
+    async def call(
+        self, method: str, args: Mapping[str, object], *, patience: float | None = None
+    ) -> Done | Failed:
+        """Call `method` whatever happens. `patience` as in `SlackApi.call`."""
+        return await self._api.call(method, args, patience=patience)
+
+    async def send_file(self, url: str, content: bytes) -> Done | Failed:
+        """Send the bytes of a file to the address that Slack gave for them."""
+        return await self._api.upload(url, content)
+
+    async def thread(self, place: Place, oldest: float = 0.0) -> list[Mapping[str, Any]] | None:
+        """What stands in the thread since `oldest`, in wall-clock seconds; None: Slack does not say.
+
+        A thread that was deleted reads as empty.
+        """
+        found: list[Mapping[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            args = {
+                "channel": place.channel,
+                "ts": place.thread_ts,
+                "oldest": f"{max(0.0, oldest):.6f}",
+                "limit": _PAGE,
+                "include_all_metadata": True,
+                "cursor": cursor,
+            }
+            result = await self.call("conversations.replies", args)
+            if isinstance(result, Failed):
+                return None if result.fault is not Fault.GONE else []
+            messages = result.data.get("messages") or []
+            found.extend(message for message in messages if isinstance(message, Mapping))
+            cursor = (result.data.get("response_metadata") or {}).get("next_cursor") or None
+            if cursor is None:
+                break
+        return found
+
+    async def write(self, method: str, args: Mapping[str, object]) -> Done | Failed:
+        """Call `method` unless the turn is hushed before it has an answer: then `Failed` with `DROPPED`."""
+        if self.is_hushed:
+            return Failed(Fault.LATER, DROPPED)
+        call = asyncio.ensure_future(self._api.call(method, args))
+        hush = asyncio.ensure_future(self._hushed.wait())
+        try:
+            await asyncio.wait({call, hush}, return_when=asyncio.FIRST_COMPLETED)
+            return call.result() if call.done() else Failed(Fault.UNKNOWN, DROPPED)
+        finally:
+            for task in (call, hush):
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await call
+
+
+async def repeated(
+    line: Line, method: str, args: Mapping[str, object], *, done: Fault | None = None
+) -> Done | Failed:
+    """Call what may be repeated, until it has an answer. `done`: refused so the second time, it was applied."""
+    result = await line.call(method, args)
+    for pause in REPEAT_PAUSES:
+        if isinstance(result, Done) or result.fault is not Fault.UNKNOWN:
+            return result
+        await asyncio.sleep(pause)
+        result = await line.call(method, args)
+        if isinstance(result, Failed) and result.fault is done:
+            return Done({})
+    return result

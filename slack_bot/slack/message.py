@@ -1,0 +1,55 @@
+"""PURE. One message of an answer: what it is known to show, and what is not known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..turn.actions import Card
+from .chunks import CardBook
+from .surface import Surface
+
+
+@dataclass(slots=True)
+class Message:
+    """A message of ours, from its first call on.
+
+    `ts` is None until Slack has named it. `text` is the text Slack said ok to, as it was rendered. `doubt` is
+    the text of a call whose answer never came: the message may read that much more (None: no doubt). `is_open`:
+    a stream that nobody is known to have stopped. `is_signed`: what stands under the last message of an answer
+    stands under it. `begun_at` is in wall-clock seconds.
+    """
+
+    surface: Surface
+    book: CardBook = field(default_factory=CardBook)
+    ts: str | None = None
+    text: str = ""
+    title: str = ""
+    doubt: str | None = None
+    is_open: bool = False
+    is_signed: bool = False
+    begun_at: float = 0.0
+
+    @property
+    def exists(self) -> bool:
+        """It stands in the thread, or it may."""
+        return self.ts is not None or self.doubt is not None
+
+    @property
+    def is_visible(self) -> bool:
+        """It stands in the thread and shows something."""
+        return self.ts is not None and bool(self.text.strip() or not self.book.is_empty)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What one call is to show that the message does not show yet. `title` is the plan's, "" for unchanged."""
+
+    text: str = ""
+    cards: Sequence[Card] = ()
+    title: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Only text."""
+        return not (self.cards or self.title)

@@ -1,0 +1,106 @@
+"""A call about a streamed message had no answer: what does the message show?
+
+Nothing else may go to it before that is known, or text is lost or stands there twice. The stream is stopped
+first, so that what is read afterwards can no longer change; then it is read back; and what cannot be read is
+written anew as a whole, which may be repeated (delivery contract, section 5).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from .api import Done, Failed
+from .chunks import Close
+from .edit import Edits
+from .faults import Fault
+from .message import Message
+from .readback import Stands, what_stands
+from .stream import Streams
+
+_log = logging.getLogger(__name__)
+
+_ENDS = frozenset({Fault.GONE, Fault.DEAD, Fault.NO_WRITING})
+
+
+class Settling:
+    """Settles the doubts of one turn, and remembers the streams that nobody could stop yet."""
+
+    def __init__(self, streams: Streams, edits: Edits, turn: str) -> None:
+        self._streams, self._edits, self._turn = streams, edits, turn
+        self._unfound: list[Message] = []  # starts without an answer whose stream may appear yet
+        self._unstopped: list[Message] = []
+
+    async def settle(self, message: Message, known: Sequence[str]) -> tuple[bool, Failed | None]:
+        """End the doubt about `message`, and its stream. `known`: the ts of the turn's other messages.
+
+        Returns whether the text in doubt stands, and what failed where nothing can be written any more.
+        Afterwards the message's `text` is what it shows, as far as that can be known.
+        """
+        if message.ts is None and not await self._is_found(message, known):
+            message.doubt = None
+            return False, None
+        stopped = await self.stop(message)
+        if isinstance(stopped, Failed) and stopped.fault in _ENDS:
+            return False, stopped
+        sent, message.doubt = message.doubt or "", None
+        if not sent or await self._stands(message, sent, stopped):
+            message.text += sent
+            return True, None
+        return False, None
+
+    async def stop(self, message: Message) -> Done | Failed:
+        """Stop a stream that goes on in another message. One that cannot be stopped now is remembered."""
+        stopped = await self._streams.stop(message, Close.CONTINUES, session="processing")
+        if message.is_open and isinstance(stopped, Failed) and stopped.fault not in _ENDS:
+            self._unstopped.append(message)
+        elif isinstance(stopped, Failed) and message.book.closing(Close.CONTINUES):
+            await self._edits.lay(message, message.text, (), Close.CONTINUES)
+        return stopped
+
+    async def is_shown(self, message: Message, sent: str) -> bool:
+        """Whether an edited message, read back, shows `sent` behind its text. Not knowing counts as no."""
+        shown = await self._streams.read(message)
+        if shown is None or what_stands(shown, message.text, sent) is not Stands.ALL:
+            return False
+        message.text += sent
+        return True
+
+    async def _is_found(self, message: Message, known: Sequence[str]) -> bool:
+        certain = await self._streams.find(message, known)
+        if message.ts is None:
+            self._unfound.append(message)
+        if not certain:
+            _log.warning("turn %s: a start without an answer could not be looked for", self._turn)
+        return message.ts is not None
+
+    async def _stands(self, message: Message, sent: str, stopped: Done | Failed) -> bool:
+        """Whether `sent` stands behind what was confirmed; where it cannot be read, it is made to."""
+        shown = stopped.data.get("message") if isinstance(stopped, Done) else None
+        if not isinstance(shown, dict):
+            shown = await self._streams.read(message)
+        verdict = Stands.UNREADABLE if shown is None else what_stands(shown, message.text, sent)
+        if verdict is not Stands.UNREADABLE:
+            return verdict is Stands.ALL
+        text = message.text
+        stands, _ = await self._edits.lay(message, text + sent, (), Close.CONTINUES)
+        if not stands:
+            _log.error("turn %s: text without an answer could not be settled and is sent again", self._turn)
+        message.text = text
+        return stands
+
+    async def sweep(self, known: Sequence[str]) -> int:
+        """At the end of a turn: stop what is still open, take away what came late. Returns how many are left."""
+        left = 0
+        for message in self._unstopped:
+            await self._streams.stop(message, Close.CONTINUES)
+            left += message.is_open
+        for message in self._unfound:
+            await self._streams.find(message, known, looks=1)
+            if message.ts is not None:
+                await self._streams.stop(message, Close.DONE)
+                left += message.is_open or not await self._edits.delete(message)
+        if left:
+            _log.error("turn %s: %d streams could not be stopped", self._turn, left)
+        self._unstopped, self._unfound = [], []
+        return left

@@ -1,0 +1,62 @@
+"""PURE. What to do after a write that failed for good, as one table (delivery contract, section 5).
+
+`write` means a call that shows something new: a start, an append, a post, an edit. What to do depends on the
+fault and on what was tried before; that the surface only ever goes down and that every road has an end is
+decided here, where it can be tested as a table, and not among the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from .faults import Fault
+
+DOUBTS_MOST = 4
+"""Calls without an answer in one turn after which streaming is given up: an edit can be repeated safely."""
+
+
+class Step(StrEnum):
+    """What comes next."""
+
+    PLAIN = "plain"  # the same once more, its text only
+    SETTLE = "settle"  # find out what stands, before anything else goes to that message
+    NEXT = "next"  # the message takes no more: what is confirmed stays, the rest goes into the next one
+    DOWN = "down"  # the next surface, in this turn
+    REMEMBER = "remember"  # the next surface, here and for others in this kind of channel, for a while
+    STOPPED = "stopped"  # the human stopped it: no answer text appears any more
+    TELL = "tell"  # the bot may not write here: tell the asker directly, once
+    LEAVE = "leave"  # the thread is gone: end quietly
+    DEAD = "dead"  # the token is no longer good
+
+
+AFTER_WRITE: Mapping[Fault, Step] = {
+    Fault.LATER: Step.DOWN,  # it was waited for as long as the settings allow
+    Fault.WRONG_CALL: Step.PLAIN,
+    Fault.UNKNOWN: Step.SETTLE,
+    Fault.SEALED: Step.NEXT,
+    Fault.FULL: Step.NEXT,
+    Fault.STILL_OPEN: Step.SETTLE,
+    Fault.STOPPED: Step.STOPPED,
+    Fault.NOT_HERE: Step.REMEMBER,
+    Fault.NOT_THIS_ONE: Step.DOWN,
+    Fault.NO_WRITING: Step.TELL,
+    Fault.GONE: Step.LEAVE,
+    Fault.DEAD: Step.DEAD,
+}
+
+ENDS = frozenset({Step.STOPPED, Step.TELL, Step.LEAVE, Step.DEAD})
+"""After these nothing more of the answer is written."""
+
+
+def after_write(fault: Fault, *, opens: bool, is_plain: bool) -> Step:
+    """The step after a write failed with `fault`.
+
+    `opens`: it would have opened the message. `is_plain`: it was in its plainest form already.
+    """
+    step = AFTER_WRITE[fault]
+    if step is Step.PLAIN and is_plain:
+        return Step.DOWN
+    if step is Step.NEXT and opens:
+        return Step.DOWN  # a message that takes nothing at all: the next one would not either
+    return step

@@ -1,0 +1,158 @@
+"""The judge of a turn: the thread as a person finds it when all is over, against what should stand there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from slack_bot.playground.workspace import SeenMessage
+
+from .reading import compare
+
+Class = Literal["right", "lost", "doubled", "wrong", "broke", "hung"]
+CLASSES: tuple[Class, ...] = ("right", "lost", "doubled", "wrong", "broke", "hung")
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What must stand in the thread. `text` is the answer, made harmless.
+
+    `outcomes` are the ends that are true in this ordeal; with one of `partial` the thread may hold only the
+    answer's beginning. `may_stay_open`: nobody could stop a stream any more. `may_be_silent`: nothing could
+    be shown. `may_break`: the turn may end in an error that is logged. `closed`: no message ends within a
+    fence. `told_directly`: how many direct messages the asker may get at most. `failing`: the tools that
+    failed.
+    """
+
+    text: str
+    outcomes: frozenset[str] = frozenset({"answered"})
+    partial: frozenset[str] = frozenset()
+    may_stay_open: bool = False
+    may_be_silent: bool = False
+    may_break: bool = False
+    closed: bool = False
+    told_directly: int = 0
+    failing: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What is found after the turn. `files` are the bytes of the files that stand in the thread.
+
+    `strays` are messages of the bot's in the channel and outside the thread, `directs` those to the asker.
+    `broken` are the tracebacks that were logged.
+    """
+
+    messages: Sequence[SeenMessage]
+    outcome: str | None
+    files: Sequence[bytes] = ()
+    strays: Sequence[str] = ()
+    directs: Sequence[str] = ()
+    broken: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a turn ended: its class, why, and what was left open."""
+
+    kind: Class
+    why: str = ""
+    open_streams: int = 0
+    open_cards: int = 0
+    outcome: str | None = None
+
+    @property
+    def is_right(self) -> bool:
+        """Nothing to say against it."""
+        return self.kind == "right" and not self.open_streams and not self.open_cards
+
+
+@dataclass(slots=True)
+class _Faults:
+    found: list[tuple[Class, str]] = field(default_factory=list)
+
+    def add(self, kind: Class, why: str) -> None:
+        self.found.append((kind, why))
+
+
+def judge(truth: Truth, scene: Scene) -> Verdict:
+    """The verdict on one turn. The text counts first, then the outcome, then what stands around it."""
+    faults = _Faults()
+    for trace in () if truth.may_break else scene.broken:
+        faults.add("broke", trace)
+    _judge_text(truth, scene, faults)
+    if scene.outcome not in truth.outcomes:
+        wanted = ", ".join(sorted(truth.outcomes))
+        faults.add("broke" if scene.outcome is None else "wrong", f"outcome {scene.outcome}, not {wanted}")
+    _judge_around(truth, scene, faults)
+    streams = 0 if truth.may_stay_open else sum(seen.state == "streaming" for seen in scene.messages)
+    cards = 0 if truth.may_stay_open else _open_cards(scene.messages)
+    kind, why = faults.found[0] if faults.found else ("right", "")
+    return Verdict(kind, why, streams, cards, scene.outcome)
+
+
+def is_answer(seen: SeenMessage) -> bool:
+    """The message is part of the answer, not a note, a question or a file."""
+    return seen.state != "posted" or kind_of(seen) == "answer"
+
+
+def kind_of(seen: SeenMessage) -> str:
+    """What the bot itself calls the message: answer, question, note, or "" where it does not say."""
+    payload: Any = (seen.metadata or {}).get("event_payload") or {}
+    return str(payload.get("kind", ""))
+
+
+def _judge_text(truth: Truth, scene: Scene, faults: _Faults) -> None:
+    texts = [seen.text for seen in scene.messages if is_answer(seen)]
+    has_file = any(data == truth.text.encode() for data in scene.files)
+    if scene.files and not has_file:
+        faults.add("wrong", "the file is not the answer, byte for byte")
+    whole = scene.outcome not in truth.partial and not has_file
+    finding = compare(truth.text, texts, whole=whole, closed=truth.closed)
+    if finding is not None:
+        faults.add(finding.kind, str(finding))
+
+
+def _judge_around(truth: Truth, scene: Scene, faults: _Faults) -> None:
+    if scene.strays:
+        faults.add("wrong", f"written outside the thread: {scene.strays[0][:80]!r}")
+    if len(scene.directs) > truth.told_directly:
+        faults.add("wrong", f"{len(scene.directs)} direct messages")
+    if not truth.may_be_silent and not any(seen.read.strip() for seen in scene.messages):
+        faults.add("lost", "nothing stands in the thread")
+    for seen in scene.messages:
+        if seen.plan_failed:
+            faults.add("wrong", "a plan reads as failed: it was stopped with an open card")
+        if not seen.read.strip() and not seen.files:
+            faults.add("wrong", "an empty message")
+    _judge_furniture(scene.messages, faults)
+    _judge_cards(truth, scene.messages, faults)
+
+
+def _judge_furniture(messages: Sequence[SeenMessage], faults: _Faults) -> None:
+    """Feedback stands once, and under everything else of the answer."""
+    rated = [n for n, seen in enumerate(messages) if any(_is_feedback(block) for block in seen.blocks)]
+    last = max((n for n, seen in enumerate(messages) if is_answer(seen)), default=-1)
+    if len(rated) > 1:
+        faults.add("wrong", f"feedback buttons on {len(rated)} messages")
+    if rated and rated[-1] < last:
+        faults.add("wrong", "feedback buttons in the middle of the answer")
+
+
+def _is_feedback(block: Any) -> bool:
+    return any(element.get("type") == "feedback_buttons" for element in block.get("elements", ()))
+
+
+def _judge_cards(truth: Truth, messages: Sequence[SeenMessage], faults: _Faults) -> None:
+    """A tool that failed does not read as done in the end."""
+    ends = {
+        task.title.removesuffix(" (continues below)"): task.status for seen in messages for task in seen.tasks
+    }
+    for title, status in ends.items():
+        if title in truth.failing and status == "complete" and not truth.partial:
+            faults.add("wrong", f"the card {title!r} of a failed tool reads as done")
+
+
+def _open_cards(messages: Sequence[SeenMessage]) -> int:
+    return sum(task.status not in ("complete", "error") for seen in messages for task in seen.tasks)

@@ -1,0 +1,100 @@
+"""A real a2a-sdk server behind a network that cuts, on both wires; and one that is killed and begun anew."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from slack_bot.clock import loop_clock
+from slack_bot.observe.facts import AgentEvent, Fact
+from slack_bot.tools.replay import perform
+from slack_bot.tools.scenario import make_scenario
+from tests.live_agent import HELD, live_agent
+from tests.proxy import proxy
+from tests.whole_bot import free_port
+
+EVENTS = len(HELD) + 3  # the task, that it works, the chunks, that it is done
+QUICK = {"use_configured_url": True, "poll_pauses": [0.05], "first_flush": 0.0, "flush_interval": 0.05}
+
+
+async def asked(url: str, wire: str, heard: Any = lambda _: None, **settings: Any) -> dict[str, Any]:
+    scenario = make_scenario({"text": "held", "settings": {**QUICK, "wire": wire, **settings}})
+    return await perform(scenario, url, loop_clock(), watcher=heard)
+
+
+def port_of(url: str) -> int:
+    port = urlsplit(url).port
+    assert port is not None
+    return port
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+@pytest.mark.parametrize("after", range(EVENTS + 1))
+async def test_a_cut_behind_every_event(after: int, wire: str) -> None:
+    """The agent goes on behind the cut, and is not done before somebody asked for its task."""
+    follows = "SubscribeToTask" if wire == "1.0" else "tasks/get"
+    async with live_agent() as live, proxy(port_of(live.url), cut_after=after) as between:
+        live.hold = max(0, after - 2)
+        between.on_answer = lambda method: live.release.set() if method == follows else None
+        if after in (0, EVENTS):
+            live.release.set()
+        async with asyncio.timeout(10):
+            result = await asked(between.url, wire)
+    assert between.questions == 1
+    if after == 0:
+        assert (result["outcome"], result["visible"].strip()) == ("lost", "")
+        assert "Try again" in str(result["thread"])
+        return
+    assert result["outcome"] == "answered"
+    assert result["visible"] == "".join(HELD)
+    if after < EVENTS:
+        assert follows in between.methods
+    assert all(message["state"] != "streaming" for message in result["thread"])
+
+
+@asynccontextmanager
+async def process(port: int) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The live agent as a process of its own, up."""
+    agent = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.live_agent", str(port), stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert agent.stdout is not None
+        assert await agent.stdout.readline()
+        yield agent
+    finally:
+        if agent.returncode is None:
+            agent.kill()
+        await agent.wait()
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_a_server_that_is_killed_and_started_anew_has_lost_the_task(wire: str) -> None:
+    port, shown = free_port(), asyncio.Event()
+    events: list[Fact] = []
+
+    def heard(fact: Fact) -> None:
+        events.append(fact)
+        if sum(isinstance(each, AgentEvent) for each in events) == 5:  # task, working, three chunks
+            shown.set()
+
+    async with proxy(port) as between, asyncio.timeout(30):
+        async with process(port) as first:
+            asking = asyncio.create_task(asked(between.url, wire, heard))
+            await shown.wait()
+            first.kill()
+            await first.wait()
+        async with process(port):
+            result = await asking
+    assert result["outcome"] == "lost"
+    assert between.questions == 1
+    assert result["visible"].strip() == "".join(HELD[:3]).strip()
+    told = str(result["thread"])
+    assert "no longer knows this question: it was probably restarted. What was written stays" in told
+    assert "Try again" in told
