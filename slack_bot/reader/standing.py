@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..a2a.frames import Frame, Snapshot, TaskState
-from ..a2a.habits import ANSWER_FROM
 from ..a2a.overlay import Overlay
 from ..a2a.parser import EventParser
 from ..sections import AgentSettings
@@ -68,8 +67,7 @@ class Standing:
             marker=settings.answer_marker,
             habits=self._habits,
         )
-        source = settings.answer_from if settings.answer_from != "auto" else self._habits.get(ANSWER_FROM)
-        self._overlay = Overlay(in_statuses=task_id is None and source == "status")
+        self._overlay = Overlay(in_statuses=task_id is None and self._parser.answers_in_status)
         self._was_asked = self._continues = False
         self._hearing, self._now = hearing, now
         self._told_after = settings.silence_told
