@@ -195,7 +195,7 @@ class _Comparison:
         if left and not self._closes(left, self._at + length, is_last=is_last):
             return self._differs(number, page, skip + length, self._at + length)
         at, self._at = self._at, self._at + length
-        if not skip:
+        if not skip and length and "\n" not in self._answer.gaps[at]:
             self._torn += [(start, end) for start, body, end in self._answer.tables if start < at < body]
         return self._shape(number, page, skip, at, length)
 
