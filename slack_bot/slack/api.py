@@ -28,8 +28,8 @@ from .governor import Rank, Want, rank_of
 
 _log = logging.getLogger(__name__)
 
-_LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO}
-"""Our bug is an error; that a human pressed Stop is nothing to warn of."""
+_LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO, Fault.SEALED: logging.INFO}
+"""Our bug is an error; that a stream ended, by a human's Stop or by its age, is nothing to warn of."""
 
 _FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
 """Methods that write and take no JSON body either: slack_sdk sends them as forms."""
