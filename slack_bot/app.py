@@ -22,7 +22,6 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from .a2a.agent import Agent, new_http
-from .a2a.habits import HABITS
 from .clock import Clock, loop_clock
 from .dispatch import Desk
 from .errors import BotError, SettingsError
@@ -95,19 +94,9 @@ async def build(
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
         agent = Agent(http, settings.agent, clock)
-        learned = await store.lore.learned(agent.name)
-        agent.habits = {name: learned[name] for name in HABITS if name in learned}
-        if settings.agent.wire == "auto":
-            agent.wire = learned.get("wire")
+        agent.recall(await store.lore.learned(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
-        api = SlackApi(
-            web_client,
-            clock,
-            watchers,
-            settings.stream.retry_later,
-            gate=LocalGate(settings.governor, clock),
-            write_timeout=settings.slack.slack_write_timeout,
-        )
+        api = _new_api(settings, web_client, clock, watchers)
         desk = Desk(agent, store, api, settings, clock, watchers)
         door = SlackDoor(web_client, web_client.token or "")
         bolt = _new_bolt(settings, slack_session, door)
@@ -124,6 +113,17 @@ async def build(
             bolt=bolt,
             closers=stack.pop_all(),
         )
+
+
+def _new_api(settings: Settings, client: AsyncWebClient, clock: Clock, watcher: Watcher) -> SlackApi:
+    return SlackApi(
+        client,
+        clock,
+        watcher,
+        settings.stream.retry_later,
+        gate=LocalGate(settings.governor, clock),
+        write_timeout=settings.slack.slack_write_timeout,
+    )
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, door: SlackDoor) -> AsyncApp:

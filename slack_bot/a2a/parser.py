@@ -105,6 +105,11 @@ class EventParser:
         return bool(self._final_told or self._best.get(Kind.PARTIAL))
 
     @property
+    def answers_in_status(self) -> bool:
+        """The agent's working-status text is taken for its answer."""
+        return self._answer.believes(STATUS)
+
+    @property
     def asks(self) -> bool:
         """The agent asked for the human."""
         return self._form is not None or self._state.is_asking
@@ -315,9 +320,7 @@ class EventParser:
             self._ending_message = said.text
             return [TaskEnded(TaskEnd(state.value), said.text, why="task state")]
         events = self._aside(said)
-        if not said.text.strip():
-            if said.text and self._answer.believes(STATUS):
-                return [*events, *self._answer.status(said.text, "working-status text")]
+        if not said.text:
             return events or [nothing(f"task is {state}")]
         if said.calls_a_tool or self._convention.default is not Kind.ANSWER:
             return [Narrated(said.text, why="working-status text"), *events]
