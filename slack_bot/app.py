@@ -22,7 +22,6 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from .a2a.agent import Agent, new_http
-from .a2a.habits import HABITS
 from .clock import Clock, loop_clock
 from .dispatch import Desk
 from .errors import BotError, SettingsError
@@ -95,10 +94,7 @@ async def build(
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
         agent = Agent(http, settings.agent, clock)
-        learned = await store.lore.learned(agent.name)
-        agent.habits = {name: learned[name] for name in HABITS if name in learned}
-        if settings.agent.wire == "auto":
-            agent.wire = learned.get("wire")
+        agent.recall(await store.lore.learned(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
         api = _new_api(settings, web_client, clock, watchers)
         desk = Desk(agent, store, api, settings, clock, watchers)

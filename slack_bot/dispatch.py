@@ -241,10 +241,7 @@ class Desk:
 
     async def _learn(self) -> None:
         """Keep what the turn taught about the agent: it saves an attempt next time."""
-        facts = dict(self._agent.habits)
-        if self._agent.wire is not None and self._settings.agent.wire == "auto":
-            facts["wire"] = self._agent.wire
-        lore = self._store.lore
+        facts, lore = self._agent.facts, self._store.lore
         try:
             known = await lore.learned(self._agent.name) if facts else {}
             for name, value in facts.items():

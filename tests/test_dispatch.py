@@ -13,8 +13,9 @@ from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnClosed
 from slack_bot.store.contracts import Conversation
 from slack_bot.store.memory import MemoryStore
+from slack_bot.tools.tape import Moment, Tape
 from slack_bot.turn.record import Outcome, Question, ThreadKey, TurnResult
-from tests.whole_bot import CHANNEL, Bot, answer, failure, on_virtual_time, question, whole_bot
+from tests.whole_bot import CHANNEL, Bot, answer, failure, on_virtual_time, question, status, task, whole_bot
 
 
 def thread_of(root: str) -> ThreadKey:
@@ -198,6 +199,38 @@ async def test_the_agent_s_wire_is_learned_for_the_next_start() -> None:
         assert await store.lore.learned(bot.app.agent.name) == {"wire": "0.3"}
     async with whole_bot(store=store) as bot:
         assert bot.app.agent.wire == "0.3"
+
+
+def said_in_status(*words: str) -> Tape:
+    """An agent that writes its answer into the working status, and in the end into an artifact."""
+    whole = "".join(words)
+    artifact = {"artifactId": "a", "parts": [{"kind": "text", "text": whole}]}
+    last = {"kind": "artifact-update", "taskId": "task-1", "contextId": "ctx-1", "artifact": artifact}
+    events = [task(), *(status("working", word) for word in words), last, status("completed")]
+    moments = [Moment(0.5 + 2.0 * number, event=event) for number, event in enumerate(events)]
+    return Tape({"wire": "0.3"}, (*moments, Moment(moments[-1].t, end="closed")))
+
+
+@on_virtual_time
+async def test_where_an_agent_s_answer_stands_is_learned_and_the_next_one_is_live() -> None:
+    store, said = MemoryStore(), ("One line.\n", "And another.\n", "And a third.\n")
+    async with whole_bot(said_in_status(*said), store=store) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(5.5)
+        assert bot.read(root) == [], "nobody knows yet that this is the answer"
+        await bot.idle()
+        assert bot.read(root) == ["".join(said)]
+        assert (await store.lore.learned(bot.app.agent.name))["answer_from"] == "status"
+        root = await bot.ask("hi again")
+        await asyncio.sleep(5.5)
+        assert bot.read(root) == ["".join(said[:2])]
+        await bot.idle()
+        assert bot.read(root) == ["".join(said)]
+    async with whole_bot(said_in_status(*said), store=store) as bot:
+        root = await bot.ask("after a restart")
+        await asyncio.sleep(5.5)
+        assert bot.read(root) == ["".join(said[:2])]
+        await bot.idle()
 
 
 class BrokenStore(MemoryStore):

@@ -22,6 +22,7 @@ from .auth import Credentials, missing
 from .card import Card
 from .client import Client
 from .frames import Received, Snapshot
+from .habits import HABITS
 from .lookup import fetch_card
 from .origins import Origins, bare, place_of
 from .requests import HISTORY_LENGTH, WIRES, Asking, Wire, other
@@ -57,7 +58,7 @@ class Agent:
         self._fetching = asyncio.Lock()
         self._wire: Wire | None = None
         self.habits: dict[str, str] = {}
-        """What was learned about how it answers (`habits`), by name. May be set from the store."""
+        """What was learned about how it answers (`habits`), by name; the turns add to it."""
         self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
         """Stable key for the store: origin and path of the configured URL, without credentials."""
 
@@ -69,6 +70,18 @@ class Agent:
     @wire.setter
     def wire(self, value: str | None) -> None:
         self._wire = next((wire for wire in WIRES if wire == value), None)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What was learned and saves an attempt next time, by name: for the store."""
+        learned = self._wire is not None and self._settings.wire == "auto"
+        return {**self.habits, "wire": str(self._wire)} if learned else dict(self.habits)
+
+    def recall(self, facts: Mapping[str, str]) -> None:
+        """Know what was learned before. What the settings say counts more."""
+        self.habits = {name: facts[name] for name in HABITS if name in facts}
+        if self._settings.wire == "auto":
+            self.wire = facts.get("wire")
 
     async def prepare(self) -> Card:
         """The agent's card, at most `card_ttl` seconds old; an older one if it cannot be had anew.

@@ -315,9 +315,7 @@ class EventParser:
             self._ending_message = said.text
             return [TaskEnded(TaskEnd(state.value), said.text, why="task state")]
         events = self._aside(said)
-        if not said.text.strip():
-            if said.text and self._answer.believes(STATUS):
-                return [*events, *self._answer.status(said.text, "working-status text")]
+        if not said.text:
             return events or [nothing(f"task is {state}")]
         if said.calls_a_tool or self._convention.default is not Kind.ANSWER:
             return [Narrated(said.text, why="working-status text"), *events]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..turn.form import Form
+from ..turn.form import Field, Form
 from .frames import Part
 from .readable import as_markdown, beside
 from .reading import form_in, words
@@ -19,13 +19,35 @@ from .toolparts import tool_part
 
 def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
     """The question in `parts`, with `prompt`, the text beside them. None: no more than the prompt."""
-    if (form := form_in(parts, prompt)) is not None:
+    if (form := form_in(parts, prompt) or _schema_in(parts, prompt)) is not None:
         return form
     said = [prompt.strip()] if prompt.strip() else []
     for part in parts:
         for each in _asked(part, "\n".join(said)):
             said.append(each)
     return Form("\n\n".join(said)) if len(said) > bool(prompt.strip()) else None
+
+
+def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
+    """A question as a JSON schema of the answer, bare or in an object that calls itself a form."""
+    for part in parts:
+        data = part.data if isinstance(part.data, Mapping) else {}
+        inner = data.get("schema")
+        schema = inner if isinstance(inner, Mapping) else data
+        properties = schema.get("properties")
+        if schema.get("type") == "object" and isinstance(properties, Mapping) and properties:
+            needed = schema.get("required")
+            required = needed if isinstance(needed, list) else []
+            rows = [(str(name), about) for name, about in properties.items() if isinstance(about, Mapping)]
+            fields = tuple(_field(name, about, required=name in required) for name, about in rows)
+            return Form(prompt, fields, words(schema.get("title")) or words(data.get("title")))
+    return None
+
+
+def _field(name: str, about: Mapping[str, Any], *, required: bool) -> Field:
+    choices = about.get("enum")
+    offered = tuple(str(each) for each in choices) if isinstance(choices, list) else ()
+    return Field(name, words(about.get("title")) or words(about.get("description")), offered, required)
 
 
 def _asked(part: Part, said: str) -> Iterator[str]:

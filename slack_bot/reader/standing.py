@@ -45,8 +45,8 @@ class Hearing:
 class Standing:
     """The task of one turn as it is known by now. `now` is in seconds, on one clock.
 
-    `task_id` is the one to ask for; `heard` counts the events of streams. `habits` is what is known of how the
-    agent answers; what this turn teaches is added to it at the end.
+    `task_id` is the one to ask for; `heard` counts the events of streams. `habits` is what is known of how
+    the agent answers; what this turn teaches is added to it at the end.
     """
 
     def __init__(

@@ -28,6 +28,9 @@ from .governor import Rank, Want, rank_of
 
 _log = logging.getLogger(__name__)
 
+_LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO}
+"""Our bug is an error; that a human pressed Stop is nothing to warn of."""
+
 _FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
 """Methods that write and take no JSON body either: slack_sdk sends them as forms."""
 
@@ -250,7 +253,7 @@ class SlackApi:
 
     def _tell(self, method: str, failed: Failed) -> None:
         _log.log(
-            logging.ERROR if failed.fault is Fault.WRONG_CALL else logging.WARNING,
+            _LEVELS.get(failed.fault, logging.WARNING),
             "%s failed: %s (%s), turn %s",
             method,
             failed.error,

@@ -1,4 +1,4 @@
-"""The calls of one turn: those that show text can be dropped while they wait, those that put it to rest can not.
+"""The calls of one turn: those that show text can be dropped while they wait, those that end it can not.
 
 Whoever presses Stop wants nothing more to appear. A write may wait a minute for Slack's budget; it is then
 given up. Nobody knows whether it was under way, so its outcome counts as unknown.
@@ -105,7 +105,7 @@ class Line:
 async def repeated(
     line: Line, method: str, args: Mapping[str, object], *, done: Fault | None = None
 ) -> Done | Failed:
-    """Call what may be repeated, until it has an answer. `done`: refused so the second time, it was applied."""
+    """Call what may be repeated, until it has an answer. Refused as `done` then, it was applied before."""
     result = await line.call(method, args)
     for pause in REPEAT_PAUSES:
         if isinstance(result, Done) or result.fault is not Fault.UNKNOWN:

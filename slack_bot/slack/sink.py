@@ -72,8 +72,9 @@ class Sink:
         return bool(self._delivery.messages)
 
     @property
-    def _is_gone(self) -> bool:
-        return self._delivery.ended is Written.GONE
+    def is_gone(self) -> bool:
+        """Nothing may be written in the thread any more."""
+        return self._delivery.is_gone
 
     @property
     def begins(self) -> bool:
@@ -81,7 +82,7 @@ class Sink:
         return self._delivery.begins
 
     async def show_status(self, text: str) -> None:
-        """Show a typing status; "" clears. Returns at once, never fails; ignored once a message was opened."""
+        """Show a typing status; "" clears. Returns at once, never fails; ignored once a message stands."""
         if not self.opened:
             self._status.show(text)
 
@@ -109,7 +110,7 @@ class Sink:
         self._line.hush()
 
     def pause(self) -> float:
-        """Seconds until a write would be shown at once: where there is no streaming, edits keep a distance."""
+        """Seconds until a write would be shown at once: without streaming, edits keep a distance."""
         return self._delivery.pause(self._clock.monotonic())
 
     def due(self) -> float | None:
@@ -127,7 +128,7 @@ class Sink:
         return await self.tend()
 
     async def tend(self) -> Written:
-        """Do what the time asks for: show what waits, begin a new message before the old one grows too old."""
+        """Do what the time asks for: show what waits, begin a new message before one grows too old."""
         delivery = self._delivery
         if delivery.ended is None and delivery.is_live:
             if not self.opened:
@@ -145,7 +146,7 @@ class Sink:
         """
         await self._status.close()
         delivery = self._delivery
-        if self._is_gone:
+        if delivery.is_gone:
             return
         if self._finished:
             await self._post_note(ending)
@@ -161,7 +162,7 @@ class Sink:
         finally:
             self._api.give_back()
             await delivery.settling.sweep(delivery.known())
-            if not self._is_gone:
+            if not delivery.is_gone:
                 await delivery.streams.rest_session(_session(ending))
             if not self._posted and not delivery.messages:
                 await self._status.clear()
@@ -228,7 +229,7 @@ class Sink:
     async def _post_note(self, ending: Ending) -> None:
         """The last way to say how a turn ended. SlackError if the reader would be left without it."""
         delivery = self._delivery
-        if delivery.ended is Written.GONE or not (ending.note or ending.form is not None):
+        if delivery.is_gone or not (ending.note or ending.form is not None):
             return
         says = ending.note or blocks.ANSWER_HERE
         posted = await delivery.posts.post("", (), self._under(ending), "note", says=says)

@@ -114,7 +114,7 @@ class Streams:
         return refused or Failed(Fault.WRONG_CALL, "refused")
 
     async def rest_session(self, session: str) -> None:
-        """Make the agent session read `session` ("" for at rest) where the last stop left another. Never fails."""
+        """Make the agent session read `session`, "" for at rest, where the last stop left another."""
         wanted = session or "active"
         if self.session in ("", wanted):
             return

@@ -143,7 +143,7 @@ class Turn:
         self._end: TaskEnded | None = None
         self._cards: dict[str, Card] = {}
         self._steps: dict[str, Step] = {}
-        self._thinking = ""
+        self._thinking: list[str] = []  # in pieces, as the answer
 
     @property
     def latches(self) -> dict[str, bool]:
@@ -171,7 +171,9 @@ class Turn:
         if not event.text.strip():
             return self.state, [Noted(event.why)]
         if not event.passing:
-            self._thinking = event.text if event.replaces else self._thinking + event.text
+            if event.replaces:
+                self._thinking.clear()
+            self._thinking.append(event.text)
         if self.state is State.WAITING:
             return self.state, [ShowStatus(RESPONDING, f"narration: {event.why}")]
         return self.state, [Noted(f"narration is not shown as text: {event.why}")]
@@ -252,7 +254,8 @@ class Turn:
         state = _CARD_STATES[step.state]
         details, closes = "", state is not CardState.RUNNING
         if closes:
-            details, self._thinking = self._thinking.strip(), ""
+            details = "".join(self._thinking).strip()
+            self._thinking.clear()
         return Card(step.id, step.title, state, details=details)
 
     def _retitle(self, steps: tuple[Step, ...]) -> list[Action]:

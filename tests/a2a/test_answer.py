@@ -195,3 +195,13 @@ def test_what_was_held_of_a_failed_task_is_no_answer(state: TaskState) -> None:
     told = tell(SUBMITTED, *[working(*text(word)) for word in WORDS], StatusUpdate("t", "c", state))
     assert told.shown == ""
     assert told.lessons == {}
+
+
+def test_a_delta_of_white_space_keeps_two_words_apart() -> None:
+    deltas = [working(*text(each)) for each in ("said", " ", "stands")]
+    frames = (SUBMITTED, *deltas, artifact(text("said stands")), COMPLETED)
+    first, second = twice(*frames)
+    assert first.lessons == {"answer_from": "status"}
+    assert first.shown == second.shown == "said stands"
+    assert tell(*frames[:-2], habits=first.lessons).live == "said stands"
+    assert tell(SUBMITTED, *deltas, COMPLETED).shown == "said stands"

@@ -20,10 +20,20 @@ DEPLOY = {"question": "Deploy?", "env": "prod"}
 INTERRUPT = {"interruptId": "i", "name": "approval", "reason": {"amount": 5}}
 
 
+SCHEMA = {
+    "type": "object",
+    "properties": {"env": {"enum": ["prod", "dev"], "title": "Where"}, "n": {"type": "integer"}, "x": 1},
+    "required": ["env"],
+}
+FIELDS = (Field("env", "Where", ("prod", "dev"), required=True), Field("n"))
+
+
 @pytest.mark.parametrize(
     ("parts", "prompt", "asked"),
     [
         ((), "Which?", None),
+        ((data({"type": "form", "title": "Go", "schema": SCHEMA}),), "Which?", Form("Which?", FIELDS, "Go")),
+        ((data(SCHEMA),), "", Form("", FIELDS)),
         ((Part(text="Which?"),), "Which?", None),
         ((data({"fields": [{"id": "env"}]}),), "Which?", Form("Which?", (Field("env"),))),
         ((data(CALL, adk_type="function_call"),), "", Form("**ask_approval**\n- **amount**: 5")),

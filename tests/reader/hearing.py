@@ -60,7 +60,7 @@ class Scene:
         self.now = asyncio.get_running_loop().time
         self.leaving, self.control, self.settings = leaving, control, settings
         self.told = Told()
-        self.standing = Standing(task_id, settings, self.told.hearing(), self.now)
+        self.standing = Standing(task_id, settings, self.told.hearing(), self.now, {})
         self.ear = Ear(self.standing, leaving, settings, self.now)
 
 

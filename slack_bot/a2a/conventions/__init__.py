@@ -8,9 +8,7 @@ need none: what they do is learned (`habits`), and a dialect only saves the firs
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..frames import Artifact, ArtifactUpdate, Frame, Metadata, Snapshot, StatusUpdate
+from ..frames import Artifact, ArtifactUpdate, Frame, Snapshot, StatusUpdate
 from .adk import ADK
 from .agno import AGNO
 from .caipe import CAIPE, CAIPE_02
@@ -28,19 +26,17 @@ __all__ = ["BY_NAME", "CAIPE", "CAIPE_02", "GENERIC", "Convention", "Kind", "rec
 
 def recognise(frame: Frame) -> Convention | None:
     """The dialect that `frame` gives away, or None if it could be anybody's."""
-    if any(CAIPE.knows(artifact.name) for artifact in _artifacts(frame)):
-        return CAIPE
-    return ADK if any(ADK.signed(metadata) for metadata in _metadata(frame)) else None
+    for artifact in _artifacts(frame):
+        if CAIPE.knows(artifact.name):
+            return CAIPE
+        if ADK.signed(artifact.metadata):
+            return ADK
+    if isinstance(frame, ArtifactUpdate | Snapshot | StatusUpdate) and ADK.signed(frame.metadata):
+        return ADK
+    return None
 
 
 def _artifacts(frame: Frame) -> tuple[Artifact, ...]:
     if isinstance(frame, ArtifactUpdate):
         return (frame.artifact,)
     return frame.artifacts if isinstance(frame, Snapshot) else ()
-
-
-def _metadata(frame: Frame) -> Iterator[Metadata]:
-    if isinstance(frame, ArtifactUpdate | Snapshot | StatusUpdate):
-        yield frame.metadata
-    for artifact in _artifacts(frame):
-        yield artifact.metadata

@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from ..frames import Metadata
 
+_REMEMBERED = 200  # names; an agent that makes up more is asked about again
+
 
 class Kind(StrEnum):
     """What an artifact is, before its flags are read. The values are what `replay` counts events by."""
@@ -57,20 +59,28 @@ class Convention:
     signs: tuple[str, ...] = ()
     answer_from: str = ""
     narrates_before_tools: bool = False
+    _kinds: dict[str, Kind | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def knows(self, name: str) -> bool:
         """`name` is an artifact name that only this dialect gives a meaning to."""
-        return name in self.exact or any(pattern.search(name) for pattern, _ in self.patterns)
+        return self._named(name) is not None
 
     def signed(self, metadata: Metadata) -> bool:
         """`metadata` has a key that only this dialect uses."""
-        return bool(self.signs) and any(key.startswith(self.signs) for key in metadata)
+        return any(key.startswith(self.signs) for key in metadata) if metadata and self.signs else False
 
     def kind(self, name: str) -> Kind:
         """What an artifact called `name` is."""
-        if name in self.exact:
-            return self.exact[name]
-        return next((kind for pattern, kind in self.patterns if pattern.search(name)), self.default)
+        return self._named(name) or self.default
+
+    def _named(self, name: str) -> Kind | None:
+        """What the table says about `name`, remembered: every chunk of an answer asks."""
+        if name not in self._kinds:
+            if len(self._kinds) >= _REMEMBERED:
+                self._kinds.clear()
+            matching = (kind for pattern, kind in self.patterns if pattern.search(name))
+            self._kinds[name] = self.exact.get(name) or next(matching, None)
+        return self._kinds[name]
 
     def is_noise(self, text: str) -> bool:
         """`text` says nothing that a reader would miss."""
