@@ -105,6 +105,11 @@ class EventParser:
         return bool(self._final_told or self._best.get(Kind.PARTIAL))
 
     @property
+    def answers_in_status(self) -> bool:
+        """The agent's working-status text is taken for its answer."""
+        return self._answer.believes(STATUS)
+
+    @property
     def asks(self) -> bool:
         """The agent asked for the human."""
         return self._form is not None or self._state.is_asking
