@@ -146,6 +146,8 @@ class _Run:
             self._sink.hush()
         else:
             await self._finish()
+            if self._sink.is_gone:
+                self._gone.set()
 
     async def _hush_when_stopped(self) -> None:
         """A write may wait a minute for Slack's budget; who presses Stop does not wait for it."""
