@@ -55,6 +55,8 @@ def test_files() -> None:
 def test_what_the_text_says_already_is_not_said_again() -> None:
     data = Part(data={"count": 3, "name": "fox"}, has_data=True)
     assert beside(data, "The fox was seen 3 times.") == ""
+    empty = Part(data={"note": None}, has_data=True)
+    assert beside(empty, "The fox.") == ""
     assert beside(data, "The fox.") == "- **count**: 3\n- **name**: fox"
     assert (
         beside(Part(data={"a": 1}, has_data=True, metadata={"mimeType": "application/json+a2ui"}), "") == ""
