@@ -188,14 +188,16 @@ class EventParser:
             return answer
         return ending if contains(ending, answer) else f"{answer.rstrip()}\n\n{ending}"
 
+    def _envelope_form(self) -> Form | None:
+        """The question that the JSON around an answer asks."""
+        forms = (form_of(gate.data) for gate in self._answer.envelopes if gate.data is not None)
+        return next((form for form in forms if form is not None), None)
+
     def _envelope_question(self) -> list[Event]:
-        """A question that the JSON around an answer asks."""
-        for gate in self._answer.envelopes:
-            form = form_of(gate.data) if gate.data is not None else None
-            if form is not None and self._form is None:
-                self._form = form
-                return [HumanAsked(form, why="the answer's envelope asks")]
-        return []
+        if self._form is not None or (form := self._envelope_form()) is None:
+            return []
+        self._form = form
+        return [HumanAsked(form, why="the answer's envelope asks")]
 
     # -- frames ----------------------------------------------------------------------------------------------
 
@@ -333,7 +335,7 @@ class EventParser:
         found = question_in(message.parts, prompt) if message else None
         if found is not None and not found.fields and contains(self._answer.text(ARTIFACT), prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
-        known = self._form
+        known = self._form or self._envelope_form()
         if known is not None and (found is None or not found.fields):
             said = found.prompt if found is not None else prompt
             found = Form(said or known.prompt, known.fields, known.title)

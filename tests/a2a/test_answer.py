@@ -64,6 +64,9 @@ def test_growing_json_is_shown_as_its_content_and_asks_what_it_asks() -> None:
         told = tell(*streamed(*chunks, name=name))
         assert told.live == told.shown == FOX + "?"
         assert told.asked == "- **env**"
+        waits = StatusUpdate("t", "c", TaskState.INPUT_REQUIRED)
+        told = tell(SUBMITTED, *streamed(*chunks, name=name), waits)
+        assert (told.live, told.asked) == (FOX + "?", "- **env**")
 
 
 def test_growing_json_as_snapshots() -> None:
