@@ -96,14 +96,7 @@ async def build(
         agent = Agent(http, settings.agent, clock)
         agent.recall(await store.lore.learned(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
-        api = SlackApi(
-            web_client,
-            clock,
-            watchers,
-            settings.stream.retry_later,
-            gate=LocalGate(settings.governor, clock),
-            write_timeout=settings.slack.slack_write_timeout,
-        )
+        api = _new_api(settings, web_client, clock, watchers)
         desk = Desk(agent, store, api, settings, clock, watchers)
         door = SlackDoor(web_client, web_client.token or "")
         bolt = _new_bolt(settings, slack_session, door)
@@ -120,6 +113,17 @@ async def build(
             bolt=bolt,
             closers=stack.pop_all(),
         )
+
+
+def _new_api(settings: Settings, client: AsyncWebClient, clock: Clock, watcher: Watcher) -> SlackApi:
+    return SlackApi(
+        client,
+        clock,
+        watcher,
+        settings.stream.retry_later,
+        gate=LocalGate(settings.governor, clock),
+        write_timeout=settings.slack.slack_write_timeout,
+    )
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, door: SlackDoor) -> AsyncApp:

@@ -48,6 +48,8 @@ from .turn.safety import Safety, neutralise
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
+_EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
+_TICK = 0.001  # seconds to rest at least: what is due in less than a clock can tell would keep the loop busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ class _Run:
         self._wake = asyncio.Event()
         self._gone = asyncio.Event()
         self._slot_asked_at: float | None = None  # since when something waits for Slack's budget
+        self._late = False  # no stream could be started in time
         self._close: Close | None = None
         self._rewrite: str | None = None
         self._form: Form | None = None
@@ -231,17 +234,17 @@ class _Run:
                 return goes_on  # the end takes the place in the line, and all that is left with it
             self._slot_asked_at = None
             return await self._write_now(self._outbox.batch(now))
-        elif self._rewrite is None and self._sink.due() == 0.0:
-            return self._goes_on(await self._sink.tend())
         return goes_on
 
     def _is_due(self, now: float) -> bool:
-        return self._outbox.is_due(now) and self._sink.pause() == 0.0
+        return (self._outbox.is_due(now) and self._sink.pause() == 0.0) or self._sink.due() == 0.0
 
     async def _write_now(self, batch: Batch) -> bool:
-        if batch.is_empty:
-            return self._close is None
-        return self._goes_on(await self._sink.write(batch), batch.text)
+        if not batch.is_empty:
+            return self._goes_on(await self._sink.write(batch), batch.text)
+        if self._sink.due() == 0.0:
+            return self._goes_on(await self._sink.tend())
+        return self._close is None
 
     def _goes_on(self, written: Written, text: str = "") -> bool:
         """What became of a write. False when there will be no more; the text is the sink's in any case."""
@@ -268,9 +271,15 @@ class _Run:
         if self._slot_asked_at is None:
             self._slot_asked_at = now
             await self._sink.show_status(WRITING)
-        elif now >= self._slot_asked_at + self._options.start_wait and not self._sink.opened:
+        elif self._is_too_late(now):
+            self._late = True
+            self._wake.set()  # the other surface has a slot of its own to wait for
             self._sink.start_late()
             await self._sink.show_status(BUSY)
+
+    def _is_too_late(self, now: float) -> bool:
+        waited = 0.0 if self._slot_asked_at is None else now - self._slot_asked_at
+        return waited >= self._options.start_wait - _EARLY and not self._late and self._sink.begins
 
     async def _rest_until_due(self) -> None:
         if self._close is not None or self._wake.is_set():
@@ -278,21 +287,19 @@ class _Run:
         due = self._next_due() if self._sink.is_live else None
         keep = self._options.stream.status_refresh
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), keep if due is None else min(due, keep))
+            await asyncio.wait_for(self._wake.wait(), keep if due is None else min(max(due, _TICK), keep))
         await self._sink.keep_status()
 
     def _next_due(self) -> float | None:
         """Seconds until there is something to do; None: until somebody says so."""
-        due, tend = self._outbox_due(), self._sink.due()
+        now = self._now()
+        due, tend = self._outbox.due(now), self._sink.due()
         if due is not None:
             due = max(due, self._sink.pause())
-        return min((each for each in (due, tend) if each is not None), default=None)
-
-    def _outbox_due(self) -> float | None:
-        now = self._now()
-        if self._slot_asked_at is None or not self._outbox.is_due(now):
-            return self._outbox.due(now)
-        if self._sink.opened:
+        soonest = min((each for each in (due, tend) if each is not None), default=None)
+        if self._slot_asked_at is None or not self._is_due(now):
+            return soonest
+        if self._late or not self._sink.begins:
             return None
         return max(0.0, self._slot_asked_at + self._options.start_wait - now)
 

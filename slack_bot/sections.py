@@ -165,7 +165,7 @@ class GovernorSettings(Section):
     """Typing statuses in a minute. Slack: 600."""
     posts_per_second: float = Field(default=1.0, gt=0)
     """Posts in a second, in one channel. Slack: 1."""
-    post_burst: float = Field(default=1.0, ge=1)
+    post_burst: float = Field(default=3.0, ge=1)
     """Posts at once, in one channel. Slack tolerates more and does not say how many."""
     reads_per_minute: float = Field(default=50.0, gt=0)
     """Reads of a thread or channel in a minute. Slack: Tier 3, 50."""

@@ -55,12 +55,15 @@ PURE = [
     "a2a/readable.py", "a2a/said.py", "a2a/structured.py", "a2a/toolcalls.py", "a2a/toolparts.py",
     "a2a/resume.py", "a2a/overlay.py", "a2a/card.py", "a2a/origins.py", "a2a/conventions/*.py",
     "slack/orders.py", "slack/faults.py", "slack/blocks.py", "slack/chunks.py", "slack/surface.py",
+    "slack/message.py", "slack/steps.py", "slack/readback.py",
     "slack/budget.py", "slack/governor.py",
     "listeners/inbound.py", "listeners/wording.py",
     "playground/workspace.py", "playground/emulated/*.py", "playground/search.py", "playground/toolbox.py",
     "playground/scenarios.py", "playground/snapshot.py", "playground/playback.py",
     "tools/tape.py", "tools/moments.py", "tools/recording.py", "tools/jsonfile.py", "tools/result.py",
-    "tools/scenario.py", "tools/plain.py",
+    "tools/scenario.py", "tools/plain.py", "tools/framing.py", "tools/masking.py", "tools/taping.py",
+    "tools/scrambling.py", "tools/scrubbing.py", "tools/timeline.py", "tools/figures.py", "tools/canvas.py",
+    "tools/drawing.py", "tools/table.py", "tools/webpage.py", "tools/likeness.py", "tools/comparison.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {

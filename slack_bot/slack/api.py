@@ -8,6 +8,7 @@ who knows what the message should read. Nobody outside this file sees an excepti
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
@@ -26,6 +27,12 @@ from .gate import READS, Gate, Slot
 from .governor import Rank, Want, rank_of
 
 _log = logging.getLogger(__name__)
+
+_LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO}
+"""Our bug is an error; that a human pressed Stop is nothing to warn of."""
+
+_FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
+"""Methods that write and take no JSON body either: slack_sdk sends them as forms."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0  # seconds between attempts where Slack names no time
 
@@ -116,7 +123,7 @@ class SlackApi:
         """Wait for the slot of this turn's next call of `method`, without making it yet.
 
         True: it may be made at once. False: `wake` is called when it may; asking again meanwhile only changes
-        the rank. One method at a time: what was reserved for another is given back.
+        the rank and who is woken. One method at a time: what was reserved for another is given back.
         """
         if self._gate is None:
             return True
@@ -124,8 +131,8 @@ class SlackApi:
             self.give_back()
             want = self._want(method, channel, rank, self._retry_later)
             self._reserved[method] = self._gate.reserve(want, wake)
-        elif rank is not None:
-            self._reserved[method].move(rank)
+        else:
+            self._reserved[method].move(rank_of(method) if rank is None else rank, wake)
         return self._reserved[method].is_settled
 
     def give_back(self) -> None:
@@ -236,21 +243,28 @@ class SlackApi:
 
     async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:
         given = {name: value for name, value in args.items() if value is not None}
-        if method in READS:
-            answer = await self._client.api_call(method, http_verb="GET", params=given)
+        if method in READS or method in _FORMS:
+            given = {name: _as_form(value) for name, value in given.items()}
+            verb = "GET" if method in READS else "POST"
+            answer = await self._client.api_call(method, http_verb=verb, params=given)
         else:
             answer = await self._client.api_call(method, json=given)
         return answer.data if isinstance(answer.data, dict) else {}
 
     def _tell(self, method: str, failed: Failed) -> None:
         _log.log(
-            logging.ERROR if failed.fault is Fault.WRONG_CALL else logging.WARNING,
+            _LEVELS.get(failed.fault, logging.WARNING),
             "%s failed: %s (%s), turn %s",
             method,
             failed.error,
             failed.fault,
             self._turn or "-",
         )
+
+
+def _as_form(value: object) -> object:
+    """A value as a form carries it: lists and objects as JSON."""
+    return json.dumps(value) if isinstance(value, list | dict) else value
 
 
 def _refused(error: SlackApiError) -> Failed:

@@ -1,12 +1,13 @@
 """Brings an answer into the thread, message by message, on the best surface that is left.
 
 The ledger says what comes next, Slack says what became of it, and one table says what to do about that
-(`steps`). Whatever happens, the text goes on where it is known to have got to: a message that takes no more is
-left as it is, and the rest goes into the next one.
+(`steps`). Whatever happens, the text goes on where it is known to have got to: a message that takes no more
+is left as it is, and the rest goes into the next one.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 from collections.abc import Sequence
@@ -33,12 +34,15 @@ _log = logging.getLogger(__name__)
 
 Args = dict[str, Any]
 
+_EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
+_LIFTED = 10_000  # messages where there is no other way to show an answer
+
 
 class Delivery:
     """The messages of one answer. One writer: calls must not overlap.
 
-    `ended` is set when nothing more of the answer may appear. `overflowed`: it has all the messages it may have.
-    Methods raise `SlackError` where Slack cannot be written to at all.
+    `ended` is set when nothing more of the answer may appear. `overflowed`: it has all the messages it may
+    have. Methods raise `SlackError` where Slack cannot be written to at all.
     """
 
     def __init__(
@@ -72,10 +76,20 @@ class Delivery:
         return self.messages[-1] if self.messages else None
 
     @property
+    def is_gone(self) -> bool:
+        """Nothing may be written in the thread any more, not even how the turn ended."""
+        return self.ended is Written.GONE
+
+    @property
     def is_live(self) -> bool:
         """Text may be shown while it comes."""
         live = self.surface in (Surface.NATIVE, Surface.EDIT)
         return live and self.ended is None and not self.overflowed and not self._line.is_hushed
+
+    @property
+    def begins(self) -> bool:
+        """The next write begins a message."""
+        return self.ledger.present is None
 
     def take(self, batch: Batch) -> None:
         """What a batch holds is the delivery's from now on."""
@@ -86,20 +100,21 @@ class Delivery:
     def next_method(self) -> str:
         """The method of the next write, for whoever keeps the budget."""
         if self.surface is not Surface.NATIVE:
-            return "chat.postMessage" if self.ledger.present is None else "chat.update"
-        return "chat.startStream" if self.ledger.present is None else "chat.appendStream"
+            return "chat.postMessage" if self.begins else "chat.update"
+        return "chat.startStream" if self.begins else "chat.appendStream"
 
     def pause(self, now: float) -> float:
         """Seconds until the present surface takes more: edits need their distance."""
         if self.surface is not Surface.EDIT:
             return 0.0
-        return max(0.0, self._edited_at + self._settings.edit_interval - now)
+        left = self._edited_at + self._settings.edit_interval - now
+        return left if left > _EARLY else 0.0
 
     def due(self, now: float) -> float | None:
         """Seconds until `advance` has something to do although nothing more comes; None: never."""
         if not self.is_live:
             return None
-        if self.ledger.waiting.strip() or self._unsent_cards() or self._unsent_title():
+        if self._has_more():
             return self.pause(now)
         deadline = self.ledger.deadline()
         return None if deadline is None else max(0.0, deadline - now)
@@ -113,7 +128,11 @@ class Delivery:
             if self.ledger.in_doubt:
                 await self._settle()
                 continue
+            if self.begins and self._has_more() and not self._may_begin(final=final):
+                return
             cards, title = self._unsent_cards(), self._unsent_title()
+            if not cards and self._book.is_full():
+                self.ledger.rotate()
             weighs = weight(all_chunks("", cards, title, self._settings.card_chars))
             step = self.ledger.next(self._clock.monotonic(), cards=weighs, final=final)
             match step:
@@ -125,6 +144,18 @@ class Delivery:
                     self.overflowed = True
                 case None:
                     return
+
+    def _has_more(self) -> bool:
+        """Something waits that can be seen."""
+        return bool(self.ledger.waiting.strip() or self._unsent_cards() or self._unsent_title())
+
+    def _may_begin(self, *, final: bool) -> bool:
+        """Whether a message may be begun now. What is whole already becomes a post rather than wait."""
+        if self.surface is not Surface.NATIVE or self._line.may_start(self._place.channel):
+            return True
+        if final:
+            self.go_down()
+        return final
 
     def _may_go_on(self, *, final: bool) -> bool:
         if self.ended is not None or self.overflowed or self._line.is_hushed:
@@ -144,7 +175,7 @@ class Delivery:
                 is_last = close is not None and step.chars == len(self.ledger.waiting)
                 ends = close if is_last else Close.CONTINUES if step.ends else None
                 failed = await self._edit(message, write, under if is_last else (), ends)
-        except BaseException:
+        except asyncio.CancelledError:
             self.ledger.unknown()
             raise
         if failed is None:
@@ -273,7 +304,7 @@ class Delivery:
         self._book = CardBook(len(self.messages) + 1, message.book.carried())
 
     async def conclude(self, failed: Failed) -> None:
-        """A call failed for good that shows no text: does the turn end here? SlackError if the token is dead."""
+        """A call failed for good that shows no text: does the turn end here? SlackError for a dead token."""
         step = after_write(failed.fault, opens=False, is_plain=True)
         if step not in ENDS or self.ended is not None:
             return
@@ -289,8 +320,9 @@ class Delivery:
         self.ledger.use(self.limits())
 
     def go_down(self) -> None:
-        """The next surface, for this turn. Nothing once a message was opened."""
-        if not self.messages and self.surface is Surface.NATIVE:
+        """No stream could be started in time: the next message of this turn is none."""
+        if self.begins and self.surface is Surface.NATIVE:
+            self._line.give_back()
             self._set_surface(Step.DOWN)
 
     def limits(self) -> Limits:
@@ -300,7 +332,7 @@ class Delivery:
             rotate_after=chosen.rotate_after if self.surface is Surface.NATIVE else math.inf,
             rotate_grace=chosen.rotate_grace,
             rotate_bytes=min(chosen.rotate_bytes, chosen.max_call_chars),
-            max_segments=10_000 if self._lifted else chosen.max_segments,
+            max_segments=_LIFTED if self._lifted else chosen.max_segments,
             max_call_chars=chosen.max_call_chars,
         )
 
@@ -369,7 +401,7 @@ class Delivery:
         await self.refuse(failed)
 
     async def refuse(self, failed: Failed) -> None:
-        """A message could not be posted. SlackError if the thread is still there: the reader would miss it."""
+        """A message could not be posted. SlackError if the thread is still there: somebody would miss it."""
         await self.conclude(failed)
         if self.ended is not Written.GONE:
             raise SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)

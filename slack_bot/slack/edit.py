@@ -1,7 +1,8 @@
 """Messages that are written as a whole: posted, then edited while the answer grows; and sealed streams anew.
 
-An edit says what the whole message should read, so it may be repeated safely, and one that failed is made good
-by the next. That is why the lower surfaces need no settling, and why it is the last resort of the upper one.
+An edit says what the whole message should read, so it may be repeated safely, and one that failed is made
+good by the next. That is why the lower surfaces need no settling, and why it is the last resort of the upper
+one.
 """
 
 from __future__ import annotations

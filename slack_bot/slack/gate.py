@@ -32,8 +32,8 @@ class Slot(Protocol):
     def is_settled(self) -> bool:
         """`wait` returns at once."""
 
-    def move(self, rank: Rank) -> None:
-        """Go on waiting with another rank. Keeps the place among equals."""
+    def move(self, rank: Rank, wake: Callable[[], None] | None = None) -> None:
+        """Go on waiting with another rank, the place among equals kept; `wake` is called instead."""
 
     async def wait(self, patience: float) -> float | None:
         """Return None when it is granted, or the seconds Slack wants no such call where these are more than
@@ -164,7 +164,8 @@ class _LocalSlot:
     def is_settled(self) -> bool:
         return self._state is not _State.WAITING
 
-    def move(self, rank: Rank) -> None:
+    def move(self, rank: Rank, wake: Callable[[], None] | None = None) -> None:
+        self.wake = wake
         if self._state is _State.WAITING and rank is not self.want.rank:
             self.want = replace(self.want, rank=rank)
             self._gate.line_up(self)

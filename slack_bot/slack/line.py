@@ -1,4 +1,4 @@
-"""The calls of one turn: those that show text can be dropped while they wait, those that put it to rest can not.
+"""The calls of one turn: those that show text can be dropped while they wait, those that end it can not.
 
 Whoever presses Stop wants nothing more to appear. A write may wait a minute for Slack's budget; it is then
 given up. Nobody knows whether it was under way, so its outcome counts as unknown.
@@ -40,6 +40,15 @@ class Line:
     def hush(self) -> None:
         """Drop the write that waits, and every later one."""
         self._hushed.set()
+        self.give_back()
+
+    def may_start(self, channel: str) -> bool:
+        """Whether a stream may be started at once. If not, its place in the line is kept."""
+        return self._api.reserve("chat.startStream", channel)
+
+    def give_back(self) -> None:
+        """What was reserved for the next call is not used."""
+        self._api.give_back()
 
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
@@ -96,7 +105,7 @@ class Line:
 async def repeated(
     line: Line, method: str, args: Mapping[str, object], *, done: Fault | None = None
 ) -> Done | Failed:
-    """Call what may be repeated, until it has an answer. `done`: refused so the second time, it was applied."""
+    """Call what may be repeated, until it has an answer. Refused as `done` then, it was applied before."""
     result = await line.call(method, args)
     for pause in REPEAT_PAUSES:
         if isinstance(result, Done) or result.fault is not Fault.UNKNOWN:

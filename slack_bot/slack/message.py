@@ -15,9 +15,9 @@ class Message:
     """A message of ours, from its first call on.
 
     `ts` is None until Slack has named it. `text` is the text Slack said ok to, as it was rendered. `doubt` is
-    the text of a call whose answer never came: the message may read that much more (None: no doubt). `is_open`:
-    a stream that nobody is known to have stopped. `is_signed`: what stands under the last message of an answer
-    stands under it. `begun_at` is in wall-clock seconds.
+    the text of a call whose answer never came: the message may read that much more (None: no doubt).
+    `is_open`: a stream that nobody is known to have stopped. `is_signed`: what belongs under the last message
+    of an answer stands under it. `begun_at` is in wall-clock seconds.
     """
 
     surface: Surface
@@ -43,7 +43,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What one call is to show that the message does not show yet. `title` is the plan's, "" for unchanged."""
+    """What one call is to show in addition. `title` is the plan's, "" for unchanged."""
 
     text: str = ""
     cards: Sequence[Card] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .api import Done, Failed
 from .chunks import Close
@@ -30,6 +31,7 @@ class Settling:
         self._streams, self._edits, self._turn = streams, edits, turn
         self._unfound: list[Message] = []  # starts without an answer whose stream may appear yet
         self._unstopped: list[Message] = []
+        self._unhealed: list[Message] = []  # ended by Slack with a card open, and not written anew yet
 
     async def settle(self, message: Message, known: Sequence[str]) -> tuple[bool, Failed | None]:
         """End the doubt about `message`, and its stream. `known`: the ts of the turn's other messages.
@@ -50,13 +52,25 @@ class Settling:
         return False, None
 
     async def stop(self, message: Message) -> Done | Failed:
-        """Stop a stream that goes on in another message. One that cannot be stopped now is remembered."""
-        stopped = await self._streams.stop(message, Close.CONTINUES, session="processing")
-        if message.is_open and isinstance(stopped, Failed) and stopped.fault not in _ENDS:
+        """Stop a stream that goes on in another message. One that cannot be stopped now is remembered.
+
+        A stream that Slack has ended itself keeps its open cards: it is written anew, with them closed.
+        """
+        stopped: Done | Failed = Failed(Fault.SEALED, "not open")
+        if message.is_open:
+            stopped = await self._streams.stop(message, Close.CONTINUES, session="processing")
+        if isinstance(stopped, Done) or stopped.fault in _ENDS:
+            return stopped
+        if message.is_open:
             self._unstopped.append(message)
-        elif isinstance(stopped, Failed) and message.book.closing(Close.CONTINUES):
-            await self._edits.lay(message, message.text, (), Close.CONTINUES)
+        elif message.book.closing(Close.CONTINUES) and not await self._is_healed(message):
+            self._unhealed.append(message)
         return stopped
+
+    async def _is_healed(self, message: Message) -> bool:
+        """Write a message anew whose cards Slack left open."""
+        _, refused = await self._edits.lay(message, message.text, (), Close.CONTINUES)
+        return refused is None
 
     async def is_shown(self, message: Message, sent: str) -> bool:
         """Whether an edited message, read back, shows `sent` behind its text. Not knowing counts as no."""
@@ -69,7 +83,7 @@ class Settling:
     async def _is_found(self, message: Message, known: Sequence[str]) -> bool:
         certain = await self._streams.find(message, known)
         if message.ts is None:
-            self._unfound.append(message)
+            self._unfound.append(replace(message))  # with its doubt, which is how it would be known
         if not certain:
             _log.warning("turn %s: a start without an answer could not be looked for", self._turn)
         return message.ts is not None
@@ -90,11 +104,14 @@ class Settling:
         return stands
 
     async def sweep(self, known: Sequence[str]) -> int:
-        """At the end of a turn: stop what is still open, take away what came late. Returns how many are left."""
+        """The turn ends: stop what is still open, take away what came late. Returns how many are left."""
         left = 0
         for message in self._unstopped:
             await self._streams.stop(message, Close.CONTINUES)
             left += message.is_open
+        for message in self._unhealed:
+            if message.book.closing(Close.CONTINUES) and not await self._is_healed(message):
+                _log.error("turn %s: a message keeps a card that Slack left open", self._turn)
         for message in self._unfound:
             await self._streams.find(message, known, looks=1)
             if message.ts is not None:
@@ -102,5 +119,5 @@ class Settling:
                 left += message.is_open or not await self._edits.delete(message)
         if left:
             _log.error("turn %s: %d streams could not be stopped", self._turn, left)
-        self._unstopped, self._unfound = [], []
+        self._unstopped, self._unfound, self._unhealed = [], [], []
         return left

@@ -71,8 +71,18 @@ class Sink:
         """A message of the answer stands in the thread, or may."""
         return bool(self._delivery.messages)
 
+    @property
+    def is_gone(self) -> bool:
+        """Nothing may be written in the thread any more."""
+        return self._delivery.is_gone
+
+    @property
+    def begins(self) -> bool:
+        """The next write begins a message."""
+        return self._delivery.begins
+
     async def show_status(self, text: str) -> None:
-        """Show a typing status; "" clears. Returns at once, never fails; ignored once a message was opened."""
+        """Show a typing status; "" clears. Returns at once, never fails; ignored once a message stands."""
         if not self.opened:
             self._status.show(text)
 
@@ -94,15 +104,13 @@ class Sink:
     def start_late(self) -> None:
         """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
         self._delivery.go_down()
-        self._api.give_back()
 
     def hush(self) -> None:
         """The human pressed Stop: a write that waits is dropped, and none is made any more."""
         self._line.hush()
-        self._api.give_back()
 
     def pause(self) -> float:
-        """Seconds until a write would be shown at once: where there is no streaming, edits keep a distance."""
+        """Seconds until a write would be shown at once: without streaming, edits keep a distance."""
         return self._delivery.pause(self._clock.monotonic())
 
     def due(self) -> float | None:
@@ -120,7 +128,7 @@ class Sink:
         return await self.tend()
 
     async def tend(self) -> Written:
-        """Do what the time asks for: show what waits, begin a new message before the old one grows too old."""
+        """Do what the time asks for: show what waits, begin a new message before one grows too old."""
         delivery = self._delivery
         if delivery.ended is None and delivery.is_live:
             if not self.opened:
@@ -138,13 +146,11 @@ class Sink:
         """
         await self._status.close()
         delivery = self._delivery
-        if delivery.ended is Written.GONE:
+        if delivery.is_gone:
             return
         if self._finished:
             await self._post_note(ending)
             return
-        if not self.opened and self.is_live and not self.may_write(Rank.START, lambda: None):
-            self.start_late()  # whole before its stream could start: one post
         if self._line.is_hushed:
             ending = replace(ending, outcome=Outcome.STOPPED)
         try:
@@ -156,6 +162,8 @@ class Sink:
         finally:
             self._api.give_back()
             await delivery.settling.sweep(delivery.known())
+            if not delivery.is_gone:
+                await delivery.streams.rest_session(_session(ending))
             if not self._posted and not delivery.messages:
                 await self._status.clear()
 
@@ -191,8 +199,7 @@ class Sink:
             else:
                 delivery.lift()
                 await delivery.advance(under=self._under(ending), close=close)
-        session = "suspended" if ending.outcome is Outcome.ASKED else ""
-        return await delivery.close(self._under(ending), close, session)
+        return await delivery.close(self._under(ending), close, _session(ending))
 
     async def _rewrite(self, text: str, ending: Ending) -> bool:
         """Make what stands in the thread read `text` instead."""
@@ -222,7 +229,7 @@ class Sink:
     async def _post_note(self, ending: Ending) -> None:
         """The last way to say how a turn ended. SlackError if the reader would be left without it."""
         delivery = self._delivery
-        if delivery.ended is Written.GONE or not (ending.note or ending.form is not None):
+        if delivery.is_gone or not (ending.note or ending.form is not None):
             return
         says = ending.note or blocks.ANSWER_HERE
         posted = await delivery.posts.post("", (), self._under(ending), "note", says=says)
@@ -238,6 +245,11 @@ class Sink:
 def _close(ending: Ending) -> Close:
     """How the turn's end reads on a card that was still running."""
     return Close.FAILED if ending.outcome in _BAD_ENDS else Close.DONE
+
+
+def _session(ending: Ending) -> str:
+    """How the thread's agent session reads afterwards; "" for at rest (facts: Slack 1.9)."""
+    return "suspended" if ending.outcome is Outcome.ASKED else ""
 
 
 def _joined(text: str, question: str, *, goes_on: bool) -> str:

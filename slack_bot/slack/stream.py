@@ -35,6 +35,8 @@ class Streams:
         self._line, self._place, self._settings, self._clock = line, place, settings, clock
         self.is_plain = False
         """Slack refused a form: from now on streams take text only."""
+        self.session = ""
+        """What the thread's agent session reads by these streams (facts: Slack 1.9); "" without any."""
 
     async def send(self, message: Message, write: Write) -> Failed | None:
         """Open the stream with `write`, or append it. None: Slack shows it. Sets the message's doubt."""
@@ -49,10 +51,11 @@ class Streams:
             result = Failed(Fault.UNKNOWN, "unreadable")
         if isinstance(result, Failed):
             message.doubt = write.text if result.fault is Fault.UNKNOWN else before
-            message.is_open = message.is_open and result.fault not in (Fault.SEALED, Fault.STOPPED)
+            self._note_end(message, result)
             if result.fault is Fault.UNKNOWN:
                 message.book.confirm(write.cards, unsure=True)
             return result
+        self.session = "processing"
         message.ts, message.is_open, message.doubt = message.ts or result.ts, True, None
         message.text += write.text
         message.title = write.title or message.title
@@ -73,6 +76,11 @@ class Streams:
 
     def _address(self, message: Message) -> Args:
         return {"channel": self._place.channel, "ts": message.ts}
+
+    def _note_end(self, message: Message, failed: Failed) -> None:
+        """Slack has ended the stream by itself, and with it the work of the session."""
+        if failed.fault in (Fault.SEALED, Fault.STOPPED):
+            message.is_open, self.session = False, "active"
 
     async def stop(
         self, message: Message, close: Close, under: Sequence[Args] = (), *, session: str = ""
@@ -95,14 +103,27 @@ class Streams:
             result = await repeated(self._line, "chat.stopStream", args, done=Fault.SEALED)
             if isinstance(result, Done):
                 message.is_open = False
+                self.session = session or "active"
                 if args.get("chunks") or not chunks:
                     message.book.closed(closing)
                 return refused or result
             refused = refused or result
             if result.fault not in (Fault.WRONG_CALL, Fault.FULL):
-                message.is_open = message.is_open and result.fault not in (Fault.SEALED, Fault.STOPPED)
+                self._note_end(message, result)
                 return result
         return refused or Failed(Fault.WRONG_CALL, "refused")
+
+    async def rest_session(self, session: str) -> None:
+        """Make the agent session read `session`, "" for at rest, where the last stop left another."""
+        wanted = session or "active"
+        if self.session in ("", wanted):
+            return
+        place, self.session = self._place, wanted
+        args: Args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": wanted}
+        result = await self._line.call("agents.sessions.setStatus", args, patience=0)
+        if isinstance(result, Failed) and not session:
+            args["status"] = ""  # the older method speaks to the session too (facts: Slack 4)
+            await self._line.call("assistant.threads.setStatus", args, patience=0)
 
     async def find(self, message: Message, known: Sequence[str], *, looks: int = _ENOUGH_LOOKS) -> bool:
         """Look for the stream that a start without an answer may have opened; sets `ts` if it is there.

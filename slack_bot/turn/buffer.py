@@ -20,7 +20,10 @@ _MARGIN = 400  # characters read beyond one call's worth, to know what follows t
 _PAUSES_IN_AGE = (
     5  # a pause is this part of the answer's age: the reader never misses more than a fifth of it
 )
+_SETTLED = 200  # characters of the window that are safe to be cut behind, before they are not read again
 _GROWTH = 32  # text without a cut is read again when it grew by this part of it: one token, for a line or two
+_SLOW_GROWTH = 8  # the same for more than `_MUCH` characters
+_MUCH = 1_000
 
 
 class StreamBuffer:
@@ -47,6 +50,9 @@ class StreamBuffer:
         self._joined: float | None = None  # the first push since text was handed out for a call
         self._cuts = Cuts()
         self._looked = 0  # how much of the window `_cuts` was told from
+        self._best: int | None = None  # where to cut what is more than a call's worth
+        self._base = 0  # a safe cut of the window from which on it is read
+        self._based = Standing()  # how the message would stand there
         self._began_at: float | None = None  # when the first token of all came
         self._handed: float | None = None  # when what is being shown was handed out
         self._last = 0.0  # when what was shown last was handed out: a slow call is no reason to wait longer
@@ -97,6 +103,7 @@ class StreamBuffer:
         self._forced = max(0, self._forced - len(text))
         self._standing = self._standing.then(text)
         self._cuts, self._looked = Cuts(), 0
+        self._best, self._base, self._based = None, 0, self._standing
         waited = now if self._joined is None else self._joined
         self._since = waited if self._is_visible(self._length) else None
         self.begun = self.begun or bool(text.strip())
@@ -160,20 +167,32 @@ class StreamBuffer:
         new = self._window[self._looked :]
         if not new or self._cuts.line:
             return
-        if "\n" not in new and (self._cuts.safe or len(new) * _GROWTH < self._looked):
+        if "\n" not in new and (self._cuts.safe or not self._has_grown(len(new))):
             return
         self._looked = len(self._window)
-        cuts, lead = survey(self._window, self._max, before=self._standing), self._lead()
-        self._cuts = Cuts(*(at if at > lead else 0 for at in (cuts.line, cuts.safe, cuts.word)))
+        base, lead = self._base, self._lead()
+        found = survey(self._window[base:], self._max - base, before=self._based)
+        cuts = (found.line and base + found.line, base + found.safe, base + found.word)
+        self._cuts = Cuts(*(at if at > lead else 0 for at in cuts))
+        if found.safe > _SETTLED and not found.line:
+            self._base = base + found.safe
+            self._based = self._based.then(self._window[base : self._base])
+
+    def _has_grown(self, new: int) -> bool:
+        """The window is longer by `new` characters than when it was read, which is worth another reading."""
+        return new * (_GROWTH if self._looked < _MUCH else _SLOW_GROWTH) >= max(1, self._looked)
 
     def _cut(self, now: float) -> int:
         """How much of the window goes now; 0: nothing yet, after all."""
         if self._is_forced() and self._forced <= self._max:
             return self._forced
         if self._length > self._max:
-            cut = best_cut(self._window, self._max, before=self._standing)
-            return cut if cut > self._lead() else self._anywhere()
-        self._cuts, self._looked = Cuts(), 0
+            if self._best is None:
+                cut = best_cut(self._window, self._max, before=self._standing)
+                self._best = cut if cut > self._lead() else self._anywhere()
+            return self._best
+        if self._looked < _MUCH or self._has_grown(len(self._window) - self._looked):
+            self._cuts, self._looked = Cuts(), 0
         if not self._has_come(now):
             return 0
         return self._cuts.line or self._cuts.safe or self._cuts.word or self._anywhere()

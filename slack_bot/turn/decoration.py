@@ -80,7 +80,7 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
     if state.table and (standing.line or _is_row(state.table, head)):
         return state.table.lstrip() + _cells_before(standing.line)
     if standing.line:
-        quote = _QUOTE.match(standing.line)
+        quote = _QUOTE.match(last_line)
         bars = quote.group().lstrip() if quote and quote.end() <= _LONGEST_LEAD else ""
     else:
         bars = ""
@@ -88,8 +88,9 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
     if marks:
         is_apart = (head[:1].isspace() or head.startswith(_JOINER)) and not state.code
         return bars + marks + (_JOINER if is_apart else "")
-    if state.header and _RULE_LINE.match(standing.line.rstrip("\n") + head):
-        return state.header.lstrip() + standing.line
+    header = standing.open.header
+    if header and _RULE_LINE.match(standing.line + head):
+        return header.lstrip() + standing.line
     return bars or ("" if standing.line else _levels(last_line, head))
 
 

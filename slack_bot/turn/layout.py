@@ -24,7 +24,6 @@ _CLOSES = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 _FRAGILE = re.compile(r"(?:[*_~`|\\#>-]+|&#?\w*|<\S*)\Z")
 _FRAGILE_REACH = 64  # characters looked back over to keep a run of marks or an entity whole
 _LINE_REACH = 400  # characters of the line before a cut that are looked at
-_NEVER = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +106,13 @@ def quality_at_end(text: str, standing: Standing) -> Rank | None:
     """How good a place the end of `text` is, which stands as `standing`; None: within a word or a mark."""
     state = open_at_end("", before=standing)
     if text.endswith("\n"):
-        if state.fence or state.table or state.header or state.emphasis or state.code:
+        if state.header:
+            return Rank.WORD  # a table's header row, as far as is known
+        if state.fence or state.table or state.emphasis or state.code:
             return Rank.ROW
         rank = Rank.PARAGRAPH if text[:-1].rpartition("\n")[2].strip() == "" else Rank.LINE
         return _leading_on(text[-_LINE_REACH:], rank)
-    if state.emphasis or state.code or state.fence or state.table or state.header:
+    if state.emphasis or state.code or state.fence or state.table:
         return Rank.WORD if text[-1:].isspace() else None
     if not text[-1:].isspace():
         return None
@@ -162,9 +163,9 @@ def _best(
         return found.get(here, 0)
     if found:
         return found[max(found)]
-    if word or anywhere or here is not None:
+    if word or anywhere or here is not None or is_near:
         return word or anywhere
-    return _anywhere(waiting, room)
+    return _anywhere(waiting, max(1, room))
 
 
 def _rank(cut: Cut, text: str) -> Rank:
@@ -185,6 +186,6 @@ def _anywhere(text: str, room: int) -> int:
     """As much as there is room for, without a cut through a cluster, a run of marks or an entity."""
     cut = cluster_cut(text, room)
     fragile = _FRAGILE.search(text[max(0, cut - _FRAGILE_REACH) : cut])
-    if fragile and cut > len(fragile.group()):
+    if fragile and len(fragile.group()) < min(cut, _FRAGILE_REACH):
         cut = cluster_cut(text, cut - len(fragile.group()))
     return cut

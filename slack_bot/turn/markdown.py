@@ -33,7 +33,8 @@ _RULE = re.compile(r":?-+:?")
 _LONE = re.compile(r"[#*|>_~`=:+-]+")
 _NUMBER = re.compile(r"\d{1,9}[.)]")
 _SENTENCE = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*")
-_LONG_LINE = 4_000  # characters of an unfinished line that are read again for each cut
+_LONG_LINE = 300  # characters of an unfinished line that are read again for each cut
+_LONG_ROW = 4_000  # the same, where it may be a table's row
 _LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut before it: a table's separator row
 
 
@@ -72,7 +73,8 @@ class Standing:
 
     def _shortened(self) -> Standing:
         """A line too long to be read again and again: what is open in it is kept, a letter for the rest."""
-        if len(self.line) <= _LONG_LINE:
+        size = len(self.line)
+        if size <= _LONG_LINE or (size <= _LONG_ROW and "|" in self.line):
             return self
         return Standing(_within(self.open, self.line), "x")
 

@@ -20,12 +20,14 @@ nor the time. It is used so:
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field, replace
 
 from .decoration import GUARDS, closer, expected, last_line, opener, seam
 from .layout import Laid, Limits, lay, lay_line, quality_at_end, weigh
 from .markdown import Rank, Standing
 
+_BLOCK_HEAD = re.compile(r"\s*(?:[`~#>+-]|\d|\*(?:\s|$))")
 _HEAD = 2_048  # characters of the waiting text that may decide about how a message begins
 
 
@@ -261,9 +263,7 @@ class Ledger:
         limits = self._limits
         if cards and present.weight + cards > limits.rotate_bytes - limits.reserve:
             return True
-        due = (
-            present.opened_at + limits.rotate_after
-        )  # summed as in `deadline`: a rounding must not part them
+        due = present.opened_at + limits.rotate_after  # summed as in `deadline`: no rounding may part them
         if now >= due + limits.rotate_grace:
             return bool(self._waiting.strip()) or not final
         return now >= due and not final and _ends_well(present)
@@ -349,9 +349,8 @@ def _is_clear(before: str, added: str, head: str) -> bool:
 
 
 def _is_inline(head: str) -> bool:
-    """`head` is no line that must begin a line of its own to look right."""
-    first = head.partition("\n")[0]
-    return "|" not in first and not first.lstrip().startswith(("```", "~~~", "#", ">", "-", "*", "+"))
+    """`head` need not begin a line of its own to look right, however it goes on."""
+    return not _BLOCK_HEAD.match(head) and "|" not in head.partition("\n")[0]
 
 
 def _ends_well(segment: Segment) -> bool:

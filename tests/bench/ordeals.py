@@ -21,7 +21,7 @@ from typing import Any
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from slack_bot.app import App, build
-from slack_bot.observe.facts import Fact, TurnClosed
+from slack_bot.observe.facts import Decided, Fact, TurnClosed
 from slack_bot.playground.inprocess import SlackSession
 from slack_bot.playground.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.playground.workspace import (
@@ -39,6 +39,7 @@ from slack_bot.tools import virtual
 from slack_bot.tools.recording import read_recording
 from slack_bot.tools.replay import replay
 from slack_bot.tools.tape import Recording, Tape
+from slack_bot.turn.actions import Close
 from slack_bot.turn.safety import neutralise
 
 from . import answers, hostile
@@ -70,22 +71,24 @@ class Plan:
     about: str
     source: Tape | Recording
     truth: Truth
-    rate: float
+    scripts: Mapping[str, hostile.Script] = field(default_factory=dict)
     at: float = 0.0
     cut_after: int | None = None
     with_replies: bool = False
-    refused: str = ""
-    weather_seed: str = ""
 
 
 @dataclass(slots=True)
 class Report:
-    """A turn that was run. `seconds` is real time, `took` virtual time; `thread` is what stands there now."""
+    """A turn that was run. `seconds` is real time, `took` virtual time; `thread` is what stands there now.
+
+    `closings` counts how often the turn was decided to be over.
+    """
 
     plan: Plan
     verdict: Verdict
     seconds: float = 0.0
     took: float = 0.0
+    closings: int = 0
     made: list[Call] = field(default_factory=list)
     thread: list[SeenMessage] = field(default_factory=list)
 
@@ -108,10 +111,9 @@ def plan(seed: int, number: int) -> Plan:
         about,
         source,
         truth,
-        0.0 if kind == "calm" else 0.1,
+        hostile.scripts(Random(f"{seed}:{number}:faults"), 0.0 if kind == "calm" else 0.1),
         at=random.uniform(0.0, _length(source) * 1.1),
         with_replies=random.random() < 0.5,
-        weather_seed=f"{seed}:{number}:weather",
     )
     return _of_kind(planned, random)
 
@@ -138,7 +140,7 @@ def _of_kind(planned: Plan, random: Random) -> Plan:
             return replace(planned, cut_after=after)
         case "no streams" | "not this one":
             names = hostile.NOT_HERE if planned.kind == "no streams" else hostile.NOT_THIS_ONE
-            return replace(planned, refused=random.choice(names))
+            return replace(planned, scripts={**planned.scripts, "chat.startStream": [random.choice(names)]})
         case "stopped":
             return replace(planned, truth=_ending(planned.truth, "stopped"))
         case "gone" | "dead" | "archived":
@@ -189,11 +191,13 @@ def run(planned: Plan, *, most_seconds: float = 60.0) -> Report:
     report = Report(planned, Verdict("hung"))
     began = time.perf_counter()
     with _heard() as broken:
+        ordeal = _Ordeal(planned, report, broken)
         try:
             with _bounded(most_seconds):
-                virtual.run(_Ordeal(planned, report, broken).run())
+                virtual.run(ordeal.run())
         except (TookTooLong, TimeoutError, virtual.DeadEnd) as error:
             report.verdict = Verdict("hung", f"{type(error).__name__}: {error}")
+            report.took = ordeal.now
     report.seconds = time.perf_counter() - began
     return report
 
@@ -207,9 +211,15 @@ class _Ordeal:
         self._workspace.add_channel(CHANNEL)
         self._workspace.add_user(USER)
         self._root = ""
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def now(self) -> float:
+        """Virtual seconds, also when it is over."""
+        return self._loop.time() if self._loop is not None else 0.0
 
     async def run(self) -> None:
-        planned = self._plan
+        planned, self._loop = self._plan, asyncio.get_running_loop()
         settings = load(
             {
                 "SLACK_BOT_TOKEN": BOT_TOKEN,
@@ -232,12 +242,12 @@ class _Ordeal:
             store=MemoryStore(),
         )
         async with app:
-            self._befall(hostile.scripts(Random(planned.weather_seed), planned.rate))
-            if planned.refused:
-                self._befall({"chat.startStream": [planned.refused]})
+            self._befall(planned.scripts)
             await self._ask(app)
-            self._report.took = self._clock.monotonic()
+            self._report.took = self.now
         self._report.thread = self._mine()
+        decided = (fact for fact in self._facts if isinstance(fact, Decided))
+        self._report.closings = sum(isinstance(each, Close) for fact in decided for each in fact.actions)
         self._report.verdict = judge(planned.truth, self._scene())
 
     async def _ask(self, app: App) -> None:
@@ -329,20 +339,29 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 @contextmanager
 def _bounded(seconds: float) -> Iterator[None]:
-    """`TookTooLong` out of whatever runs when `seconds` of real time are over, and again each second."""
+    """`TookTooLong` out of whatever runs when `seconds` of real time are over."""
 
     def ring(number: int, frame: FrameType | None) -> None:
         del number
-        where = f"{frame.f_code.co_qualname}:{frame.f_lineno}" if frame is not None else "?"
-        raise TookTooLong(f"{seconds:g} s of real time are over, in {where}")
+        raise TookTooLong(f"{seconds:g} s of real time are over, in {_where(frame)}")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 10.0)  # again, where even the clearing up does not end
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _where(frame: FrameType | None) -> str:
+    """The innermost functions of the bot's."""
+    names: list[str] = []
+    while frame is not None and len(names) < 4:
+        if "slack_bot" in frame.f_code.co_filename and "tests" not in frame.f_code.co_filename:
+            names.append(f"{frame.f_code.co_qualname}:{frame.f_lineno}")
+        frame = frame.f_back
+    return " < ".join(names) or "?"
 
 
 @contextmanager

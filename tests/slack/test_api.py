@@ -110,7 +110,9 @@ class Governed(Scene):
 
     def __init__(self, faults: Any = None, **governor: Any) -> None:
         super().__init__(faults)
-        self.gate = LocalGate(GovernorSettings(rate_share=1.0, **governor), self.clock)
+        self.gate = LocalGate(
+            GovernorSettings(**{"rate_share": 1.0, "post_burst": 1.0, **governor}), self.clock
+        )
         self.door = SlackApi(self.client, self.clock, self.facts.append, 60, gate=self.gate)
 
     def spend(self, method: str) -> None:

@@ -1,7 +1,16 @@
 """Chunks, and the book of cards."""
 
-from slack_bot.slack.chunks import MAX_CARDS, CardBook, batch_chunks, card_text, task_chunk, text_chunk
-from slack_bot.slack.orders import Batch
+from slack_bot.slack.chunks import (
+    CONTINUES,
+    MAX_CARDS,
+    CardBook,
+    Close,
+    all_chunks,
+    card_text,
+    task_chunk,
+    text_chunk,
+    weight,
+)
 from slack_bot.turn.actions import Card, CardState
 
 RUNNING, DONE, ERROR = CardState.RUNNING, CardState.DONE, CardState.ERROR
@@ -9,7 +18,7 @@ RUNNING, DONE, ERROR = CardState.RUNNING, CardState.DONE, CardState.ERROR
 
 def test_a_batch_is_title_then_cards_then_text() -> None:
     card = Card("t1", "Search", RUNNING, details="for streams")
-    assert batch_chunks(Batch("Hello", (card,), "Plan"), (card,), 256) == [
+    assert all_chunks("Hello", (card,), "Plan", 256) == [
         {"type": "plan_update", "title": "Plan"},
         {
             "type": "task_update",
@@ -20,8 +29,8 @@ def test_a_batch_is_title_then_cards_then_text() -> None:
         },
         {"type": "markdown_text", "text": "Hello"},
     ]
-    assert batch_chunks(Batch("Hello"), (), 256) == [text_chunk("Hello")]
-    assert batch_chunks(Batch(plan_title="Plan"), (), 256) == [{"type": "plan_update", "title": "Plan"}]
+    assert all_chunks("Hello", (), "", 256) == [text_chunk("Hello")]
+    assert all_chunks("", (), "Plan", 256) == [{"type": "plan_update", "title": "Plan"}]
 
 
 def test_card_values_are_cut_and_guarded() -> None:
@@ -43,37 +52,106 @@ def test_a_card_without_a_title_is_named_by_its_id() -> None:
     }
 
 
-def test_cards_that_run_end_as_the_turn_did_and_the_others_as_they_did() -> None:
+def test_details_and_output_weigh_twice() -> None:
+    card = Card("t1", "Search", RUNNING, details="é", output="abc")
+    assert weight(all_chunks("Hällo", (card,), "Plan", 256)) == 6 + 6 + 4 + 2 * (2 + 3)
+
+
+def shown(*cards: Card, number: int = 1) -> CardBook:
+    book = CardBook(number)
+    book.want(cards)
+    book.confirm(book.unsent())
+    return book
+
+
+def test_what_slack_has_not_confirmed_is_unsent() -> None:
     book = CardBook()
-    cards = (Card("a", "A", RUNNING), Card("b", "B", ERROR), Card("c", "C", DONE))
-    book.confirm(book.want(cards))
-    assert book.closing(failed=False) == (Card("a", "A", DONE),)
-    assert book.closing(failed=True) == (Card("a", "A", ERROR),)
+    book.want([Card("a", "A", RUNNING, details="one ")])
+    assert book.unsent() == (Card("a", "A", RUNNING, details="one "),)
+    book.want([Card("a", "A again", DONE, details="two")])
+    assert book.unsent() == (Card("a", "A again", DONE, details="one two"),)
+    book.confirm(book.unsent())
+    assert book.unsent() == ()
+    assert not book.is_empty
+    book.want([Card("a", "A again", DONE)])
+    assert book.unsent() == ()
+    book.want([Card("a", "A again", DONE, output="more")])
+    assert book.unsent() == (Card("a", "A again", DONE, output="more"),)
+
+
+def test_cards_that_run_end_as_the_turn_did_and_the_others_as_they_did() -> None:
+    book = shown(Card("a", "A", RUNNING), Card("b", "B", ERROR), Card("c", "C", DONE))
+    assert book.closing(Close.DONE) == (Card("a", "A", DONE),)
+    assert book.closing(Close.FAILED) == (Card("a", "A", ERROR),)
+    book.closed(book.closing(Close.FAILED))
+    assert book.closing(Close.FAILED) == ()
+
+
+def test_a_card_that_goes_on_says_so_and_has_another_id_below() -> None:
+    book = shown(Card("a", "A", RUNNING, details="one"), Card("b", "B", DONE))
+    assert book.closing(Close.CONTINUES) == (Card("a", "A" + CONTINUES, DONE),)
+    below = CardBook(2, book.carried())
+    assert below.unsent() == (Card("a#2", "A", RUNNING),)
+    below.confirm(below.unsent())
+    below.want([Card("a", "A", DONE, details="two")])
+    assert below.unsent() == (Card("a#2", "A", DONE, details="two"),)
+    assert below.closing(Close.DONE) == (Card("a#2", "A", DONE),)
+
+
+def test_a_long_title_still_says_that_it_goes_on() -> None:
+    (card,) = shown(Card("a", "x" * 400, RUNNING)).closing(Close.CONTINUES)
+    assert card.title.endswith("…" + CONTINUES)
+    assert len(card.title) == 256
+
+
+def test_what_may_stand_there_is_closed_whatever_it_is_known_to_read() -> None:
+    book = CardBook()
+    book.want([Card("a", "A", DONE)])
+    book.confirm(book.unsent(), unsure=True)
+    assert book.closing(Close.DONE) == (Card("a", "A", DONE),)
+    book.closed(book.closing(Close.DONE))
+    assert book.closing(Close.DONE) == ()
 
 
 def test_a_card_whose_end_was_never_shown_is_closed_as_it_truly_ended() -> None:
-    book = CardBook()
-    book.confirm(book.want([Card("a", "A", RUNNING, details="one")]))
+    book = shown(Card("a", "A", RUNNING, details="one"))
     book.want([Card("a", "A failed", ERROR, details="two")])
-    assert book.closing(failed=False) == (Card("a", "A failed", ERROR),)
-    assert book.ended(failed=False) == (Card("a", "A failed", ERROR, details="one"),)
+    assert book.closing(Close.DONE) == (Card("a", "A failed", ERROR),)
+    assert book.ended(Close.DONE) == (Card("a", "A failed", ERROR, details="one"),)
+    assert book.present() == (Card("a", "A failed", ERROR, details="onetwo"),)
 
 
 def test_details_and_output_add_up() -> None:
-    book = CardBook()
-    book.confirm(book.want([Card("a", "A", RUNNING, details="one ", output="x")]))
-    book.confirm(book.want([Card("a", "A", DONE, details="two", output="y")]))
-    assert book.ended(failed=False) == (Card("a", "A", DONE, details="one two", output="xy"),)
-    assert book.closing(failed=True) == ()
+    book = shown(Card("a", "A", RUNNING, details="one ", output="x"))
+    book.want([Card("a", "A", DONE, details="two", output="y")])
+    book.confirm(book.unsent())
+    assert book.ended(Close.DONE) == (Card("a", "A", DONE, details="one two", output="xy"),)
+    assert book.closing(Close.FAILED) == ()
+    assert book.wanted() == (Card("a", "A", DONE, details="one two", output="xy"),)
 
 
-def test_a_card_that_was_never_shown_is_never_closed() -> None:
+def test_a_message_that_is_written_as_a_whole_shows_all_its_cards() -> None:
+    book = CardBook(3)
+    book.want([Card("a", "A", RUNNING, details="one")])
+    assert book.present() == (Card("a#3", "A", RUNNING, details="one"),)
+    assert book.present(Close.FAILED) == (Card("a#3", "A", ERROR, details="one"),)
+
+
+def test_a_card_that_was_never_shown_is_never_closed_but_goes_on() -> None:
     book = CardBook()
-    book.want([Card("a", "A", RUNNING)])
-    assert book.closing(failed=False) == book.ended(failed=False) == ()
+    book.want([Card("a", "A", DONE)])
+    assert book.is_empty
+    assert book.closing(Close.DONE) == book.ended(Close.DONE) == ()
+    assert book.carried() == (Card("a", "A", DONE),)
 
 
 def test_a_message_holds_so_many_cards_and_no_more() -> None:
     book = CardBook()
-    assert len(book.want(Card(str(n), "x", RUNNING) for n in range(MAX_CARDS + 5))) == MAX_CARDS
-    assert book.want([Card("0", "x", DONE), Card("new", "x", DONE)]) == (Card("0", "x", DONE),)
+    book.want(Card(str(n), "x", RUNNING) for n in range(MAX_CARDS + 5))
+    assert len(book.unsent()) == MAX_CARDS
+    book.confirm(book.unsent())
+    assert book.unsent() == ()
+    assert book.is_full()
+    book.want([Card("0", "x", DONE)])
+    assert book.unsent() == (Card("0", "x", DONE),)
+    assert len(book.present()) == MAX_CARDS

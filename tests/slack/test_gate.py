@@ -168,6 +168,6 @@ def test_the_budgets_are_those_of_the_settings() -> None:
     starts = limits.methods["chat.startStream"]
     assert (starts.per_second * 60, starts.burst) == pytest.approx((18, 20))
     posts = limits.methods["chat.postMessage"]
-    assert (posts.per_second, posts.burst) == pytest.approx((0.9, 1))
+    assert (posts.per_second, posts.burst) == pytest.approx((0.9, 3))
     assert limits.methods["conversations.replies"].burst == 50
     assert limits_of(GovernorSettings(starts_per_minute=0.5)).methods["chat.startStream"].burst == 1

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.api import Failed
+from slack_bot.slack.api import Done, Failed
 from slack_bot.slack.blocks import context
 from slack_bot.slack.faults import Fault
+from slack_bot.slack.line import Line
 from slack_bot.slack.posts import Posts
 from slack_bot.tools import virtual
 from tests.slack.scene import TURN, Scene
@@ -16,23 +17,23 @@ from tests.slack.scene import TURN, Scene
 POST = "chat.postMessage"
 
 
-def posted(*texts: str, faults: Any = None, crowd: int = 0) -> tuple[Scene, list[Failed | None]]:
+def posted(*texts: str, faults: Any = None, crowd: int = 0) -> tuple[Scene, list[Done | Failed]]:
     """Post `texts` into a thread where `crowd` others have written; returns what became of each."""
 
-    async def go() -> tuple[Scene, list[Failed | None]]:
+    async def go() -> tuple[Scene, list[Done | Failed]]:
         scene = Scene(faults)
         for number in range(crowd):
             scene.workspace.say("U2", "C1", str(number), now=virtual.WALL_ZERO, thread_ts=scene.root)
-        posts = Posts(scene.api, scene.place)
-        return scene, [await posts.post(text, [context("under")], "answer") for text in texts]
+        posts = Posts(Line(scene.api), scene.place)
+        return scene, [await posts.post(text, (), [context("under")], "answer") for text in texts]
 
     return virtual.run(go())
 
 
 def test_a_post_is_markdown_with_blocks_under_it_and_signed() -> None:
     scene, results = posted("**One.**", "Two.")
-    assert results == [None, None]
     first, second = scene.thread()
+    assert [result.ts for result in results if isinstance(result, Done)] == [first.ts, second.ts]
     assert (first.text, first.extras) == ("**One.**", ("under",))
     assert [message.metadata for message in (first, second)] == [
         {"event_type": "slack_bot_turn", "event_payload": {"turn": TURN, "kind": "answer", "part": part}}
@@ -45,7 +46,9 @@ def test_a_post_is_markdown_with_blocks_under_it_and_signed() -> None:
 @pytest.mark.parametrize("entry", ["timeout", "timeout!", "internal_error", "internal_error!"])
 def test_the_same_text_twice_is_told_apart(entry: str) -> None:
     scene, results = posted("Same.", "Same.", faults={POST: [None, entry, None]})
-    assert results == [None, None]
+    assert [result.ts for result in results if isinstance(result, Done)] == [
+        each.ts for each in scene.thread()
+    ]
     assert scene.texts() == ["Same.", "Same."]
 
 
@@ -63,14 +66,14 @@ def test_one_that_cannot_be_posted_is_reported() -> None:
 
 def test_blocks_that_are_refused_are_left_out() -> None:
     scene, results = posted("One.", faults={POST: ["invalid_blocks", None]})
-    assert results == [None]
+    assert [type(result) for result in results] == [Done]
     assert (scene.only().text, scene.only().extras) == ("One.", ())
 
 
 def test_the_asker_is_told_directly() -> None:
     async def go() -> Scene:
         scene = Scene()
-        await Posts(scene.api, scene.place).tell_asker()
+        await Posts(Line(scene.api), scene.place).tell_asker()
         return scene
 
     scene = virtual.run(go())

@@ -626,6 +626,7 @@ def scripts(entries: tuple[str | None, ...]) -> st.SearchStrategy[list[str | Non
     streams=st.booleans(),
 )
 def test_whatever_fails_for_a_while_the_reader_has_the_answer_whole_and_once(
+    *,
     chunks: list[str],
     start: Any,
     append: Any,

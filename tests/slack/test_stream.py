@@ -1,4 +1,4 @@
-"""One streamed message: what is known of it, and its repair."""
+"""Streamed messages: what is known of them after each call."""
 
 from __future__ import annotations
 
@@ -7,89 +7,137 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from slack_bot.slack.api import Done, Failed, SlackApi
+from slack_bot.slack.chunks import Close
 from slack_bot.slack.faults import Fault
-from slack_bot.slack.orders import Batch
-from slack_bot.slack.stream import LiveMessage
+from slack_bot.slack.line import Line
+from slack_bot.slack.message import Message, Write
+from slack_bot.slack.stream import Streams
+from slack_bot.slack.surface import Surface
 from slack_bot.tools import virtual
 from slack_bot.turn.actions import Card, CardState
 from tests.slack.scene import Scene
 
-START, APPEND, STOP, UPDATE = "chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update"
-Story = Callable[[Scene, LiveMessage], Coroutine[Any, Any, None]]
+START, APPEND, STOP, REPLIES = (
+    "chat.startStream",
+    "chat.appendStream",
+    "chat.stopStream",
+    "conversations.replies",
+)
+Story = Callable[[Scene, Streams, Message], Coroutine[Any, Any, None]]
+RUNNING = Card("a", "A", CardState.RUNNING)
+
+
+def streams_of(scene: Scene) -> Streams:
+    return Streams(Line(scene.api), scene.place, scene.settings, scene.clock)
 
 
 def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults, **settings)
-        await story(scene, LiveMessage(scene.api, scene.place, scene.settings, scene.clock))
+        await story(scene, streams_of(scene), Message(Surface.NATIVE))
         return scene
 
     return virtual.run(go())
 
 
+async def send(streams: Streams, message: Message, text: str = "", *cards: Card) -> Failed | None:
+    message.book.want(cards)
+    return await streams.send(message, Write(text, message.book.unsent()))
+
+
 def test_only_what_slack_said_ok_to_is_confirmed() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        assert (live.ts, live.confirmed, live.is_visible) == (None, "", False)
-        assert await live.send(Batch("One. ")) is None
-        assert (live.ts, live.confirmed, live.is_visible) == (scene.only().ts, "One. ", True)
-        assert await live.send(Batch("Two. ")) == Failed(Fault.FULL, "msg_too_long")
-        assert (live.confirmed, live.doubt, live.sealed) == ("One. ", False, False)
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        assert not message.exists
+        assert await send(streams, message, "One. ") is None
+        assert (message.ts, message.text, message.is_open) == (scene.only().ts, "One. ", True)
+        assert await send(streams, message, "Two. ") == Failed(Fault.FULL, "msg_too_long")
+        assert (message.text, message.doubt, message.is_open) == ("One. ", None, True)
 
     play(story, {APPEND: ["msg_too_long"]})
 
 
 def test_a_call_without_an_answer_leaves_a_doubt_and_its_text_unconfirmed() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        await live.send(Batch("One. "))
-        assert await live.send(Batch("Two. ")) == Failed(Fault.UNKNOWN, "timeout")
-        assert (live.confirmed, live.doubt) == ("One. ", True)
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ")
+        assert await send(streams, message, "Two. ") == Failed(Fault.UNKNOWN, "timeout")
+        assert (message.text, message.doubt) == ("One. ", "Two. ")
         assert scene.only().text == "One. Two. "
 
     play(story, {APPEND: ["timeout!"]})
 
 
-def test_cards_make_it_visible_too() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        await live.send(Batch("", (Card("a", "A", CardState.RUNNING),)))
-        assert (live.is_visible, live.confirmed) == (True, "")
-        assert live.has_open_cards(failed=False)
-        assert await live.stop((), failed=False, asked=False) is None
+def test_a_stream_that_slack_ended_is_not_open() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ")
+        assert streams.session == "processing"
+        await send(streams, message, "Two. ")
+        assert (message.is_open, streams.session) == (False, "active")
 
-    assert play(story).only().tasks[0].status == "complete"
+    for error in ("message_not_in_streaming_state", "stopped_by_user"):
+        play(story, {APPEND: [error]})
+
+
+def test_cards_in_doubt_are_closed_with_the_stop() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ")
+        await send(streams, message, "", RUNNING)
+        assert isinstance(await streams.stop(message, Close.DONE), Done)
+
+    for entry in ("timeout", "timeout!"):
+        assert [task.status for task in play(story, {APPEND: [entry]}).only().tasks] == ["complete"]
 
 
 def test_a_start_without_an_answer_is_found_in_the_thread() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        await live.send(Batch("One. "))
-        assert (live.ts, live.doubt) == (None, True)
-        await live.find()
-        assert live.ts == scene.only().ts
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ")
+        assert (message.ts, message.exists) == (None, True)
+        assert await streams.find(message, [])
+        assert (message.ts, message.is_open) == (scene.only().ts, True)
 
-    play(story, {START: ["timeout!"]})
+    play(story, {START: ["timeout!"], REPLIES: ["internal_error", None]})
 
 
-def test_what_is_not_a_stream_or_is_signed_or_older_is_not_taken_for_it() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        earlier = LiveMessage(scene.api, scene.place, scene.settings, scene.clock)
-        await earlier.send(Batch("Earlier, never stopped."))
+def test_a_thread_that_cannot_be_read_leaves_it_open_whether_there_is_a_stream() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ")
+        assert not await streams.find(message, [])
+        assert await streams.read(message) is None
+
+    scene = play(story, {START: ["timeout"], REPLIES: ["missing_scope"]})
+    assert scene.methods().count(REPLIES) == 8
+
+
+def test_what_is_not_a_stream_or_is_signed_or_known_or_older_is_not_taken_for_it() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        earlier, signed, known = Message(Surface.NATIVE), Message(Surface.NATIVE), Message(Surface.NATIVE)
+        await send(streams, earlier, "One. ")
         await asyncio.sleep(300)
-        signed = LiveMessage(scene.api, scene.place, scene.settings, scene.clock)
-        await signed.send(Batch("Signed."))
-        await signed.stop((), failed=False, asked=False)
-        await scene.api.call(
-            "chat.postMessage", {"channel": "C1", "thread_ts": scene.root, "text": "A post."}
-        )
-        await live.send(Batch("One. "))
-        await live.find()
-        assert live.ts is None
+        await send(streams, signed, "One. ")
+        await streams.stop(signed, Close.DONE)
+        await send(streams, known, "One. ")
+        await scene.api.call("chat.postMessage", {"channel": "C1", "thread_ts": scene.root, "text": "One. "})
+        await send(streams, message, "One. ")
+        assert await streams.find(message, [str(known.ts)])
+        assert message.ts is None
 
-    play(story, {START: [None, None, "internal_error"]})
+    play(story, {START: [None, None, None, "internal_error"]})
+
+
+def test_a_message_is_read_back() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ")
+        shown = await streams.read(message)
+        assert shown is not None
+        assert (shown["ts"], shown["text"]) == (message.ts, "One. ")
+
+    play(story, {REPLIES: ["timeout", None]})
 
 
 def test_a_stop_is_repeated_until_it_has_an_answer() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        await live.send(Batch("One. "))
-        assert await live.stop((), failed=False, asked=True) is None
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ")
+        assert isinstance(await streams.stop(message, Close.DONE, session="suspended"), Done)
+        assert not message.is_open
 
     for faults in (["timeout", "internal_error", None], ["timeout!", None], ["internal_error!"]):
         scene = play(story, {STOP: faults})
@@ -98,74 +146,53 @@ def test_a_stop_is_repeated_until_it_has_an_answer() -> None:
 
 
 def test_a_stop_is_not_repeated_for_ever() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        await live.send(Batch("One. "))
-        assert await live.stop((), failed=False, asked=False) == Failed(Fault.UNKNOWN, "internal_error")
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ")
+        assert await streams.stop(message, Close.DONE) == Failed(Fault.UNKNOWN, "internal_error")
+        assert message.is_open
 
     assert play(story, {STOP: ["internal_error"]}).methods() == [START, STOP, STOP, STOP, STOP]
 
 
-def test_an_open_message_is_stopped_before_it_is_written_anew() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        await live.send(Batch("One. "))
-        assert await live.lay("Two.", (), failed=False) == (True, None)
+def test_a_full_message_is_stopped_without_what_it_has_no_room_for() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ", RUNNING)
+        assert await send(streams, message, "Two. ") == Failed(Fault.FULL, "msg_too_long")
+        assert await streams.stop(message, Close.CONTINUES) == Failed(Fault.FULL, "msg_too_long")
+        assert not message.is_open
 
-    scene = play(story)
-    assert (scene.only().text, scene.only().state) == ("Two.", "sealed")
-    assert scene.methods() == [START, UPDATE, STOP, UPDATE]
-
-
-def test_a_message_of_cards_only_is_written_anew_with_them() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        await live.send(Batch("", (Card("a", "A", CardState.RUNNING),)))
-        await live.stop((), failed=True, asked=False)
-        assert await live.lay("", (), failed=True) == (True, None)
-
-    for mode in ("plan", "timeline"):
-        scene = play(story, task_display_mode=mode)
-        assert [task.status for task in scene.only().tasks] == ["error"]
-
-
-def test_what_is_refused_with_and_without_blocks_does_not_stand() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        await live.send(Batch("One. "))
-        await live.stop((), failed=False, asked=False)
-        assert await live.lay("Two.", (), failed=False) == (
-            False,
-            Failed(Fault.WRONG_CALL, "cant_update_message"),
-        )
-
-    assert play(story, {UPDATE: ["cant_update_message"]}).texts() == ["One. "]
+    assert play(story, {APPEND: ["msg_too_long"]}).only().state == "sealed"
 
 
 def test_a_stop_that_is_refused_in_every_form_is_reported() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        await live.send(Batch("One. ", (Card("a", "A", CardState.RUNNING),)))
-        result = await live.stop((), failed=False, asked=False)
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ", RUNNING)
+        result = await streams.stop(message, Close.DONE)
         assert result == Failed(Fault.WRONG_CALL, "invalid_arguments")
 
     assert play(story, {STOP: ["invalid_arguments"]}).methods() == [START, STOP, STOP, STOP]
 
 
-def test_a_message_that_is_gone_is_not_written_anew() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        await live.send(Batch("One. "))
-        scene.workspace.delete_root("C1", scene.root, now=scene.clock.wall(), with_replies=True)
-        assert await live.lay("Two.", (), failed=False) == (False, Failed(Fault.GONE, "message_not_found"))
-        assert live.confirmed == "One. "
+def test_the_session_is_put_to_rest_where_the_last_stop_left_it_at_work() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await streams.rest_session("")
+        await send(streams, message, "One. ")
+        await streams.stop(message, Close.CONTINUES, session="processing")
+        await streams.rest_session("")
+        await streams.rest_session("")
 
-    play(story)
+    for faults in ({}, {"agents.sessions.setStatus": ["feature_disabled"]}):
+        scene = play(story, faults)
+        assert scene.workspace.session("C1", scene.root) == "active"
+        assert scene.methods().count("agents.sessions.setStatus") == 1
 
 
-def test_what_was_written_anew_is_what_is_confirmed() -> None:
-    async def story(scene: Scene, live: LiveMessage) -> None:
-        await live.send(Batch("One. "))
-        await live.send(Batch("Two. "))
-        await live.stop((), failed=False, asked=False)
-        assert await live.lay("New.", (), failed=False) == (True, Failed(Fault.WRONG_CALL, "block_mismatch"))
-        assert (live.confirmed, live.doubt) == ("New.", False)
+def test_in_its_plainest_form_a_stream_takes_no_display_mode() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        streams.is_plain = True
+        await send(streams, message, "One. ")
 
-    assert play(story, {APPEND: ["timeout!"], UPDATE: ["block_mismatch", None]}).texts() == ["New."]
+    assert "task_display_mode" not in play(story).workspace.calls[0].args
 
 
 class Nameless(SlackApi):
@@ -180,9 +207,9 @@ class Nameless(SlackApi):
 def test_a_start_that_names_no_message_is_in_doubt() -> None:
     async def go() -> None:
         scene = Scene()
-        nameless = Nameless(scene.client, scene.clock, scene.facts.append, 60)
-        live = LiveMessage(nameless, scene.place, scene.settings, scene.clock)
-        assert await live.send(Batch("One. ")) == Failed(Fault.UNKNOWN, "unreadable")
-        assert live.doubt
+        scene.api = Nameless(scene.client, scene.clock, scene.facts.append, 60)
+        message = Message(Surface.NATIVE)
+        assert await send(streams_of(scene), message, "One. ") == Failed(Fault.UNKNOWN, "unreadable")
+        assert message.doubt == "One. "
 
     virtual.run(go())

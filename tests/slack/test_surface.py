@@ -2,20 +2,25 @@
 
 import pytest
 
-from slack_bot.slack.faults import Fault
+from slack_bot.slack.steps import ENDS, Step
 from slack_bot.slack.surface import Memory, Surface, next_surface
 
-ENDS = {Fault.STOPPED, Fault.GONE, Fault.NO_WRITING, Fault.DEAD}
-DEPTH = {Surface.NATIVE: 0, Surface.POST: 1, Surface.NONE: 2}
+DEPTH = {Surface.NATIVE: 0, Surface.EDIT: 1, Surface.POST: 2, Surface.NONE: 3}
 
 
 @pytest.mark.parametrize("surface", Surface)
-@pytest.mark.parametrize("fault", Fault)
-def test_it_goes_down_and_never_up(surface: Surface, fault: Fault) -> None:
-    after = next_surface(surface, fault)
+@pytest.mark.parametrize("step", Step)
+def test_it_goes_down_and_never_up(surface: Surface, step: Step) -> None:
+    after = next_surface(surface, step)
     assert DEPTH[after] >= DEPTH[surface]
-    assert (after is Surface.NONE) == (fault in ENDS or surface is Surface.NONE)
-    assert after is not Surface.NATIVE
+    assert (after is Surface.NONE) == (step in ENDS or surface is Surface.NONE)
+    assert DEPTH[after] - DEPTH[surface] <= 1 or step in ENDS
+
+
+def test_only_a_refusal_leads_down() -> None:
+    for step in Step:
+        moved = next_surface(Surface.NATIVE, step) is Surface.EDIT
+        assert moved == (step in (Step.DOWN, Step.REMEMBER))
 
 
 def test_a_refusal_is_remembered_for_team_and_kind_of_channel_for_five_minutes() -> None:

@@ -2,7 +2,17 @@
 
 import pytest
 
-from slack_bot.turn.decoration import closer, joined, last_line, opener, seam
+from slack_bot.turn.decoration import (
+    GUARDS,
+    LONGEST_CLOSER,
+    closer,
+    expected,
+    joined,
+    last_line,
+    opener,
+    reads_as,
+    seam,
+)
 from slack_bot.turn.markdown import Standing, open_at_end
 
 
@@ -32,3 +42,115 @@ def test_what_is_open_is_closed_and_opened_again(before: str, closing: str, reop
     if closing:
         assert open_at_end(before + closing).fence == ""
         assert open_at_end(before + closing).emphasis == ()
+
+
+TABLE = "| a | b |\n|---|---|\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "head", "begins"),
+    [
+        (TABLE + "| 1 | 2 |\n", "| 3 | 4 |\n", TABLE),
+        (TABLE + "| 1 | 2 |\n", "\nA paragraph", ""),  # the table is over
+        (TABLE + "| 1 | 2 |\n", "- item", ""),
+        (TABLE + "| 1 | 2 |\n", "", ""),
+        ("a | b\n---|---\n1 | 2\n", "3 | 4\n", "a | b\n---|---\n"),
+        ("a | b\n---|---\n1 | 2\n", "- item", ""),
+        ("a | b\n---|---\n1 | 2\n", "\nA paragraph", ""),
+        (TABLE + "| 1 | tw", "o |\n| 3 | 4 |", TABLE + "| | "),  # the rest of a row stays in its column
+        ("a | b\n---|---\n1 | tw", "o\n", "a | b\n---|---\n| | "),
+        (TABLE + "  ", "| 3 | 4 |", TABLE),
+        ("  " + TABLE, "| 3 | 4 |", TABLE),  # Slack would drop the white space in front
+        ("| a | b |\n", "|---|---|\n", "| a | b |\n"),
+        ("| a | b |\n|--", "-|---|\n", "| a | b |\n|--"),
+        ("| a | b |\n", "no table", ""),
+        ("> said ", "he", "> "),
+        ("> > **said ", "he", "> > **"),
+        ("> " * 20 + "said ", "he", ""),  # nobody means that
+        ("> said\n", "> he", ""),
+        ("**a b", " c", "**\u2060"),  # in front of white space a mark does not open
+        ("`a b", " c", "`"),
+        ("- one\n  - two\n", "  - three", "-\n"),
+        ("- one\n  - two\n", "    - three", "-\n"),
+        ("1. one\n\n", "      - three", "-\n  -\n"),
+        ("- one\n  - two\n", "- three", ""),
+        ("- one\n  more\n", "  even more", ""),
+        ("no list\n", "  - two", ""),
+        ("  indented\n", "  - two", "-\n"),
+        ("- one\n", " " * 60 + "- two", ""),
+        ("      ```sh\n      a\n", "      b", "-\n  -\n      ```sh\n"),
+        ("> - ```sh\n> a\n", "> b", "> ```sh\n"),
+        ("```" + "x" * 200 + "\n", "a", ""),
+        ("`" * 99 + "\n", "a", ""),
+        (">" * 30 + "```\n", "a", ""),
+    ],
+)
+def test_how_the_next_message_begins(before: str, head: str, begins: str) -> None:
+    standing = Standing().then(before)
+    assert opener(standing, last_line(before), head) == begins
+    assert not begins[:1].isspace()
+    closing = closer(standing, before[-1:])
+    if head:
+        assert seam(before + closing, begins + head) == (len(closing), len(begins))
+        assert seam(before, begins + head) == (0, len(begins))  # sealed by Slack: nothing closes it
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**" * 9 + "a",
+        "****a",
+        "*a **b *c **d *e **f *g",
+        "x " + "`" * 9 + "a",
+        "```" + "x" * 200 + "\n",
+        "`" * 99 + "\n",
+    ],
+)
+def test_marks_that_are_too_many_to_be_meant_are_not_carried_over(text: str) -> None:
+    standing = Standing().then(text)
+    assert closer(standing, text[-1]) == ""
+    assert opener(standing, text, "x") == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["*" * 3 + "_a" * 5, "> " * 9 + "~" * 32 + "\n", "**_~~*__`" + "a ", "> " * 10 + "```"]
+)
+def test_a_closer_is_short(text: str) -> None:
+    assert len(closer(Standing().then(text), text[-1]).encode()) <= LONGEST_CLOSER
+
+
+def test_a_mark_behind_a_mark_stands_apart() -> None:
+    text = "**a **"
+    assert closer(Standing().then(text), text[-1:]) == "\u2060**"
+
+
+def test_a_guard_says_that_nothing_was_added() -> None:
+    first, second = "```py\na\n```", "```py\nb\n```"
+    assert joined([first, second]) == "```py\na\nb\n```"  # what it looks like
+    assert joined([first, GUARDS[0] + second]) == first + second
+    assert joined([first, GUARDS[1] + second]) == first + second
+
+
+def test_joining_leaves_alone_what_looks_closed_but_does_not_go_on() -> None:
+    assert joined(["a **b**", "c"]) == "a **b**c"
+    assert joined(["```\na\n```", "c"]) == "```\na\n```c"
+    assert joined(["a\n```", "b"]) == "a\n```b"
+    assert joined(["~~~", "b"]) == "~~~b"
+    assert joined([]) == ""
+    assert joined(["a"]) == "a"
+    assert joined(["", "a"]) == "a"
+
+
+def test_messages_read_as_an_answer_whatever_its_white_space() -> None:
+    assert reads_as(["```\na\n```", "```\nb\n```"], "```\na\n\nb\n```\n")
+    assert not reads_as(["a b", "b c"], "a b c")
+    assert not reads_as(["a b"], "a b c")
+
+
+def test_what_may_be_taken_for_decoration_is_known_before_it_is_written() -> None:
+    assert "```py\n" in set(expected("```py\na\n```"))
+    assert "**" in set(expected("a **b**"))
+    assert TABLE in set(expected(TABLE + "| 1 | 2 |\n"))
+    assert "| a | b |\n|-" in set(expected("| a | b |\n"))
+    assert "-\n  - " in set(expected("- one\n"))
+    assert set(expected("half a line")) == {""}

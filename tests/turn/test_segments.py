@@ -1,14 +1,19 @@
 """The ledger: every character once, whatever becomes of a call."""
 
-from dataclasses import dataclass, field
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slack_bot.turn.decoration import joined
 from slack_bot.turn.layout import Limits, weigh
-from slack_bot.turn.markdown import open_at_end
+from slack_bot.turn.markdown import Open, open_at_end
 from slack_bot.turn.segments import Finish, Ledger, Overflow, Show, lay_out
+from tests.turn.effort import work
 
 # -- a workspace that loses answers --------------------------------------------------------------------------
 
@@ -132,3 +137,278 @@ def test_a_long_text_is_laid_into_messages() -> None:
     assert joined(texts) == text
     assert all(len(each.encode()) <= 900 for each in texts)
     assert [open_at_end(each).fence for each in texts] == [""] * len(texts)
+
+
+# -- messages that look right --------------------------------------------------------------------------------
+
+WORDS = st.lists(
+    st.sampled_from(["word", "two words", "Ende.", "中文字", "👩\u200d👧", "שלום", "`code`"]), min_size=1
+)
+LINE = WORDS.map(" ".join)
+BLOCK = st.one_of(
+    LINE,
+    LINE.map(lambda line: f"## {line}"),
+    LINE.map(lambda line: f"so **{line} and *more* of it** there"),
+    st.lists(LINE, min_size=1, max_size=12).map(lambda rows: "| a | b |\n|---|---|\n" + _rows(rows)),
+    st.lists(LINE, max_size=12).map(lambda lines: "```py\n" + "".join(f"{x}\n" for x in lines) + "```"),
+    st.lists(LINE, max_size=9).map(lambda lines: "~~~~\n```\n" + "".join(f"{x}\n" for x in lines) + "~~~~"),
+    st.lists(LINE, min_size=1).map(lambda items: "\n".join(f"{n}. {x}" for n, x in enumerate(items, 1))),
+    st.lists(LINE, min_size=1).map(lambda items: "- one\n" + "\n".join(f"  - {x}" for x in items)),
+    st.lists(LINE, min_size=1).map(lambda lines: "\n".join(f"> {x}" for x in lines)),
+    st.lists(LINE).map(lambda lines: "1. do\n   ```sh\n" + "".join(f"   {x}\n" for x in lines) + "   ```"),
+)
+DOCUMENT = st.lists(BLOCK, min_size=1, max_size=12).map("\n\n".join)
+
+
+def _rows(cells: list[str]) -> str:
+    return "\n".join(f"| {n} | {cell} |" for n, cell in enumerate(cells))
+
+
+def _parts(text: str, size: int) -> list[str]:
+    """`text` as the buffer hands it out: a table's header row comes with its separator row."""
+    parts = re.findall(r"\| a \| b \|\n\|---\|---\|\n|.", text, re.DOTALL)
+    return ["".join(parts[at : at + size]) for at in range(0, len(parts), size)]
+
+
+def _looks_right(text: str) -> None:
+    state = open_at_end(text)
+    assert replace(state, table="", header="") == Open(), "something is open at its end"
+    lines, in_fence, header = text.split("\n"), "", False
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        fence = re.match(r" *(`{3,}|~{3,})", line)
+        if in_fence or fence:
+            run = fence.group(1) if fence else ""
+            in_fence = "" if in_fence and run.startswith(in_fence) else in_fence or run
+        elif line.startswith("|"):
+            header = header or below == "|---|---|"
+            assert header, f"a row without its table: {line}"
+        else:
+            header = False
+    assert not in_fence
+
+
+@settings(deadline=None)
+@given(DOCUMENT, st.integers(1, 400), st.sampled_from([300, 700, 2_000]), st.sampled_from([0, 0.5, 30]))
+def test_every_message_looks_right_by_itself(text: str, delta: int, size: int, pause: float) -> None:
+    ledger = Ledger(Limits(rotate_bytes=size, max_segments=1_000))
+    slack, now = Workspace(ledger), 0.0
+    for part in _parts(text, delta):
+        ledger.push(part)
+        slack.carry_out(now)
+        now += pause
+    slack.carry_out(now, final=True)
+    assert joined(slack.messages) == text
+    for message in slack.messages:
+        assert weigh(message) <= size
+        if pause == 0:  # when time is up, a message ends where it stands
+            _looks_right(message)
+
+
+def test_a_list_goes_on_and_a_nested_item_keeps_its_place() -> None:
+    text = "".join(f"{n}. step {n}\n" + "".join(f"   - part {k}\n" for k in range(9)) for n in range(1, 9))
+    texts = lay_out(text, Limits(rotate_bytes=150))
+    assert joined(texts) == text
+    assert texts[0].endswith("   - part 8\n")
+    assert texts[1].startswith("2. step 2\n")
+    nested = "- all\n" + "".join(f"  - part {k}\n" for k in range(50))
+    texts = lay_out(nested, Limits(rotate_bytes=240))
+    assert all(each.startswith("-\n  - part") for each in texts[1:])
+    assert joined(texts) == nested
+
+
+# -- time ----------------------------------------------------------------------------------------------------
+
+
+def told(*texts: str, limits: Limits | None = None) -> Ledger:
+    """A ledger whose present message shows `texts`, begun at 0."""
+    ledger = Ledger(limits or Limits())
+    for text in texts:
+        ledger.push(text)
+        step = ledger.next(0.0)
+        assert isinstance(step, Show)
+        ledger.confirmed()
+    return ledger
+
+
+def test_a_message_ends_in_time_though_no_text_comes() -> None:
+    ledger = told("```\ncode\n")
+    assert ledger.deadline() == 240
+    assert ledger.next(239.9) is None
+    assert ledger.next(240) == Show("```", 0, begins=False, ends=True)
+    assert ledger.deadline() is None
+    ledger.confirmed()
+    assert ledger.next(240) == Finish()
+    ledger.closed()
+    assert (ledger.present, ledger.deadline(), ledger.next(1e9)) == (None, None, None)
+    assert ledger.segments[0].body == "```\ncode\n"
+    ledger.push("more\n")
+    assert ledger.next(500) == Show("```\nmore\n", 5, begins=True)
+
+
+def test_within_a_line_its_end_is_waited_for_but_not_for_ever() -> None:
+    ledger = told("half a ")
+    assert ledger.deadline() == 260
+    ledger.push("line of ")
+    assert ledger.next(245) == Show("line of ", 8, begins=False)
+    ledger.confirmed()
+    ledger.push("text\n\nand")
+    assert ledger.next(250) == Show("text\n", 5, begins=False, ends=True)
+    late = told("half a ")
+    assert late.next(259) is None
+    assert late.next(260) == Finish()
+
+
+def test_the_last_words_need_no_message_of_their_own() -> None:
+    ledger = told("a line\n")
+    assert ledger.next(245, final=True) is None
+    ledger.push("end.")
+    assert ledger.next(245, final=True) == Show("end.", 4, begins=False)
+    ledger.refused()
+    assert ledger.next(261, final=True) == Finish()  # too late for that
+
+
+def test_messages_that_do_not_age() -> None:
+    ledger = told("a line\n", limits=Limits(rotate_after=math.inf))
+    assert ledger.deadline() is None
+    assert ledger.next(1e9) is None
+
+
+# -- cards, limits, ends -------------------------------------------------------------------------------------
+
+
+def test_cards_go_along_and_weigh() -> None:
+    ledger = Ledger(Limits(rotate_bytes=1_000))
+    assert ledger.room() == 936
+    assert ledger.next(0, cards=300) == Show("", 0, begins=True, cards=300)
+    ledger.confirmed()
+    assert ledger.room() == 636
+    assert ledger.deadline() == 240
+    ledger.push("word " * 100)
+    assert ledger.next(0, cards=100) == Show("word " * 100, 500, begins=False, cards=100)
+    ledger.confirmed()
+    assert ledger.present is not None
+    assert ledger.present.weight == 900
+    assert ledger.next(0, cards=100) == Finish()  # no room for them here
+    ledger.closed()
+    assert ledger.next(0, cards=100) == Show("", 0, begins=True, cards=100)
+
+
+def test_a_message_can_be_ended_by_will() -> None:
+    ledger = told("so **bold")
+    assert ledger.segments[0].closer == "**"
+    ledger.rotate()
+    assert ledger.next(0) == Show("**", 0, begins=False, ends=True)
+    ledger.sealed()  # Slack was faster
+    assert ledger.segments[0].is_over
+    assert ledger.segments[0].closer == "**"
+    ledger.push(" text")
+    assert ledger.next(0) == Show("**\u2060 text", 5, begins=True)
+    empty = Ledger(Limits())
+    empty.rotate()
+    empty.sealed()
+    assert (empty.next(0), empty.segments) == (None, ())
+
+
+def test_a_closed_message_needs_no_closer() -> None:
+    ledger = told("```\ncode\n")
+    ledger.rotate()
+    ledger.next(0)
+    ledger.confirmed()
+    assert ledger.segments[0].closer == ""
+    assert ledger.segments[0].closed_by == "```"
+
+
+def test_an_answer_takes_no_more_messages_than_it_may() -> None:
+    ledger = told("one\n", limits=Limits(max_segments=1))
+    ledger.rotate()
+    ledger.next(0)
+    ledger.closed()
+    assert ledger.next(0) is None
+    ledger.push("two\n")
+    assert [ledger.next(0), ledger.next(0)] == [Overflow(), Overflow()]
+    assert ledger.retract() == "two\n"
+    assert ledger.waiting == ""
+    ledger.use(Limits(max_segments=2))
+    ledger.push("two\n")
+    assert ledger.next(0) == Show("two\n", 4, begins=True)
+
+
+def test_what_is_in_doubt_stops_everything_until_it_is_settled() -> None:
+    ledger = told("one\n")
+    ledger.push("two\n")
+    ledger.next(0)
+    ledger.unknown()
+    assert ledger.in_doubt
+    assert (ledger.next(1e9), ledger.deadline()) == (None, None)
+    ledger.settled(2)
+    assert (ledger.segments[0].text, ledger.waiting, ledger.in_doubt) == ("one\ntw", "o\n", False)
+    assert ledger.next(0) == Show("o\n", 2, begins=True)
+    ledger.unknown()
+    ledger.settled(0)  # it was not begun
+    assert len(ledger.segments) == 1
+
+
+@pytest.mark.parametrize("call", [Ledger.confirmed, Ledger.refused, Ledger.unknown, Ledger.closed])
+def test_what_was_not_asked_for_cannot_have_become_of_it(call: Callable[[Ledger], None]) -> None:
+    with pytest.raises(AssertionError):
+        call(Ledger(Limits()))
+
+
+def test_text_on_its_way_cannot_be_taken_back() -> None:
+    ledger = Ledger(Limits())
+    ledger.push("one")
+    ledger.next(0)
+    with pytest.raises(AssertionError, match="on its way"):
+        ledger.retract()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "begins"),
+    [
+        ("```py\na\n```", "```py\nb\n", "\u2060\n```py\n"),
+        ("```py\na\n```", "``", "\u2060\n``"),  # what follows may make it look so
+        ("a **b**", "**c", "\u2060**c"),
+        ("a\n", "\u2060b", "\u2060\u2060b"),
+        ("- a\n", "-", "\u2060\n-"),
+        ("a\n", "-", "-"),
+    ],
+)
+def test_a_guard_stands_where_the_answer_itself_looks_like_decoration(
+    first: str, second: str, begins: str
+) -> None:
+    ledger = told(first)
+    ledger.sealed()
+    ledger.push(second)
+    step = ledger.next(0)
+    assert isinstance(step, Show)
+    assert step.text.startswith(begins)
+    assert joined([first, step.text]) == first + second
+
+
+def test_a_header_too_big_to_be_repeated_is_not() -> None:
+    table = f"| {'a' * 50} |\n|---|\n| 1 |\n"
+    ledger = told(table, limits=Limits(rotate_bytes=200))
+    ledger.sealed()
+    ledger.push("| 2 |\n")
+    assert ledger.next(0) == Show("| 2 |\n", 6, begins=True)
+    fence = told(f"```{'a' * 70}\ncode\n", limits=Limits(rotate_bytes=200))
+    fence.rotate()
+    assert fence.next(0) == Finish()  # what cannot be opened again is not closed either
+    full = told("```\n" + "a" * 17, limits=Limits(rotate_bytes=30))
+    full.use(Limits(rotate_bytes=22))
+    full.rotate()
+    assert full.next(0) == Finish()  # and what has no room is not written
+
+
+# -- work ----------------------------------------------------------------------------------------------------
+
+
+def test_the_work_for_a_call_does_not_grow_with_the_answer() -> None:
+    def one_more_call(lines: int) -> int:
+        ledger = Ledger(Limits(rotate_bytes=500, max_segments=10_000))
+        ledger.push("A line of text, and more of it.\n" * lines)
+        Workspace(ledger).carry_out(0.0)
+        ledger.push("And one more line.\n" * 100)
+        return work(lambda: ledger.next(0.0))
+
+    assert one_more_call(2_000) <= 2 * one_more_call(50)

@@ -143,7 +143,8 @@ def _words(message: Message) -> tuple[str, tuple[str, ...]]:
     if is_stream:
         return message.body, tuple(filter(None, map(blockkit.plain, message.blocks)))
     if not message.blocks:
-        return message.body, ()
+        # cards are blocks too, and where there are blocks `text` is only what a notification says
+        return "" if message.tasks else message.body, ()
     return blockkit.body_text(message.blocks), blockkit.furniture(message.blocks)
 
 

@@ -39,6 +39,14 @@ def test_a_post_with_nothing_but_furniture_has_no_text() -> None:
     assert (scene.last().text, scene.last().extras, scene.last().read) == ("", ("note",), "note")
 
 
+def test_a_message_with_nothing_but_cards_has_no_text() -> None:
+    scene = Scene()
+    ts = scene.post(text="fallback")
+    card = {"type": "task_card", "task_id": "a", "title": "Search", "status": "complete"}
+    scene.ok("chat.update", channel="C1", ts=ts, text="fallback", blocks=[card])
+    assert (scene.last().text, scene.last().read) == ("", "Search (complete)")
+
+
 def test_a_plan_that_failed_says_so_first() -> None:
     scene = Scene()
     scene.stop(scene.start(task(), text("Answer."), task_display_mode="plan"))

@@ -1,0 +1,366 @@
+"""An answer goes on from message to message, on the best surface that is left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from slack_bot.errors import SlackError
+from slack_bot.slack.blocks import context
+from slack_bot.slack.chunks import CONTINUES, MAX_CARDS, Close
+from slack_bot.slack.delivery import Delivery
+from slack_bot.slack.line import Line
+from slack_bot.slack.orders import Batch, Written
+from slack_bot.slack.surface import Memory, Surface
+from slack_bot.tools import virtual
+from slack_bot.turn.actions import Card, CardState
+from slack_bot.turn.decoration import reads_as
+from tests.slack.scene import Scene
+
+START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
+POST, UPDATE, REPLIES = "chat.postMessage", "chat.update", "conversations.replies"
+RUNNING, DONE = CardState.RUNNING, CardState.DONE
+UNDER = [context("under")]
+Story = Callable[[Scene, Delivery], Coroutine[Any, Any, None]]
+
+
+def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
+    async def go() -> Scene:
+        scene = Scene(faults, **settings)
+        delivery = Delivery(Line(scene.api), scene.place, scene.settings, scene.clock, Memory())
+        await story(scene, delivery)
+        return scene
+
+    return virtual.run(go())
+
+
+async def write(delivery: Delivery, text: str = "", *cards: Card, title: str | None = None) -> None:
+    delivery.take(Batch(text, cards, title))
+    await delivery.advance()
+
+
+async def end(delivery: Delivery, text: str = "") -> None:
+    delivery.take(Batch(text))
+    await delivery.advance(under=UNDER, close=Close.DONE)
+    assert await delivery.close(UNDER, Close.DONE)
+
+
+def extras(scene: Scene) -> list[tuple[str, ...]]:
+    return [message.extras for message in scene.thread()]
+
+
+# -- rotation
+
+
+def test_a_message_ends_before_slack_ends_it_by_the_clock_alone() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One.\n", Card("a", "Search", RUNNING))
+        due = delivery.due(scene.clock.monotonic())
+        assert due == 240.0
+        await asyncio.sleep(due)
+        await delivery.advance()
+        first, second = scene.thread()
+        assert (first.state, second.state) == ("sealed", "streaming")
+        await write(delivery, "Two.", Card("a", "Search", DONE))
+        await end(delivery)
+
+    scene = play(story)
+    first, second = scene.thread()
+    assert (first.text, second.text) == ("One.\n", "Two.")
+    assert [task.title for task in (*first.tasks, *second.tasks)] == ["Search" + CONTINUES, "Search"]
+    assert extras(scene) == [(), ("under",)]
+    sessions = [call.args.get("session_status") for call in scene.workspace.calls if call.method == STOP]
+    assert sessions == ["processing", None]
+
+
+def test_without_anything_open_the_next_message_waits_for_something_to_say() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One.\n")
+        await asyncio.sleep(240)
+        await delivery.advance()
+        assert [message.state for message in scene.thread()] == ["sealed"]
+        assert delivery.due(scene.clock.monotonic()) is None
+        await end(delivery)
+
+    scene = play(story)
+    assert (scene.only().text, extras(scene)) == ("One.\n", [("under",)])
+
+
+def test_an_answer_of_any_size_is_laid_into_messages() -> None:
+    text = "".join(f"Line {number} of a text that goes on.\n" for number in range(100))
+
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        for at in range(0, len(text), 50):
+            await write(delivery, text[at : at + 50])
+        await end(delivery)
+
+    scene = play(story, rotate_bytes=500)
+    assert reads_as(scene.texts(), text)
+    assert all(len(message.text.encode()) <= 500 for message in scene.thread())
+    assert extras(scene) == [()] * (len(scene.thread()) - 1) + [("under",)]
+    assert scene.workspace.open_streams() == []
+
+
+def test_more_cards_than_a_message_holds_go_into_the_next() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        for number in range(MAX_CARDS + 10):
+            await write(delivery, "", Card(f"c{number}", f"Step {number}", DONE))
+        await end(delivery, "Done.")
+
+    first, second = play(story).thread()
+    assert (len(first.tasks), len(second.tasks)) == (MAX_CARDS, 10)
+    assert second.text == "Done."
+
+
+def test_many_cards_at_once_are_sent_in_several_calls() -> None:
+    cards = [Card(f"c{number}", "x" * 200, DONE, details="y" * 200) for number in range(30)]
+
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "", *cards)
+        await end(delivery, "Done.")
+
+    scene = play(story)
+    assert sum(len(message.tasks) for message in scene.thread()) == 30
+    assert len(scene.thread()) > 1
+
+
+def test_a_plan_keeps_its_title_in_the_next_message() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One.\n", Card("a", "Search", RUNNING), title="Plan")
+        await asyncio.sleep(240)
+        await delivery.advance()
+        await write(delivery, title="Plan, part two")
+        await end(delivery, "Two.")
+
+    assert [message.plan_title for message in play(story).thread()] == ["Plan", "Plan, part two"]
+
+
+def test_with_all_its_messages_used_an_answer_overflows() -> None:
+    text = "".join(f"Line {number}.\n" for number in range(100))
+
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, text)
+        assert delivery.overflowed
+        assert not delivery.is_live
+        assert len(scene.thread()) == 2
+        assert scene.workspace.open_streams() == []
+        delivery.lift()
+        await end(delivery)
+
+    scene = play(story, rotate_bytes=300, max_segments=2)
+    assert reads_as(scene.texts(), text)
+
+
+# -- surfaces
+
+
+def test_edits_keep_their_distance_and_lose_nothing() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        assert delivery.next_method() == POST
+        await write(delivery, "One. ")
+        assert delivery.next_method() == UPDATE
+        await write(delivery, "Two. ")
+        now = scene.clock.monotonic()
+        assert (scene.only().text, delivery.pause(now), delivery.due(now)) == ("One. ", 3.0, 3.0)
+        await asyncio.sleep(3)
+        assert delivery.due(scene.clock.monotonic()) == 0.0
+        await delivery.advance()
+        assert scene.only().text == "One. Two. "
+        await end(delivery, "Three.")
+
+    scene = play(story, can_stream=False)
+    assert scene.only().text == "One. Two. Three."
+    assert scene.methods() == [POST, UPDATE, UPDATE]
+
+
+def test_edited_messages_grow_no_older_but_no_larger_either() -> None:
+    text = "".join(f"Line {number}.\n" for number in range(100))
+
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, text[:200], Card("a", "Search", RUNNING))
+        await asyncio.sleep(1_000)
+        assert delivery.due(scene.clock.monotonic()) is None
+        await write(delivery, text[200:])
+        await end(delivery)
+
+    scene = play(story, can_stream=False, rotate_bytes=400)
+    assert reads_as(scene.texts(), text)
+    assert ["under" in below for below in extras(scene)] == [False] * (len(scene.thread()) - 1) + [True]
+    assert scene.thread()[0].tasks[0].title == "Search" + CONTINUES
+    assert {task.status for message in scene.thread() for task in message.tasks} == {"complete"}
+
+
+def test_each_refusal_leads_one_surface_down() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        assert delivery.surface is Surface.EDIT
+        await asyncio.sleep(3)
+        await write(delivery, "Two. ")
+        assert delivery.surface is Surface.POST
+        assert delivery.next_method() == POST
+        await end(delivery, "Three.")
+
+    scene = play(story, {START: ["channel_type_not_supported"], UPDATE: ["cant_update_message"]})
+    assert scene.texts() == ["One. ", "Two. Three."]
+    assert extras(scene) == [(), ("under",)]
+
+
+def test_no_slot_in_time_leads_down_once_and_only_before_anything_stands() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        delivery.go_down()
+        delivery.go_down()
+        assert delivery.surface is Surface.EDIT
+        await write(delivery, "One. ")
+        await end(delivery)
+
+    assert play(story).texts() == ["One. "]
+
+
+def test_where_nothing_can_be_posted_it_is_an_error() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        with pytest.raises(SlackError, match="missing_scope"):
+            await end(delivery)
+
+    play(story, {START: ["missing_scope"], POST: ["missing_scope"]})
+
+
+def test_an_edit_without_an_answer_is_made_good_by_the_next() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        await asyncio.sleep(3)
+        await write(delivery, "Two. ")
+        assert delivery.surface is Surface.EDIT
+        await asyncio.sleep(3)
+        await end(delivery, "Three.")
+
+    for entry in ("internal_error", "internal_error!"):
+        assert play(story, {UPDATE: [*[entry] * 4, None]}, can_stream=False).texts() == ["One. Two. Three."]
+
+
+@pytest.mark.parametrize("entry", ["internal_error", "internal_error!"])
+def test_edits_that_never_have_an_answer_are_looked_at_and_given_up(entry: str) -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        delivery.take(Batch("Two."))
+        await delivery.advance(under=UNDER, close=Close.DONE)
+        await delivery.close(UNDER, Close.DONE)
+
+    scene = play(story, {UPDATE: [entry]}, can_stream=False)
+    assert "".join(scene.texts()) == "One. Two."
+
+
+# -- doubts
+
+
+def test_after_many_calls_without_an_answer_streaming_is_given_up() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        for number in range(12):
+            await write(delivery, f"Line {number}.\n")
+            await asyncio.sleep(3)
+        assert delivery.surface is Surface.EDIT
+        await end(delivery)
+
+    for entry in ("internal_error", "internal_error!"):
+        scene = play(story, {APPEND: [entry]})
+        assert reads_as(scene.texts(), "".join(f"Line {number}.\n" for number in range(12)))
+        assert scene.methods().count(APPEND) == 4
+        assert scene.workspace.open_streams() == []
+
+
+def test_a_start_in_doubt_keeps_its_cards() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One.", Card("a", "Search", DONE, details="found"))
+        await end(delivery)
+
+    for entry in ("timeout", "timeout!"):
+        (message,) = play(story, {START: [entry, None]}).thread()
+        assert message.text == "One."
+        assert [(task.title, task.status, task.details) for task in message.tasks] == [
+            ("Search", "complete", "found")
+        ]
+
+
+def test_a_write_that_was_cancelled_is_settled_before_anything_else() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await write(delivery, "Two. ")
+        assert delivery.ledger.in_doubt
+        await end(delivery, "Three.")
+
+    for entry in ("timeout", "timeout!"):
+        scene = play(story, {APPEND: [entry, None]})
+        assert "".join(scene.texts()) == "One. Two. Three."
+
+
+def test_a_start_that_was_cancelled_is_found_and_signed() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await write(delivery, "One. ")
+        assert await delivery.close(UNDER, Close.DONE) == (len(scene.thread()) == 1)
+
+    scene = play(story, {START: ["timeout!"]})
+    assert (scene.texts(), extras(scene)) == (["One. "], [("under",)])
+    assert play(story, {START: ["timeout"]}).thread() == []
+
+
+# -- ends
+
+
+def test_a_card_that_is_refused_costs_the_cards_and_not_the_text() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ", Card("a", "Search", RUNNING), title="Plan")
+        await write(delivery, "Two.", Card("a", "Search", DONE))
+        await end(delivery)
+
+    message = play(story, {START: ["invalid_chunks", None]}).only()
+    assert (message.text, message.tasks) == ("One. Two.", ())
+
+
+@pytest.mark.parametrize(
+    ("error", "ended"),
+    [
+        ("stopped_by_user", Written.STOPPED),
+        ("message_not_found", Written.GONE),
+        ("is_archived", Written.GONE),
+    ],
+)
+def test_some_refusals_end_the_answer(error: str, ended: Written) -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        await write(delivery, "Two. ")
+        assert delivery.ended is ended
+        assert delivery.is_gone == (ended is Written.GONE)
+        assert delivery.due(scene.clock.monotonic()) is None
+        await write(delivery, "Three. ")
+
+    scene = play(story, {APPEND: [error]})
+    assert scene.texts() == ["One. "]
+    assert scene.methods()[:2] == [START, APPEND]
+    assert scene.methods().count(APPEND) == 1
+
+
+def test_a_dead_token_is_an_error_and_the_end() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        with pytest.raises(SlackError, match="token"):
+            await write(delivery, "One. ")
+        assert delivery.is_gone
+
+    play(story, {START: ["token_revoked"]})
+
+
+def test_a_stop_that_slack_refuses_for_the_asker_costs_no_text() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        await end(delivery, "Two.")
+
+    scene = play(story, {STOP: ["user_not_found", None]})
+    assert "".join(scene.texts()) == "One. Two."
+    assert extras(scene)[-1] == ("under",)
+    assert scene.workspace.open_streams() == []

@@ -1,0 +1,150 @@
+"""Messages that are written as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from slack_bot.slack.api import Failed
+from slack_bot.slack.blocks import context
+from slack_bot.slack.chunks import Close
+from slack_bot.slack.edit import Edits
+from slack_bot.slack.faults import Fault
+from slack_bot.slack.line import Line
+from slack_bot.slack.message import Message, Write
+from slack_bot.slack.stream import Streams
+from slack_bot.slack.surface import Surface
+from slack_bot.tools import virtual
+from slack_bot.turn.actions import Card, CardState
+from tests.slack.scene import Scene
+
+START, STOP = "chat.startStream", "chat.stopStream"
+POST, UPDATE, DELETE = "chat.postMessage", "chat.update", "chat.delete"
+CARD = Card("a", "A", CardState.RUNNING, details="one")
+Story = Callable[[Scene, Edits], Coroutine[Any, Any, None]]
+
+
+def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
+    async def go() -> Scene:
+        scene = Scene(faults, **settings)
+        await story(scene, Edits(Line(scene.api), scene.place, scene.settings))
+        return scene
+
+    return virtual.run(go())
+
+
+async def streamed(scene: Scene, text: str, *cards: Card, stop: bool = True) -> Message:
+    message, streams = (
+        Message(Surface.NATIVE),
+        Streams(Line(scene.api), scene.place, scene.settings, scene.clock),
+    )
+    message.book.want(cards)
+    await streams.send(message, Write(text, message.book.unsent()))
+    if stop:
+        await streams.stop(message, Close.DONE)
+    return message
+
+
+def test_a_message_is_posted_first_and_then_edited() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = Message(Surface.EDIT)
+        assert await edits.show(message, "One. ", "") is None
+        assert (message.ts, message.text, message.is_signed) == (scene.only().ts, "One. ", False)
+        message.book.want([CARD])
+        assert await edits.show(message, "One. Two.", "Plan") is None
+        assert [task.status for task in scene.only().tasks] == ["in_progress"]
+        assert message.book.unsent() == ()
+        under = [context("under")]
+        assert await edits.show(message, "One. Two.", "Plan", under=under, close=Close.FAILED) is None
+        assert message.is_signed
+
+    for mode in ("plan", "timeline"):
+        scene = play(story, task_display_mode=mode)
+        assert scene.methods() == [POST, UPDATE, UPDATE]
+        assert (scene.only().text, scene.only().extras) == ("One. Two.", ("under",))
+        assert [(task.status, task.details) for task in scene.only().tasks] == [("error", "one")]
+
+
+def test_blocks_that_are_refused_do_not_keep_the_text_back() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = Message(Surface.EDIT)
+        await edits.show(message, "One. ", "")
+        assert await edits.show(message, "One. Two.", "", under=[context("under")]) is None
+        assert (message.text, message.is_signed) == ("One. Two.", False)
+
+    assert play(story, {UPDATE: ["invalid_blocks", None]}).texts() == ["One. Two."]
+
+
+def test_what_is_refused_changes_nothing_of_what_is_known() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = Message(Surface.EDIT)
+        assert await edits.show(message, "One. ", "") == Failed(Fault.NO_WRITING, "no_permission")
+        assert (message.ts, message.text) == (None, "")
+
+    play(story, {POST: ["no_permission"]})
+
+
+def test_a_sealed_stream_is_written_anew_with_its_cards() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = await streamed(scene, "One. ", CARD)
+        assert await edits.lay(message, "Two.", [context("under")], Close.DONE) == (True, None)
+        assert (message.text, message.is_signed) == ("Two.", True)
+
+    message = play(story).only()
+    assert (message.text, message.extras) == ("Two.", ("under",))
+    assert [task.status for task in message.tasks] == ["complete"]
+
+
+def test_a_message_of_cards_only_is_written_anew_with_them() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = await streamed(scene, "", CARD)
+        assert await edits.lay(message, "", (), Close.FAILED) == (True, None)
+
+    message = play(story).only()
+    assert (message.text, [task.status for task in message.tasks]) == ("", ["error"])
+
+
+def test_an_open_stream_is_stopped_before_it_is_written_anew() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = await streamed(scene, "One. ", stop=False)
+        assert await edits.lay(message, "Two.", (), Close.DONE) == (True, None)
+
+    scene = play(story)
+    assert (scene.only().text, scene.only().state) == ("Two.", "sealed")
+    assert scene.methods() == [START, UPDATE, STOP, UPDATE]
+
+
+def test_what_is_refused_with_and_without_blocks_does_not_stand() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = await streamed(scene, "One. ", CARD)
+        failed = Failed(Fault.WRONG_CALL, "cant_update_message")
+        assert await edits.lay(message, "Two.", (), Close.DONE) == (False, failed)
+        assert message.text == "One. "
+
+    assert play(story, {UPDATE: ["cant_update_message"]}).texts() == ["One. "]
+
+
+def test_the_text_stands_though_its_blocks_do_not() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = await streamed(scene, "One. ")
+        refused = Failed(Fault.WRONG_CALL, "block_mismatch")
+        assert await edits.lay(message, "Two.", [context("x")], Close.DONE) == (True, refused)
+        assert (message.text, message.is_signed) == ("Two.", False)
+
+    assert play(story, {UPDATE: ["block_mismatch", None]}).texts() == ["Two."]
+
+
+def test_a_message_is_taken_away_once() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = await streamed(scene, "One. ")
+        assert await edits.delete(message)
+
+    for entry in ("timeout", "timeout!", None):
+        assert play(story, {DELETE: [entry, None]}).thread() == []
+
+
+def test_one_that_cannot_be_taken_away_stands() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        assert not await edits.delete(await streamed(scene, "One. ", stop=False))
+
+    assert play(story).texts() == ["One. "]

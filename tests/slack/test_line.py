@@ -1,0 +1,95 @@
+"""Calls that are dropped when the human presses Stop, and calls that are not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from slack_bot.slack.api import Done, Failed
+from slack_bot.slack.faults import Fault
+from slack_bot.slack.line import DROPPED, Line, repeated
+from slack_bot.tools import virtual
+from tests.slack.scene import Scene
+
+POST, REPLIES = "chat.postMessage", "conversations.replies"
+
+
+def play(story: Callable[[Scene, Line], Coroutine[Any, Any, None]], faults: Any = None) -> Scene:
+    async def go() -> Scene:
+        scene = Scene(faults)
+        await story(scene, Line(scene.api))
+        return scene
+
+    return virtual.run(go())
+
+
+def said(scene: Scene) -> dict[str, object]:
+    return {"channel": "C1", "thread_ts": scene.root, "text": "x"}
+
+
+def test_a_write_that_waits_is_dropped_at_once() -> None:
+    async def story(scene: Scene, line: Line) -> None:
+        waiting = asyncio.ensure_future(line.write(POST, said(scene)))
+        await asyncio.sleep(1)
+        line.hush()
+        async with asyncio.timeout(0.1):
+            assert await waiting == Failed(Fault.UNKNOWN, DROPPED)
+        assert await line.write(POST, said(scene)) == Failed(Fault.LATER, DROPPED)
+        await asyncio.sleep(100)
+
+    assert play(story, {POST: ["ratelimited:30"]}).methods() == [POST]
+
+
+def test_what_puts_a_turn_to_rest_is_not_dropped() -> None:
+    async def story(scene: Scene, line: Line) -> None:
+        line.hush()
+        assert isinstance(await line.call(POST, said(scene)), Done)
+
+    assert play(story).texts() == ["x"]
+
+
+def test_a_write_goes_through_and_a_cancelled_one_leaves_nothing_behind() -> None:
+    async def story(scene: Scene, line: Line) -> None:
+        assert isinstance(await line.write(POST, said(scene)), Done)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await line.write(POST, said(scene))
+        assert len(asyncio.all_tasks()) == 1
+
+    play(story, {POST: [None, "timeout"]})
+
+
+def test_a_call_is_repeated_while_it_has_no_answer_and_not_for_ever() -> None:
+    async def story(scene: Scene, line: Line) -> None:
+        assert await repeated(line, POST, said(scene)) == Failed(Fault.UNKNOWN, "internal_error")
+
+    assert play(story, {POST: ["internal_error"]}).methods() == [POST] * 4
+
+
+def test_refused_the_second_time_it_was_applied_the_first() -> None:
+    async def story(scene: Scene, line: Line) -> None:
+        assert await repeated(line, POST, said(scene), done=Fault.SEALED) == Done({})
+
+    play(story, {POST: ["timeout!", "message_not_in_streaming_state"]})
+
+
+def test_a_long_thread_is_read_page_by_page() -> None:
+    async def story(scene: Scene, line: Line) -> None:
+        for number in range(450):
+            scene.workspace.say("U2", "C1", str(number), now=virtual.WALL_ZERO, thread_ts=scene.root)
+        messages = await line.thread(scene.place)
+        assert messages is not None
+        assert len(messages) == 451
+
+    assert play(story).methods() == [REPLIES] * 3
+
+
+def test_a_thread_that_is_gone_is_empty_and_one_that_is_closed_unknown() -> None:
+    async def story(scene: Scene, line: Line) -> None:
+        assert await line.thread(scene.place) == []
+        assert await line.thread(scene.place) is None
+
+    play(story, {REPLIES: ["thread_not_found", "missing_scope"]})

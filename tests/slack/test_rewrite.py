@@ -1,0 +1,65 @@
+"""Another answer is laid over what stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slack_bot.errors import SlackError
+from slack_bot.slack.blocks import context
+from slack_bot.slack.chunks import Close
+from slack_bot.slack.delivery import Delivery
+from slack_bot.slack.line import Line
+from slack_bot.slack.orders import Batch
+from slack_bot.slack.rewrite import rewrite
+from slack_bot.slack.surface import Memory
+from slack_bot.tools import virtual
+from tests.slack.scene import Scene
+
+STOP, POST, UPDATE, DELETE = "chat.stopStream", "chat.postMessage", "chat.update", "chat.delete"
+OLD = "".join(f"Old line {number}.\n" for number in range(20))
+
+
+def rewritten(*laid: str, faults: Any = None) -> tuple[bool, Scene]:
+    """Three messages stand, of which the last is open; they are made to read `laid`."""
+
+    async def go() -> tuple[bool, Scene]:
+        scene = Scene(faults, rotate_bytes=120)
+        delivery = Delivery(Line(scene.api), scene.place, scene.settings, scene.clock, Memory())
+        delivery.take(Batch(OLD))
+        await delivery.advance()
+        delivery.take(Batch("Never shown."))
+        assert len(scene.thread()) == 3
+        stands = await rewrite(delivery, laid, [context("under")], Close.DONE)
+        return stands, scene
+
+    return virtual.run(go())
+
+
+@pytest.mark.parametrize("laid", [("A.",), ("A.", "B.", "C."), ("A.", "B.", "C.", "D.", "E.")])
+@pytest.mark.parametrize("entry", [None, "timeout", "timeout!", "ratelimited:2"])
+def test_there_are_as_many_messages_as_it_needs(laid: tuple[str, ...], entry: str | None) -> None:
+    silent = [entry, None]
+    stands, scene = rewritten(*laid, faults={STOP: silent, POST: silent, UPDATE: silent, DELETE: silent})
+    assert stands
+    assert scene.texts() == list(laid)
+    assert [message.extras for message in scene.thread()] == [()] * (len(laid) - 1) + [("under",)]
+    assert scene.workspace.open_streams() == []
+
+
+def test_from_the_first_that_is_refused_on_the_answer_is_posted() -> None:
+    stands, scene = rewritten("A.", "B.", "C.", faults={UPDATE: [None, "cant_update_message", None]})
+    assert stands
+    assert scene.texts() == ["A.", "B.", "C."]
+
+
+def test_a_thread_that_goes_meanwhile_is_left_alone() -> None:
+    stands, scene = rewritten("A.", "B.", faults={UPDATE: ["message_not_found"]})
+    assert not stands
+    assert POST not in scene.methods()
+
+
+def test_an_answer_that_can_stand_nowhere_is_an_error() -> None:
+    with pytest.raises(SlackError, match="missing_scope"):
+        rewritten("A.", faults={UPDATE: ["cant_update_message"], POST: ["missing_scope"]})

@@ -1,0 +1,153 @@
+"""What became of a call without an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from slack_bot.slack.api import Failed
+from slack_bot.slack.edit import Edits
+from slack_bot.slack.faults import Fault
+from slack_bot.slack.line import Line
+from slack_bot.slack.message import Message, Write
+from slack_bot.slack.settle import Settling
+from slack_bot.slack.stream import Streams
+from slack_bot.slack.surface import Surface
+from slack_bot.tools import virtual
+from slack_bot.turn.actions import Card, CardState
+from tests.slack.scene import TURN, Scene
+
+START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
+UPDATE, DELETE, REPLIES = "chat.update", "chat.delete", "conversations.replies"
+Story = Callable[[Scene, Streams, Settling, Message], Coroutine[Any, Any, None]]
+SILENT = ["timeout", "timeout!", "internal_error", "internal_error!", "cut", "cut!", "http:500", "http:500!"]
+
+
+def play(story: Story, faults: Any = None) -> Scene:
+    async def go() -> Scene:
+        scene = Scene(faults)
+        line = Line(scene.api)
+        streams = Streams(line, scene.place, scene.settings, scene.clock)
+        edits = Edits(line, scene.place, scene.settings)
+        await story(scene, streams, Settling(streams, edits, TURN), Message(Surface.NATIVE))
+        return scene
+
+    return virtual.run(go())
+
+
+@pytest.mark.parametrize("entry", SILENT)
+@pytest.mark.parametrize("method", [START, APPEND])
+@pytest.mark.parametrize("more", [{}, {STOP: ["timeout!", None]}, {REPLIES: ["timeout", None]}])
+def test_what_stands_is_learned_and_the_stream_is_stopped(method: str, entry: str, more: Any) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        confirmed = "" if method == START else "One. "
+        if confirmed:
+            await streams.send(message, Write(confirmed))
+        failed = await streams.send(message, Write("Two. "))
+        assert failed is not None
+        assert failed.fault is Fault.UNKNOWN
+        applied = entry.endswith("!")
+        assert await settling.settle(message, []) == (applied, None)
+        assert message.text == confirmed + ("Two. " if applied else "")
+        assert message.doubt is None
+        assert not message.is_open
+
+    scene = play(story, {method: [entry], **more})
+    assert scene.workspace.open_streams() == []
+
+
+def test_what_cannot_be_read_is_made_to_stand() -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        await streams.send(message, Write("Two. "))
+        assert await settling.settle(message, []) == (True, None)
+        assert message.text == "One. Two. "
+
+    for entry in ("timeout", "timeout!"):
+        faults = {APPEND: [entry], STOP: ["timeout!", None], REPLIES: ["missing_scope"]}
+        assert play(story, faults).texts() == ["One. Two. "]
+
+
+def test_what_can_neither_be_read_nor_rewritten_is_sent_again_and_said_aloud(caplog: Any) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        await streams.send(message, Write("Two. "))
+        assert await settling.settle(message, []) == (False, None)
+        assert message.text == "One. "
+
+    faults = {APPEND: ["timeout"], STOP: ["timeout!", None], REPLIES: ["missing_scope"]}
+    play(story, {**faults, UPDATE: ["cant_update_message"]})
+    assert "could not be settled" in caplog.text
+
+
+def test_a_thread_that_is_gone_is_told() -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        await streams.send(message, Write("Two. "))
+        assert await settling.settle(message, []) == (False, Failed(Fault.GONE, "message_not_found"))
+
+    play(story, {APPEND: ["timeout"], STOP: ["message_not_found"]})
+
+
+def test_a_stream_that_slack_ended_gets_its_cards_closed() -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        message.book.want([Card("a", "A", CardState.RUNNING)])
+        await streams.send(message, Write("One. ", message.book.unsent()))
+        await streams.send(message, Write("Two. "))
+        assert await settling.stop(message) == Failed(Fault.SEALED, "not open")
+
+    scene = play(story, {APPEND: ["message_not_in_streaming_state"]})
+    assert [(task.title, task.status) for task in scene.only().tasks] == [("A (continues below)", "complete")]
+    assert not scene.only().plan_failed
+    assert STOP not in scene.methods()
+
+
+def test_what_could_not_be_stopped_is_stopped_at_the_end() -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        assert isinstance(await settling.stop(message), Failed)
+        assert scene.workspace.open_streams() == [message.ts]
+        assert await settling.sweep([]) == 0
+        assert await settling.sweep([]) == 0
+
+    scene = play(story, {STOP: [*["internal_error"] * 4, None]})
+    assert scene.workspace.open_streams() == []
+    assert scene.methods().count(STOP) == 5
+
+
+def test_a_stream_that_nobody_can_stop_is_counted_and_said_aloud(caplog: Any) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        await settling.stop(message)
+        assert await settling.sweep([]) == 1
+
+    play(story, {STOP: ["internal_error"]})
+    assert "1 streams could not be stopped" in caplog.text
+
+
+def test_a_stream_that_appears_late_is_taken_away() -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        assert await settling.settle(message, []) == (False, None)
+        assert await settling.sweep([]) == 0
+
+    scene = play(story, {START: ["timeout!"], REPLIES: [*["internal_error"] * 4, None]})
+    assert scene.thread() == []
+    assert scene.workspace.open_streams() == []
+
+
+def test_an_edit_is_looked_at() -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        message.surface, message.text = Surface.EDIT, "One. "
+        sent = await scene.api.call(
+            "chat.postMessage", {"channel": "C1", "thread_ts": scene.root, "markdown_text": "One. **Two.**"}
+        )
+        message.ts = getattr(sent, "ts", None)
+        assert not await settling.is_shown(message, "Three.")
+        assert await settling.is_shown(message, "**Two.**")
+        assert message.text == "One. **Two.**"
+        assert not await settling.is_shown(message, "Three.")
+
+    play(story, {REPLIES: [None, None, "missing_scope"]})

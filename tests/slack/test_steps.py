@@ -1,0 +1,45 @@
+"""What follows a failed write, walked over the whole table."""
+
+import itertools
+
+import pytest
+
+from slack_bot.slack.faults import Fault
+from slack_bot.slack.steps import AFTER_WRITE, ENDS, Step, after_write
+
+
+def test_every_class_of_fault_has_a_step() -> None:
+    assert set(AFTER_WRITE) == set(Fault)
+
+
+@pytest.mark.parametrize(
+    ("fault", "step"),
+    [
+        (Fault.LATER, Step.DOWN),
+        (Fault.WRONG_CALL, Step.PLAIN),
+        (Fault.UNKNOWN, Step.SETTLE),
+        (Fault.SEALED, Step.NEXT),
+        (Fault.FULL, Step.NEXT),
+        (Fault.STILL_OPEN, Step.SETTLE),
+        (Fault.STOPPED, Step.STOPPED),
+        (Fault.NOT_HERE, Step.REMEMBER),
+        (Fault.NOT_THIS_ONE, Step.DOWN),
+        (Fault.NO_WRITING, Step.TELL),
+        (Fault.GONE, Step.LEAVE),
+        (Fault.DEAD, Step.DEAD),
+    ],
+)
+def test_the_contract(fault: Fault, step: Step) -> None:
+    assert after_write(fault, opens=False, is_plain=False) is step
+
+
+def test_no_form_is_tried_for_ever_and_no_message_is_opened_in_vain() -> None:
+    for fault, opens in itertools.product(Fault, (False, True)):
+        assert after_write(fault, opens=opens, is_plain=True) is not Step.PLAIN
+        assert after_write(fault, opens=True, is_plain=opens) is not Step.NEXT
+    assert after_write(Fault.SEALED, opens=True, is_plain=False) is Step.DOWN
+
+
+def test_only_where_nothing_may_be_written_any_more_does_a_turn_end() -> None:
+    ends = {fault for fault in Fault if after_write(fault, opens=True, is_plain=True) in ENDS}
+    assert ends == {Fault.STOPPED, Fault.NO_WRITING, Fault.GONE, Fault.DEAD}
