@@ -223,6 +223,8 @@ class Delivery:
         opens = message.ts is None
         plain = write.is_plain and (self.streams.is_plain or not opens)
         step = after_write(failed.fault, opens=opens, is_plain=plain or message.surface is not Surface.NATIVE)
+        if failed.in_doubt and step not in ENDS:
+            step = Step.SETTLE
         if failed.error == DROPPED:
             self.ledger.unknown()
         elif step is Step.PLAIN:

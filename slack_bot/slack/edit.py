@@ -92,8 +92,8 @@ class Edits:
         cards = message.book.ended(close)
         refused = await self._edit(message, text, cards, message.title, under)
         result = refused
-        if isinstance(result, Failed) and result.fault is Fault.WRONG_CALL and text and (cards or under):
-            result = await self._edit(message, text, (), "", ())
+        if isinstance(result, Failed) and result.fault is Fault.WRONG_CALL and (cards or under):
+            result = await self._edit(message, text, () if text else cards, "", ())
         if isinstance(result, Failed):
             return False, result
         message.text, message.doubt, message.is_open = text, None, False
