@@ -340,7 +340,7 @@ class _Run:
     # -- ending ----------------------------------------------------------------------------------------------
 
     def _result(self) -> TurnResult:
-        gone = self._gone.is_set()
+        gone = self._gone.is_set() or self._sink.is_gone
         close = self._close
         outcome = Outcome.GONE if gone or close is None else close.outcome
         reason = "the thread was deleted" if outcome is Outcome.GONE else (close.reason if close else None)
