@@ -220,9 +220,8 @@ class Delivery:
     async def _conclude(self, message: Message, write: Write, failed: Failed) -> None:
         opens = message.ts is None
         plain = write.is_plain and (self.streams.is_plain or not opens)
-        step = after_write(failed.fault, opens=opens, is_plain=plain or message.surface is not Surface.NATIVE)
-        if failed.in_doubt and step not in ENDS:
-            step = Step.SETTLE
+        plain = plain or message.surface is not Surface.NATIVE
+        step = after_write(failed.fault, opens=opens, is_plain=plain, in_doubt=failed.in_doubt)
         if failed.error == DROPPED:
             self.ledger.unknown()
         elif step is Step.PLAIN:

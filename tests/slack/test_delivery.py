@@ -280,6 +280,19 @@ def test_an_edit_without_an_answer_is_made_good_by_the_next() -> None:
         assert play(story, {UPDATE: [*[entry] * 4, None]}, can_stream=False).texts() == ["One. Two. Three."]
 
 
+def test_an_edit_that_was_applied_and_then_refused_is_not_shown_twice() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        await asyncio.sleep(3)
+        await write(delivery, "Two. ")
+        await asyncio.sleep(3)
+        await end(delivery, "Three.")
+
+    for entries in (["internal_error!", "invalid_blocks"], ["internal_error", "invalid_blocks"]):
+        scene = play(story, {UPDATE: [*entries, None]}, can_stream=False)
+        assert "".join(scene.texts()) == "One. Two. Three."
+
+
 @pytest.mark.parametrize("entry", ["internal_error", "internal_error!"])
 def test_edits_that_never_have_an_answer_are_looked_at_and_given_up(entry: str) -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
