@@ -102,9 +102,7 @@ async def test_an_answer_too_long_for_the_thread_comes_as_a_file_byte_for_byte()
 async def test_where_no_file_can_be_uploaded_there_are_more_messages() -> None:
     long = "\n\n".join(f"{number}. {STORY * 4}" for number in range(4))
     faults = {"files.getUploadURLExternal": ["missing_scope"]}
-    async with whole_bot(
-        answer(long, seconds=60), max_segments=3, rotate_bytes=4_000, faults=faults
-    ) as bot:
+    async with whole_bot(answer(long, seconds=60), max_segments=3, rotate_bytes=4_000, faults=faults) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert reads_as(bot.read(root), long)
