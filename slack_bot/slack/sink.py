@@ -59,6 +59,7 @@ class Sink:
         self._files = Files(self._line, place)
         self._whole: list[str] = []
         self._posted = False
+        self._waits = False  # a status stands below a message that is over
         self._finished = False
 
     @property
@@ -82,13 +83,17 @@ class Sink:
         return self._delivery.begins
 
     async def show_status(self, text: str) -> None:
-        """Show a typing status; "" clears. Returns at once, never fails; ignored once a message stands."""
-        if not self.opened:
-            self._status.show(text)
+        """Show a typing status; "" clears. Returns at once, never fails; ignored while a message is open."""
+        if not self.begins:
+            return
+        if self.opened:
+            self._status.reopen()
+            self._waits = True
+        self._status.show(text)
 
     async def keep_status(self) -> None:
         """Send the status again if Slack is about to drop it. Cheap; may be called at any time."""
-        if not self.opened:
+        if self.begins:
             self._status.keep()
 
     def may_write(self, rank: Rank, wake: Callable[[], None]) -> bool:
@@ -131,8 +136,9 @@ class Sink:
         """Do what the time asks for: show what waits, begin a new message before one grows too old."""
         delivery = self._delivery
         if delivery.ended is None and delivery.is_live:
-            if not self.opened:
+            if self.begins and delivery.has_more:
                 await self._status.close()
+                self._waits = False
             await delivery.advance()
         if delivery.ended is not None:
             return delivery.ended
@@ -164,7 +170,7 @@ class Sink:
             await delivery.settling.sweep(delivery.known())
             if not delivery.is_gone:
                 await delivery.streams.rest_session(_session(ending))
-            if not self._posted and not delivery.messages:
+            if self._waits or (not self._posted and not delivery.messages):
                 await self._status.clear()
 
     async def _deliver(self, ending: Ending) -> None:

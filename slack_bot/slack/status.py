@@ -28,7 +28,7 @@ class StatusLine:
         self._sent: str | None = None
         self._sent_at: float | None = None
         self._task: asyncio.Task[None] | None = None
-        self._closed = False
+        self._closed = self._refused = False
         self._under_way = False
 
     def show(self, text: str) -> None:
@@ -57,6 +57,11 @@ class StatusLine:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+    def reopen(self) -> None:
+        """A stream was stopped and none is open: a status may stand there again."""
+        if self._closed and not self._refused:
+            self._closed, self._sent = False, None
 
     async def clear(self) -> None:
         """Take away what may still stand there, where nothing was written after it. Call after `close`."""
@@ -90,7 +95,11 @@ class StatusLine:
         args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": text}
         result = await self._api.call("assistant.threads.setStatus", args, patience=0)
         if isinstance(result, Failed) and result.fault not in (Fault.LATER, Fault.UNKNOWN):
-            self._closed, self._sent = True, None  # refused: not worth another attempt in this turn
+            self._closed, self._refused, self._sent = (
+                True,
+                True,
+                None,
+            )  # refused: not worth another attempt in this turn
 
 
 def _cut(text: str, limit: int) -> str:
