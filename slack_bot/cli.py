@@ -12,8 +12,9 @@ import asyncio
 import logging
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
-from typing import NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn, TypeAlias
 
 from . import __version__
 from .errors import BotError, SettingsError, UnreadableInput
@@ -21,6 +22,7 @@ from .errors import BotError, SettingsError, UnreadableInput
 _PROGRAM = "slack-bot"
 
 Verb = Callable[[argparse.Namespace], int]
+_Verbs: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -73,19 +75,82 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--json", action="store_true", help="one JSON object a file")
     replay.add_argument("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
     replay.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+    _add_capture(verbs)
+    _add_scrub(verbs)
+    _add_trace(verbs)
+    _add_compare(verbs)
     return top
+
+
+def _add_capture(verbs: _Verbs) -> None:
+    capture = _verb(
+        verbs, "capture", _capture, "ask a live agent and keep all it sends, with its times, as a tape"
+    )
+    capture.add_argument("url", metavar="URL", help="the agent's address, or its card's")
+    capture.add_argument("text", metavar="TEXT", help="the question")
+    capture.add_argument("-o", "--output", metavar="FILE", required=True, help="where the tape goes")
+    capture.add_argument("--no-stream", action="store_true", help="message/send instead of message/stream")
+    capture.add_argument("--sse", action="store_true", help="keep the raw bytes instead of a tape")
+    capture.add_argument(
+        "--then",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="a follow-up in the same context (repeat for more)",
+    )
+    capture.add_argument("--cut-after", metavar="SECONDS", type=float, help="drop the stream on purpose")
+    capture.add_argument("--poll", action="store_true", help="after that, follow the task from the side")
+
+
+def _add_scrub(verbs: _Verbs) -> None:
+    scrub = _verb(
+        verbs, "scrub", _scrub, "make a tape fit to share: its words replaced, its shape and timing kept"
+    )
+    scrub.add_argument("file", metavar="FILE", help="tape, capture or raw SSE")
+    scrub.add_argument("-o", "--output", metavar="FILE", required=True, help="where the new tape goes")
+    scrub.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+
+
+def _add_trace(verbs: _Verbs) -> None:
+    trace = _verb(
+        verbs, "trace", _trace, "show when what came, what was decided and why, and what Slack was told"
+    )
+    trace.add_argument(
+        "targets",
+        nargs="+",
+        metavar="FILE | URL TEXT",
+        help="tapes or captures; or an agent's address and a question",
+    )
+    trace.add_argument("--html", metavar="FILE", help="draw it, with all rows, as a page")
+    trace.add_argument("--svg", metavar="FILE", help="draw it")
+    trace.add_argument("--all", action="store_true", help="print every row, also of many alike")
+    trace.add_argument("--scenario", metavar="FILE", help="as for replay")
+    trace.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+
+
+def _add_compare(verbs: _Verbs) -> None:
+    compare = _verb(
+        verbs, "compare", _compare, "lay two captures, or the answers of two live agents, side by side"
+    )
+    compare.add_argument("one", metavar="A", help="tape, capture, or an agent's address")
+    compare.add_argument("two", metavar="B", help="the same")
+    compare.add_argument("text", metavar="TEXT", nargs="?", help="the question, for live agents")
+    compare.add_argument("-o", "--output", metavar="FILE", help="write the Markdown there")
+    compare.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
 
 
 _EXAMPLES = {
     "play": "slack-bot play --port 9000",
     "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
     "replay": "slack-bot replay export.json --json",
+    "capture": "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl",
+    "trace": "slack-bot trace answer.jsonl --html answer.html",
+    "compare": "slack-bot compare before.jsonl after.jsonl -o comparison.md",
+    "scrub": "slack-bot scrub answer.jsonl -o shareable.jsonl",
 }
 
 
-def _verb(
-    verbs: argparse._SubParsersAction[_Parser], name: str, verb: Verb, about: str
-) -> argparse.ArgumentParser:
+def _verb(verbs: _Verbs, name: str, verb: Verb, about: str) -> argparse.ArgumentParser:
     added = verbs.add_parser(
         name,
         help=about,
@@ -111,11 +176,44 @@ def _play(args: argparse.Namespace) -> int:
 def _replay(args: argparse.Namespace) -> int:
     from .tools import replay
 
-    logging.disable(logging.ERROR)  # the result says what happened; the bot's own log would say it again
-    try:
+    with _quiet():
         return int(replay.main(args))
+
+
+def _trace(args: argparse.Namespace) -> int:
+    from .tools import trace
+
+    with _quiet():
+        return int(trace.main(args))
+
+
+def _compare(args: argparse.Namespace) -> int:
+    from .tools import compare
+
+    with _quiet():
+        return int(compare.main(args))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Inside, the bot's own log is silent: what is printed says what happened."""
+    logging.disable(logging.ERROR)
+    try:
+        yield
     finally:
         logging.disable(logging.NOTSET)
+
+
+def _capture(args: argparse.Namespace) -> int:
+    from .tools import capture
+
+    return int(capture.main(args))
+
+
+def _scrub(args: argparse.Namespace) -> int:
+    from .tools import scrub
+
+    return int(scrub.main(args))
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -61,7 +61,9 @@ PURE = [
     "playground/workspace.py", "playground/emulated/*.py", "playground/search.py", "playground/toolbox.py",
     "playground/scenarios.py", "playground/snapshot.py", "playground/playback.py",
     "tools/tape.py", "tools/moments.py", "tools/recording.py", "tools/jsonfile.py", "tools/result.py",
-    "tools/scenario.py", "tools/plain.py",
+    "tools/scenario.py", "tools/plain.py", "tools/framing.py", "tools/masking.py", "tools/taping.py",
+    "tools/scrambling.py", "tools/scrubbing.py", "tools/timeline.py", "tools/figures.py", "tools/canvas.py",
+    "tools/drawing.py", "tools/table.py", "tools/webpage.py", "tools/likeness.py", "tools/comparison.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {

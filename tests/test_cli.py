@@ -15,7 +15,7 @@ from slack_bot import __version__
 from slack_bot.cli import main, parser
 from tests.whole_bot import free_port
 
-VERBS = ["play", "run", "replay"]
+VERBS = ["play", "run", "replay", "capture", "scrub", "trace", "compare"]
 STREAM = [
     {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}},
     {
@@ -78,6 +78,11 @@ def test_the_help_names_every_verb_and_the_version_is_the_package_s(
         ([], "slack-bot: the following arguments are required: VERB"),
         (["dance"], "slack-bot: argument VERB: invalid choice: 'dance'"),
         (["replay"], "slack-bot replay: the following arguments are required: FILE"),
+        (
+            ["capture", "http://a", "q"],
+            "slack-bot capture: the following arguments are required: -o/--output",
+        ),
+        (["scrub", "f"], "slack-bot scrub: the following arguments are required: -o/--output"),
         (["run", "--nope"], "slack-bot: unrecognized arguments: --nope"),
         (["play", "--port", "x"], "slack-bot play: argument --port: invalid int value: 'x'"),
     ],
@@ -97,6 +102,20 @@ def test_what_the_verbs_are_given() -> None:
     replayed = parser().parse_args(["replay", "a", "b", "--json", "--scenario", "s", "--key", "k"])
     assert (replayed.files, replayed.json, replayed.scenario, replayed.key) == (["a", "b"], True, "s", "k")
     assert parser().parse_args(["run", "--http"]).http
+    captured = parser().parse_args(["capture", "http://a", "q", "-o", "f", "--then", "x", "--then", "y"])
+    assert (captured.url, captured.text, captured.output, captured.then) == ("http://a", "q", "f", ["x", "y"])
+    assert (captured.no_stream, captured.sse, captured.cut_after, captured.poll) == (
+        False,
+        False,
+        None,
+        False,
+    )
+    traced = parser().parse_args(["trace", "a", "b", "--html", "h", "--svg", "s"])
+    assert (traced.targets, traced.html, traced.svg, traced.all) == (["a", "b"], "h", "s", False)
+    compared = parser().parse_args(["compare", "a", "b", "-o", "c"])
+    assert (compared.one, compared.two, compared.text, compared.output) == ("a", "b", None, "c")
+    scrubbed = parser().parse_args(["scrub", "a", "-o", "b"])
+    assert (scrubbed.file, scrubbed.output, scrubbed.key) == ("a", "b", None)
 
 
 def test_a_run_without_settings_says_what_is_missing(
@@ -149,6 +168,28 @@ def test_replay_prints_the_thread(elsewhere: Path, capsys: pytest.CaptureFixture
     assert "42" in capsys.readouterr().out
     assert main(["replay", "stream.json", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["visible"] == "42"
+
+
+def test_scrub_writes_a_tape(elsewhere: Path) -> None:
+    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
+    assert main(["scrub", "stream.json", "-o", "tape.jsonl"]) == 0
+    assert main(["replay", "tape.jsonl"]) == 0
+
+
+def test_trace_prints_a_table_and_draws(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
+    assert main(["trace", "stream.json", "--svg", "stream.svg"]) == 0
+    assert "decision and reason" in capsys.readouterr().out
+    assert (elsewhere / "stream.svg").read_text().startswith("<svg")
+
+
+def test_capture_of_nobody_is_one_sentence_and_exit_1(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["capture", f"http://127.0.0.1:{free_port()}", "q", "-o", "tape.jsonl"]) == 1
+    (told,) = lines(capsys)
+    assert told.endswith("is the agent running at this address?")
+    assert not (elsewhere / "tape.jsonl").exists()
 
 
 @pytest.mark.parametrize("content", [None, "", "{", '{"t": 1', "\x00\x01", "hello"])

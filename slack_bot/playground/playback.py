@@ -144,6 +144,8 @@ class Playback:
             return Beat(moment.t, "".join(f": {line}\n" for line in lines).encode() + b"\n")
         if moment.error is not None:
             return Beat(moment.t, self._error(request_id, moment.error))
+        if moment.raw is not None:
+            return Beat(moment.t, moment.raw.encode("utf-8", "surrogatepass"))
         return Beat(moment.t, sse(result_of(request_id, moment.event or {})))
 
     def _recorded(self, recording: Recording, request_id: RequestId) -> Iterator[Beat]:

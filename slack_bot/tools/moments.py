@@ -26,7 +26,9 @@ _CAIPE_TASK = {"taskId": "replayed-task", "contextId": "replayed-context"}
 class Moment:
     """One thing that came, `t` seconds from the start. Exactly one of the others is set.
 
-    `event` is the A2A result without its envelope, `error` a JSON-RPC error object, `comment` an SSE comment.
+    `event` is the A2A result without its envelope, `error` a JSON-RPC error object, `comment` an SSE comment,
+    `raw` the text of something that is none of these, exactly as it came. `question` begins a follow-up: what
+    comes after it answers this text, in the same context.
     """
 
     t: float
@@ -34,6 +36,8 @@ class Moment:
     comment: str | None = None
     error: Json | None = None
     end: Literal["closed", "cut"] | None = None
+    raw: str | None = None
+    question: str | None = None
 
 
 class Items:
@@ -55,9 +59,9 @@ class Items:
         if (end := item.get("end")) in ("closed", "cut") and not RESULT_KEYS & item.keys():
             self._known += 1
             return Moment(t, end=end)
-        if isinstance(comment := item.get("comment"), str):
+        if (said := _said(t, item)) is not None:
             self._known += 1
-            return Moment(t, comment=comment)
+            return said
         return self._event(t, self._inner(item, number), number)
 
     def check_some(self) -> None:
@@ -133,6 +137,19 @@ class Items:
 
     def _wrong(self, number: int, reason: str) -> UnreadableInput:
         return UnreadableInput(f"{self._name}, {self._unit} {number}: {reason}")
+
+
+def _said(t: float, item: Json) -> Moment | None:
+    """A moment that is words and no JSON."""
+    if isinstance(text := item.get("comment"), str):
+        return Moment(t, comment=text)
+    if RESULT_KEYS & item.keys():
+        return None
+    if isinstance(text := item.get("raw"), str):
+        return Moment(t, raw=text)
+    if isinstance(text := item.get("question"), str):
+        return Moment(t, question=text)
+    return None
 
 
 def _kind(value: Any) -> str:

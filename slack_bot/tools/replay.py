@@ -11,9 +11,10 @@ import argparse
 import asyncio
 import io
 import sys
-from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from ..app import App, build
 from ..clock import Clock
 from ..errors import UnreadableInput
-from ..observe.facts import Fact, TurnOpened, Watcher, ignore
+from ..observe.facts import Fact, TurnClosed, TurnOpened, Watcher, ignore
 from ..playground.inprocess import SlackSession
 from ..playground.scripted import ScriptedAgent, ScriptedTransport
 from ..playground.workspace import BOT_TOKEN, SIGNING_SECRET, Change, Rules, SeenMessage, Workspace
@@ -36,7 +37,7 @@ from .jsonfile import Json
 from .plain import as_text
 from .result import Sample, Shown, as_line, make_result, visible
 from .scenario import Scenario, read_scenario
-from .tape import Recording, Tape, read_tape
+from .tape import READS, Recording, Tape, read_tape, turns_of
 
 AGENT_URL = "http://agent.invalid/"
 
@@ -46,9 +47,9 @@ _LONGEST = 7 * 86_400.0
 
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: files, scenario, key, json. Returns the exit code; raises UnreadableInput."""
-    scenario = _read_scenario(args.scenario)
+    scenario = read_scenario_file(args.scenario)
     captures = [read_tape(_read(path), str(path), args.key) for path in map(Path, args.files)]
-    _accept_any_script()
+    accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
         result = replay(capture, scenario)
         if args.json:
@@ -64,14 +65,49 @@ def replay(capture: Tape | Recording, scenario: Scenario | None = None, watcher:
 
     Raises SettingsError where the scenario names a setting that does not exist or a value that cannot be.
     """
+    return replayed(capture, scenario, watcher).result()
+
+
+def replayed(
+    capture: Tape | Recording, scenario: Scenario | None = None, watcher: Watcher = ignore
+) -> Observation:
+    """As `replay`, with all that was to be seen on the way."""
     around = scenario or Scenario()
+    turns = turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
+    around = _as_captured(around, capture)
     agent = ScriptedAgent(
-        capture,
+        *(turn for _, turn in turns),
         cut_after=around.cut_after,
         agent_error=None if around.agent_error is None else asdict(around.agent_error),
     )
     clock = virtual.virtual_clock()
-    return virtual.run(perform(around, AGENT_URL, clock, ScriptedTransport(agent), watcher))
+    follow_ups = tuple(text or "" for text, _ in turns[1:])
+    work = observe(
+        around, _settings(AGENT_URL, around.settings), clock, ScriptedTransport(agent), watcher, follow_ups
+    )
+    return virtual.run(work)
+
+
+def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
+    """The scenario, and where it does not say otherwise the way of reading with which the tape was made."""
+    said = capture.head.get("settings") if isinstance(capture, Tape) else None
+    reads = said if isinstance(said, dict) else {}
+    kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
+    return replace(scenario, settings={**kept, **scenario.settings})
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """All that was to be seen of one or more turns. Times are monotonic seconds."""
+
+    facts: tuple[Fact, ...]
+    samples: tuple[Sample, ...]
+    thread: tuple[Shown, ...]
+    asked_at: float
+
+    def result(self) -> Json:
+        """The object of `replay --json`."""
+        return make_result(self.facts, self.samples, self.thread, self.asked_at)
 
 
 async def perform(
@@ -87,7 +123,19 @@ async def perform(
     hears all facts. Raises SettingsError for the scenario's settings.
     """
     settings = _settings(agent_url, scenario.settings)
-    return await _Performance(scenario, settings, clock, watcher).run(transport)
+    return (await observe(scenario, settings, clock, transport, watcher)).result()
+
+
+async def observe(
+    scenario: Scenario,
+    settings: Settings,
+    clock: Clock,
+    transport: httpx.AsyncBaseTransport | None = None,
+    watcher: Watcher = ignore,
+    follow_ups: Sequence[str] = (),
+) -> Observation:
+    """As `perform`, with all settings given, and with further questions in the same thread."""
+    return await _Performance(scenario, settings, clock, watcher).run(transport, follow_ups)
 
 
 class _Performance:
@@ -100,9 +148,12 @@ class _Performance:
         self._facts: list[Fact] = []
         self._samples: list[Sample] = []
         self._mail = asyncio.Event()
-        self._taken = asyncio.Event()
+        self._turned = asyncio.Event()
+        self._counts = Counter[type]()
 
-    async def run(self, transport: httpx.AsyncBaseTransport | None) -> Json:
+    async def run(
+        self, transport: httpx.AsyncBaseTransport | None, follow_ups: Sequence[str] = ()
+    ) -> Observation:
         slack = self._settings.slack
         session: Any = SlackSession(self._workspace, self._clock, timeout=slack.slack_timeout)
         app = await build(
@@ -115,8 +166,8 @@ class _Performance:
         )
         async with app:
             await self._remember_context(app)
-            asked_at = await self._ask(app)
-        return make_result(self._facts, self._samples, self._thread(), asked_at)
+            asked_at = await self._ask(app, follow_ups)
+        return Observation(tuple(self._facts), tuple(self._samples), tuple(self._thread()), asked_at)
 
     async def _remember_context(self, app: App) -> None:
         asked = self._scenario
@@ -125,19 +176,28 @@ class _Performance:
             known = Conversation(context_id=asked.context_id)
             await app.store.contexts.put(app.agent.name, thread, known, self._clock.wall())
 
-    async def _ask(self, app: App) -> float:
-        """Say the question, and let everything happen that follows from it. Returns when it was said."""
+    async def _ask(self, app: App, follow_ups: Sequence[str]) -> float:
+        """Say the questions, and let everything happen that follows from them. Returns when it began."""
         asked, workspace = self._scenario, self._workspace
         workspace.place(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts)
         workspace.listen(self._changed)
         asked_at = self._clock.monotonic()
-        text = f"<@{workspace.bot.user_id}> {asked.text}"
-        workspace.say(asked.user, asked.channel, text, now=self._clock.wall(), thread_ts=asked.thread_ts)
         async with _company(self._deliver(app), self._press_stop()):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._taken.wait(), _TAKEN_WITHIN)
+            for number, text in enumerate((asked.text, *follow_ups)):
+                try:
+                    await asyncio.wait_for(self._until(TurnClosed, number), _LONGEST)
+                    said, now = f"<@{workspace.bot.user_id}> {text}", self._clock.wall()
+                    workspace.say(asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts)
+                    await asyncio.wait_for(self._until(TurnOpened, number + 1), _TAKEN_WITHIN)
+                except TimeoutError:
+                    break
             await app.desk.close(_LONGEST)
         return asked_at
+
+    async def _until(self, kind: type[Fact], count: int) -> None:
+        while self._counts[kind] < count:
+            self._turned.clear()
+            await self._turned.wait()
 
     async def _deliver(self, app: App) -> None:
         """Slack's events to the bot, as they come, for as long as the question is being answered."""
@@ -155,8 +215,9 @@ class _Performance:
 
     def _note(self, fact: Fact) -> None:
         self._facts.append(fact)
-        if isinstance(fact, TurnOpened):
-            self._taken.set()
+        if isinstance(fact, TurnOpened | TurnClosed):
+            self._counts[type(fact)] += 1
+            self._turned.set()
         self._watcher(fact)
 
     def _changed(self, change: Change) -> None:
@@ -225,7 +286,13 @@ def _settings(agent_url: str, overrides: Mapping[str, Any]) -> Settings:
     return with_overrides(settings, overrides) if overrides else settings
 
 
-def _read_scenario(path: str | None) -> Scenario:
+def emulated(settings: Settings) -> Settings:
+    """`settings` with the tokens of the emulated workspace in place of real ones."""
+    return with_overrides(settings, {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET})
+
+
+def read_scenario_file(path: str | None) -> Scenario:
+    """The scenario in the file at `path`; the usual one for None. Raises UnreadableInput."""
     if path is None:
         return Scenario()
     try:
@@ -241,7 +308,7 @@ def _read(path: Path) -> bytes:
         raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
 
 
-def _accept_any_script() -> None:
-    """Threads hold every script of the world; a terminal that cannot show one must not end the replay."""
+def accept_any_script() -> None:
+    """Let stdout replace what it cannot show: threads hold every script of the world, terminals do not."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import UnreadableInput
@@ -21,6 +21,8 @@ __all__ = ["Json", "Moment", "Recording", "Tape", "read_tape", "write_tape"]
 
 FORMAT = "slack-bot-tape"
 VERSION = 1
+READS = ("convention", "answer_from")
+"""Settings that say how an answer is read; a tape's head may name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,27 @@ def read_tape(data: str | bytes, name: str, key: str | None = None) -> Tape | Re
 def write_tape(tape: Tape) -> str:
     """`tape` as JSON Lines: the head, then one moment a line. `read_tape` gives the same tape back."""
     head = {"format": FORMAT, "version": VERSION, **tape.head}
-    rows = [head, *(_row(moment) for moment in tape.moments)]
-    return "".join(json.dumps(row, ensure_ascii=False, separators=(", ", ": ")) + "\n" for row in rows)
+    return "".join(map(as_line, (head, *(row_of(moment) for moment in tape.moments))))
+
+
+def as_line(row: Json) -> str:
+    """One line of a tape."""
+    return json.dumps(row, ensure_ascii=False, separators=(", ", ": ")) + "\n"
+
+
+def turns_of(tape: Tape) -> tuple[tuple[str | None, Tape], ...]:
+    """Each question of `tape` (None: not known) and what came in answer to it, in seconds from there."""
+    asked = tape.head.get("question")
+    turns: list[tuple[str | None, float, list[Moment]]] = [
+        (asked if isinstance(asked, str) else None, 0.0, [])
+    ]
+    for moment in tape.moments:
+        if moment.question is not None:
+            turns.append((moment.question, moment.t, []))
+        else:
+            _, start, moments = turns[-1]
+            moments.append(replace(moment, t=round(moment.t - start, 6)) if start else moment)
+    return tuple((text, Tape({**tape.head, "question": text}, tuple(rows))) for text, _, rows in turns)
 
 
 def _no_key(key: str | None, name: str, what: str) -> None:
@@ -85,9 +106,10 @@ def _tape(head: Json, moments: Iterable[Moment]) -> Tape:
     return Tape({"format": FORMAT, "version": VERSION, **head}, tuple(moments))
 
 
-def _row(moment: Moment) -> Json:
+def row_of(moment: Moment) -> Json:
+    """`moment` as a line of a tape says it."""
     row: Json = {"t": moment.t}
-    for name in ("event", "comment", "error", "end"):
+    for name in ("event", "comment", "error", "end", "raw", "question"):
         value = getattr(moment, name)
         if value is not None:
             row[name] = value

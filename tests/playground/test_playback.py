@@ -238,3 +238,8 @@ def test_every_recording_plays_to_its_end() -> None:
         playback.task_at(999.0)
         played += 1
     assert played > 50
+
+
+def test_what_was_no_event_goes_out_as_it_came() -> None:
+    tape = Tape({}, (Moment(0.1, raw='event: x\ndata: {"half'), Moment(0.2, end="cut")))
+    assert next(iter(Playback(tape).beats("q"))).data == b'event: x\ndata: {"half'

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -209,3 +210,23 @@ def test_two_processes_print_the_same_bytes(tmp_path: Path) -> None:
     }
     assert len(outputs) == 1
     assert json.loads(outputs.pop())["visible"] == ANSWER
+
+
+def test_the_questions_of_a_tape_are_asked_one_after_the_other() -> None:
+    again = (
+        *tape().moments,
+        Moment(9.0, question="And now?"),
+        *(replace(m, t=m.t + 10) for m in tape(1).moments),
+    )
+    got = replay(Tape({"question": "First?"}, again))
+    assert [message["text"] for message in got["thread"]] == [ANSWER, ANSWER]
+    assert got["visible"] == ANSWER * 2
+
+
+def test_a_tape_says_how_its_answer_is_read_and_a_scenario_weighs_more() -> None:
+    plain = [Moment(1.0 + n / 10, event=update(word + " ")) for n, word in enumerate(ANSWER.split())]
+    told = Tape(
+        {"settings": {"convention": "caipe-0.2", "bearer_token": "x"}}, (*plain, Moment(9.0, event=DONE))
+    )
+    assert replay(told)["live_share"] > 0.5
+    assert replay(told, make_scenario({"settings": {"convention": "caipe"}}))["live_share"] == 0

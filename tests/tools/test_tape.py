@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.errors import UnreadableInput
-from slack_bot.tools.tape import FORMAT, Moment, Recording, Tape, read_tape, write_tape
+from slack_bot.tools.tape import FORMAT, Moment, Recording, Tape, read_tape, turns_of, write_tape
 
 SHARED = Path(__file__).parents[3] / "shared" / "captures" / "caipe"
 
@@ -276,3 +276,29 @@ def test_the_shared_captures_read() -> None:
     for key in json.loads(executor):
         assert isinstance(read_tape(executor, "executor", key), Tape)
     assert isinstance(read_tape((SHARED / "fixture_a2a_task_sse_stream.json").read_bytes(), "fixture"), Tape)
+
+
+def test_words_that_are_no_events_read_back() -> None:
+    moments = (
+        Moment(0.0, raw="data: {oops\n\n"),
+        Moment(1.0, question="and then?"),
+        Moment(2.0, event=STATUS),
+    )
+    tape = Tape({"format": FORMAT, "version": 1}, moments)
+    assert read_tape(write_tape(tape), "f") == tape
+
+
+def test_a_tape_of_several_questions_is_one_tape_a_question() -> None:
+    moments = (
+        Moment(0.5, event=STATUS),
+        Moment(1.0, end="closed"),
+        Moment(2.0, question="and then?"),
+        Moment(2.5, event=DONE),
+        Moment(3.0, end="cut"),
+    )
+    (first, one), (second, two) = turns_of(Tape({"question": "what?", "wire": "0.3"}, moments))
+    assert (first, second) == ("what?", "and then?")
+    assert one.moments == moments[:2]
+    assert two.moments == (Moment(0.5, event=DONE), Moment(1.0, end="cut"))
+    assert two.head == {"question": "and then?", "wire": "0.3"}
+    assert turns_of(Tape({}, ())) == ((None, Tape({"question": None}, ())),)

@@ -1,0 +1,41 @@
+"""Which agent a tool asks, and as whom: the address of the command line, the rest from the settings.
+
+The settings' credentials belong to the settings' agent. Another address gets none of them: a token must not
+leave for wherever a command line points.
+"""
+
+from __future__ import annotations
+
+from ..a2a.origins import Origins, place_of
+from ..errors import UnreadableInput
+from ..settings import Settings, with_overrides
+
+_READING = frozenset({"wire", "convention", "answer_from", "extensions", "use_configured_url"})
+
+
+def is_address(text: str) -> bool:
+    """`text` is an address and no file's name."""
+    return text.startswith(("http://", "https://"))
+
+
+def settings_for(url: str, settings: Settings) -> tuple[Settings, str | None]:
+    """`settings` with the agent at `url`, and a sentence where credentials were left out.
+
+    Raises UnreadableInput if `url` is not an http or https address.
+    """
+    if place_of(url) is None:
+        raise UnreadableInput(f"{url} is not an address; write http://HOST:PORT or https://HOST/PATH")
+    known = settings.agent.url
+    if known is not None and Origins(known, settings.agent.allowed_hosts).admits(url):
+        return with_overrides(settings, {"url": url}), None
+    left = {
+        name: field.get_default()
+        for name, field in type(settings.agent).model_fields.items()
+        if name not in _READING and not isinstance(field.get_default(), int | float)
+    }
+    had_any = any(getattr(settings.agent, name) != default for name, default in left.items() if name != "url")
+    note = (
+        f"the credentials of the settings are not sent to {place_of(url)}: they belong to"
+        f" {place_of(known) if known else 'no agent'}; set A2A_AGENT_URL to this address to use them"
+    )
+    return with_overrides(settings, {**left, "url": url}), note if had_any else None

@@ -1,0 +1,242 @@
+"""`slack-bot capture`: ask a live agent, and keep everything it sends, with the time at which it came.
+
+The bot's own client asks, with the settings' credentials; a tap on it writes the tape line by line, so that a
+broken stream, a wrong event or Ctrl-C leaves a tape that can be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import uuid
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import httpx
+
+from ..a2a.agent import Agent, new_http
+from ..a2a.card import Card
+from ..a2a.frames import ArtifactUpdate, Reply, Snapshot, StatusUpdate, TaskState
+from ..a2a.origins import bare
+from ..clock import Clock, loop_clock
+from ..errors import AgentError, AgentUnreachable, BotError, UnreadableInput
+from ..settings import Settings, load, secrets_of
+from .addressing import settings_for
+from .jsonfile import Json
+from .masking import Masks
+from .outfile import Out, OutFile
+from .progress import Progress
+from .tape import READS
+from .taping import RawLines, TapeLines
+from .wiretap import Wiretap
+
+_POLL_EVERY = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to capture: questions in their order, and how. Times are seconds."""
+
+    questions: tuple[str, ...]
+    streaming: bool = True
+    raw: bool = False
+    cut_after: float | None = None
+    poll: bool = False
+
+
+def main(args: argparse.Namespace) -> int:
+    """The verb. `args`: url, text, output, no_stream, sse, then, cut_after, poll. Returns the exit status.
+
+    Raises UnreadableInput for wrong usage, AgentError where there was no agent to ask.
+    """
+    wanted = _wanted(args)
+    given = load()
+    settings, note = settings_for(args.url, given)
+    progress = Progress()
+    if note:
+        progress.say(f"note: {note}")
+    with OutFile(args.output) as file:
+        try:
+            return asyncio.run(capture(wanted, settings, file, progress, secrets=secrets_of(given)))
+        except KeyboardInterrupt:
+            progress.say(f"interrupted; what came until then is in {args.output}")
+            raise
+
+
+def _wanted(args: argparse.Namespace) -> Wanted:
+    questions = (args.text, *args.then)
+    if not all(each.strip() for each in questions):
+        raise UnreadableInput("a question is empty; write what to ask the agent")
+    if args.poll and args.cut_after is None:
+        raise UnreadableInput("--poll follows a task whose stream was dropped: add --cut-after SECONDS")
+    if args.cut_after is not None and not 0 <= args.cut_after < float("inf"):
+        raise UnreadableInput("--cut-after wants a number of seconds, such as 2.5")
+    if args.cut_after is not None and (args.no_stream or args.then):
+        raise UnreadableInput("--cut-after drops one stream: leave --no-stream and --then out")
+    if args.sse and (args.then or args.poll):
+        raise UnreadableInput("--sse keeps the bytes of one answer: leave --then and --poll out")
+    return Wanted(questions, not args.no_stream, args.sse, args.cut_after, args.poll)
+
+
+async def capture(
+    wanted: Wanted,
+    settings: Settings,
+    file: Out,
+    progress: Progress,
+    *,
+    secrets: tuple[str, ...] = (),
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> int:
+    """Ask, listen, write. Returns 0 if every answer came to its end and held no errors.
+
+    `secrets` are kept out of the file, besides those of `settings`. `transport` stands in for the network.
+    Raises AgentError if nothing at all came.
+    """
+    clock = loop_clock()
+    masks = Masks((*secrets, *secrets_of(settings), *_password(settings)))
+    lines: TapeLines | RawLines
+    if wanted.raw:
+        lines = RawLines(file.write, masks)
+    else:
+        lines = TapeLines(file.text, _head(wanted, settings, clock), masks)
+    problem: AgentError | None = None
+    async with new_http(settings.agent, transport) as http:
+        tap = Wiretap(http, (lines, progress), clock, settings.agent.max_event_bytes)
+        asker = _Asker(_agent(http, settings, clock, wanted.streaming), tap, wanted, settings, progress)
+        try:
+            async with progress.ticking(tap):
+                await asker.ask_all()
+        except AgentError as error:
+            problem = error
+        finally:
+            lines.flush()
+    if not file.has_content:
+        raise _with_remedy(problem)
+    how = "" if problem is None else f", and then: {masks.text(str(problem))}"
+    count = f"{progress.events:,} events, {progress.chars:,} characters"
+    count += f", {progress.wrong:,} errors" if progress.wrong else ""
+    progress.say(f"{count} in {tap.now():.2f} s -> {file.path}{how}")
+    return 1 if problem is not None or progress.wrong else 0
+
+
+def _with_remedy(problem: AgentError | None) -> BotError:
+    if isinstance(problem, AgentUnreachable):
+        return BotError(f"{problem}; is the agent running at this address?")
+    return problem or BotError("the agent sent nothing; is this an A2A agent's address?")
+
+
+class _Waiting(Agent):
+    """An agent that is asked to answer in one piece, whatever its card promises."""
+
+    async def prepare(self) -> Card:
+        """The card, without its streaming."""
+        return replace(await super().prepare(), streaming=False)
+
+
+def _agent(http: httpx.AsyncClient, settings: Settings, clock: Clock, streaming: bool) -> Agent:
+    return (Agent if streaming else _Waiting)(http, settings.agent, clock)
+
+
+class _Asker:
+    """The questions of one capture, in one context."""
+
+    def __init__(
+        self, agent: Agent, tap: Wiretap, wanted: Wanted, settings: Settings, progress: Progress
+    ) -> None:
+        self.tap = tap
+        self._agent, self._wanted, self._settings, self._progress = agent, wanted, settings, progress
+        self._context: str | None = None
+        self._task: str | None = None
+        self._state = TaskState.UNKNOWN
+
+    async def ask_all(self) -> None:
+        """All questions; the next one when the answer to the last has ended."""
+        await self._agent.prepare()  # or finding the card would count as part of the answer
+        for number, text in enumerate(self._wanted.questions):
+            if number and self._context is None:
+                raise AgentError("the agent named no context, so there is none to follow up in")
+            cut = await self._ask(text)
+            if cut and self._wanted.poll:
+                await self._follow()
+
+    async def _ask(self, text: str) -> bool:
+        """One question. True: its stream was dropped on purpose."""
+        answers, self._state = (self._task if self._state.is_asking else None), TaskState.UNKNOWN
+        limit = asyncio.timeout(self._wanted.cut_after)
+        try:
+            async with limit:
+                asking = self._agent.ask(
+                    text, message_id=f"capture-{uuid.uuid4().hex}", context_id=self._context, task_id=answers
+                )
+                async with aclosing(asking) as coming:
+                    async for received in coming:
+                        self._learn(received.frame)
+                        self._shorten(limit)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            if self._is_done:
+                return False
+            self._progress.say(f"{self.tap.now():7.2f} s  the stream is dropped, as --cut-after says")
+            return True
+        return False
+
+    @property
+    def _is_done(self) -> bool:
+        return self._state.is_terminal or self._state.is_asking
+
+    def _shorten(self, limit: asyncio.Timeout) -> None:
+        """Servers that never end a stream which is over are not waited for, as the bot does not."""
+        if not self._is_done:
+            return
+        agent = self._settings.agent
+        grace = agent.asked_grace if self._state.is_asking else agent.terminal_grace
+        if limit.when() is None or not self.tap.hung_up:
+            self.tap.hung_up = True
+            limit.reschedule(asyncio.get_running_loop().time() + grace)
+
+    async def _follow(self) -> None:
+        """The task from the side, until it is over, waits for a human or takes too long."""
+        if self._task is None:
+            raise AgentError("the agent named no task before the cut, so there is none to follow")
+        seen = ""
+        while not self._is_done:
+            if self.tap.now() > self._settings.agent.turn_timeout:
+                raise AgentError(f"the task was still {self._state} after agent.turn_timeout")
+            snapshot = await self._agent.get(self._task)
+            self._state = snapshot.state
+            chars = sum(len(each.text) for each in snapshot.artifacts)
+            shown = f"task {snapshot.state}, {len(snapshot.artifacts)} artifacts, {chars:,} characters"
+            if shown != seen:
+                self._progress.say(f"{self.tap.now():7.2f} s  from the side: {shown}")
+                seen = shown
+            await asyncio.sleep(_POLL_EVERY)
+
+    def _learn(self, frame: object) -> None:
+        match frame:
+            case Snapshot() | StatusUpdate():
+                self._name(frame.context_id, frame.task_id)
+                self._state = frame.state
+            case ArtifactUpdate():
+                self._name(frame.context_id, frame.task_id)
+            case Reply(message=message):
+                self._name(message.context_id, message.task_id)
+
+    def _name(self, context: str | None, task: str | None) -> None:
+        self._context, self._task = context or self._context, task or self._task
+
+
+def _head(wanted: Wanted, settings: Settings, clock: Clock) -> Json:
+    """What stands in the first line: no credentials, and of the settings only how to read the answer."""
+    agent = settings.agent
+    reads = {name: value for name in READS if (value := getattr(agent, name)) != "auto"}
+    at = datetime.fromtimestamp(clock.wall(), UTC).isoformat(timespec="seconds")
+    name = bare(agent.url or "").partition("?")[0].rstrip("/")
+    head: Json = {"agent": name, "question": wanted.questions[0], "captured_at": at}
+    return head | ({"settings": reads} if reads else {})
+
+
+def _password(settings: Settings) -> tuple[str, ...]:
+    password = httpx.URL(settings.agent.url or "").password
+    return (password,) if password else ()

@@ -1,0 +1,72 @@
+"""`slack-bot compare`: two captures, or two live agents asked the same question, side by side.
+
+Both go through the whole bot as `replay` does it, so that what the reader would have seen is compared and not
+only what was sent. Live agents are asked one after the other, so that neither slows the other down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from ..errors import UnreadableInput
+from ..settings import load, secrets_of
+from .addressing import is_address, settings_for
+from .capture import Wanted, capture
+from .comparison import compared
+from .likeness import Profile, profile
+from .opening import open_capture, taped
+from .outfile import InMemory, OutFile
+from .progress import Progress
+from .replay import accept_any_script
+from .scenario import Scenario
+from .tape import Recording, Tape, read_tape
+from .trace import trace_capture
+
+
+def main(args: argparse.Namespace) -> int:
+    """The verb. `args`: one, two, text, output, key. Returns the exit status.
+
+    Raises UnreadableInput for wrong usage and what cannot be read or written, AgentError for an agent that
+    cannot be asked.
+    """
+    if any(map(is_address, (args.one, args.two))) and not (args.text or "").strip():
+        raise UnreadableInput("live agents want a question: slack-bot compare URL URL TEXT")
+    if args.text is not None and not any(map(is_address, (args.one, args.two))):
+        raise UnreadableInput("a question is for live agents; two files are compared as they are")
+    accept_any_script()
+    out = OutFile(args.output) if args.output else None
+    captures = [
+        _live(each, args.text) if is_address(each) else _read(each, args.key) for each in (args.one, args.two)
+    ]
+    one, two = (_profile(capture, name) for capture, name in zip(captures, (args.one, args.two), strict=True))
+    if out is None:
+        sys.stdout.write(compared(one, two))
+        return 0
+    with out:
+        out.text(compared(one, two))
+    sys.stderr.write(f"-> {out.path}\n")
+    return 0
+
+
+def _profile(capture: Tape | Recording, name: str) -> Profile:
+    short = name if is_address(name) else Path(name).name
+    line, result = trace_capture(capture, short, Scenario())
+    return profile(taped(capture), line, result)
+
+
+def _read(path: str, key: str | None) -> Tape | Recording:
+    return open_capture(Path(path), key)
+
+
+def _live(url: str, text: str) -> Tape | Recording:
+    given = load()
+    settings, note = settings_for(url, given)
+    progress = Progress()
+    if note:
+        progress.say(f"note: {note}")
+    memory = InMemory(url)
+    asyncio.run(capture(Wanted((text,)), settings, memory, progress, secrets=secrets_of(given)))
+    return read_tape(memory.data, url)

@@ -1,0 +1,42 @@
+"""Captures from files, for the verbs that take any kind of them."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from pathlib import Path
+
+from ..errors import UnreadableInput
+from .framing import Splitter
+from .moments import Moment
+from .tape import Recording, Tape, read_tape
+from .taping import moment_of_body, moments_of
+
+_NO_LIMIT = 1 << 40
+
+
+def open_capture(path: Path, key: str | None = None) -> Tape | Recording:
+    """The capture in the file at `path`. Raises UnreadableInput, as `read_tape` does."""
+    return read_tape(read_bytes(path), str(path), key)
+
+
+def read_bytes(path: Path) -> bytes:
+    """All of a file. Raises UnreadableInput."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
+
+
+def taped(capture: Tape | Recording) -> Tape:
+    """A recording as the tape of the same stream; what HTTP itself said becomes a comment."""
+    if isinstance(capture, Tape):
+        return capture
+    end = Moment(capture.ended, end="cut" if capture.cut else "closed")
+    if "event-stream" not in capture.headers.get("content-type", ""):
+        return Tape({}, (moment_of_body(capture.ended, capture.status, capture.body), end))
+    splitter, moments = Splitter(_NO_LIMIT), list[Moment]()
+    times = accumulate((t for t, _ in capture.chunks), max)
+    for t, (_, data) in zip(times, capture.chunks, strict=True):
+        moments += (moment for piece in splitter.feed(data) for moment in moments_of(t, piece))
+    moments += (moment for piece in splitter.end() for moment in moments_of(capture.ended, piece))
+    return Tape({}, (*moments, end))

@@ -1,0 +1,118 @@
+"""What a live capture shows while it runs, on stderr: seconds, events, characters."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Literal, TextIO
+
+from ..a2a.decode import decode
+from ..errors import AgentError
+from .jsonfile import Json
+from .moments import Moment
+from .taping import Asked
+from .timeline import name_of, text_of
+from .wiretap import Wiretap
+
+_TICK = 0.1
+_LINE_EVERY = 5.0  # seconds between lines where there is no terminal to redraw one
+
+
+class Progress:
+    """An ear that counts. On a terminal it redraws one line; elsewhere it writes one now and then."""
+
+    def __init__(self, out: TextIO | None = None) -> None:
+        self._out = out or sys.stderr
+        self._is_terminal = self._out.isatty()
+        self.events = self.chars = self.wrong = 0
+        self.last: str = ""
+        self._asked, self._wrong_before = "", 0
+        self._width = 0
+        self._said_at = 0.0
+
+    def asked(self, t: float, asked: Asked, body: bytes) -> None:
+        """A question is worth a line of its own."""
+        if asked.verb == "ask":
+            if asked.id == self._asked:
+                self.wrong = self._wrong_before  # another attempt: the refusal of the first one was no error
+            self._asked, self._wrong_before = asked.id, self.wrong
+            self.say(f"{t:7.2f} s  asking ({asked.method}): {_short(asked.text)}")
+
+    def answered(self, t: float, status: int, headers: Mapping[str, str]) -> None:
+        """So is a refusal."""
+        if not 200 <= status < 300:
+            self.say(f"{t:7.2f} s  the server answered HTTP {status}")
+
+    def heard(self, t: float, data: bytes, moment: Moment | None) -> None:
+        """Count."""
+        if moment is None:
+            return
+        if moment.event is not None:
+            self.events += 1
+            kind, chars = told(moment.event)
+            self.chars += chars
+            self.last = kind
+        elif moment.error is not None:
+            self.wrong += 1
+            self.say(
+                f"{t:7.2f} s  the agent reported an error: {_short(str(moment.error.get('message', '')))}"
+            )
+        elif moment.raw is not None:
+            self.wrong += 1
+            self.say(f"{t:7.2f} s  something that is no A2A event: {_short(moment.raw)}")
+
+    def ended(self, t: float, end: Literal["closed", "cut"]) -> None:
+        """Nothing to say: the summary will."""
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        self._wipe()
+        self._out.write(line + "\n")
+        self._out.flush()
+
+    @asynccontextmanager
+    async def ticking(self, tap: Wiretap) -> AsyncIterator[None]:
+        """Inside, the line is kept up to date, also while nothing comes."""
+        task = asyncio.create_task(self._tick(tap))
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            self._wipe()
+
+    async def _tick(self, tap: Wiretap) -> None:
+        while True:
+            await asyncio.sleep(_TICK)
+            now = tap.now()
+            last = self.last or "nothing yet"
+            line = f"{now:7.2f} s  {self.events:,} events, {self.chars:,} characters, last: {last}"
+            if self._is_terminal:
+                self._out.write("\r" + line.ljust(self._width))
+                self._out.flush()
+                self._width = len(line)
+            elif now - self._said_at >= _LINE_EVERY:
+                self._said_at = now
+                self.say(line)
+
+    def _wipe(self) -> None:
+        if self._width:
+            self._out.write("\r" + " " * self._width + "\r")
+            self._width = 0
+
+
+def told(event: Json) -> tuple[str, int]:
+    """What an event is called, and how many characters of text it brings."""
+    try:
+        frame = decode(event)
+    except AgentError:
+        return "unknown", 0
+    return name_of(frame), len(text_of(frame))
+
+
+def _short(text: str, most: int = 80) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -1,0 +1,144 @@
+"""`slack-bot trace`: the timeline of a turn, from a tape or live, as a table and as a picture.
+
+The whole bot runs against an emulated workspace, as in `replay`; live, it asks a real agent and the clock is
+a real one. Several tapes are drawn below each other on one axis.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..clock import loop_clock
+from ..errors import UnreadableInput
+from ..observe.facts import Fact, TurnOpened
+from ..settings import Settings, load, with_overrides
+from .addressing import is_address, settings_for
+from .drawing import draw
+from .figures import Timeline, timeline
+from .jsonfile import Json
+from .opening import open_capture
+from .outfile import OutFile
+from .replay import Observation, accept_any_script, emulated, observe, read_scenario_file, replayed
+from .scenario import Scenario
+from .table import Table, figures
+from .tape import Recording, Tape
+from .timeline import Story
+from .webpage import page
+
+
+def main(args: argparse.Namespace) -> int:
+    """The verb. `args`: targets, html, svg, scenario, key, all. Returns the exit status.
+
+    Raises UnreadableInput for wrong usage and for what cannot be read or written.
+    """
+    live = is_address(args.targets[0])
+    if live and len(args.targets) != 2:
+        raise UnreadableInput("a live trace wants an address and a question: slack-bot trace URL TEXT")
+    accept_any_script()
+    scenario = read_scenario_file(args.scenario)
+    outs = [(OutFile(path), make) for path, make in ((args.html, page), (args.svg, draw)) if path]
+    lines = [_live(args, scenario)] if live else _taped(args, scenario)
+    for out, make in outs:
+        with out:
+            out.text(make(lines))
+        sys.stderr.write(f"-> {out.path}\n")
+    return 0
+
+
+def trace_capture(
+    capture: Tape | Recording, name: str, scenario: Scenario, table: Table | None = None
+) -> tuple[Timeline, Json]:
+    """The timeline of one capture, and the object of `replay --json`.
+
+    The rows are printed as they come where there is a table.
+    """
+    asked = capture.head.get("question") if isinstance(capture, Tape) else None
+    if isinstance(asked, str) and asked and scenario.text == Scenario().text:
+        scenario = replace(scenario, text=asked)
+    teller = Teller(table)
+    seen = replayed(capture, scenario, teller)
+    return teller.finish(name, seen), seen.result()
+
+
+def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
+    captures = [(path, open_capture(Path(path), args.key)) for path in args.targets]
+    found = []
+    for path, capture in captures:
+        if len(captures) > 1:
+            sys.stdout.write(f"== {path}\n")
+        line, _ = trace_capture(capture, _short_name(path), scenario, _table(args.all))
+        found.append(line)
+    return found
+
+
+def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
+    url, text = args.targets
+    if not text.strip():
+        raise UnreadableInput("the question is empty; write what to ask the agent")
+    settings, note = settings_for(url, load())
+    if note:
+        sys.stderr.write(f"note: {note}\n")
+    settings = with_overrides(settings, scenario.settings) if scenario.settings else settings
+    teller = Teller(_table(args.all))
+    seen = asyncio.run(_observed(replace(scenario, text=text), settings, teller))
+    return teller.finish(url, seen)
+
+
+async def _observed(scenario: Scenario, settings: Settings, teller: Teller) -> Observation:
+    return await observe(scenario, emulated(settings), loop_clock(), watcher=teller)
+
+
+def _table(everything: bool) -> Table:
+    return Table(shutil.get_terminal_size((160, 24)).columns, everything=everything)
+
+
+def _short_name(path: str) -> str:
+    return Path(path).name
+
+
+class Teller:
+    """A watcher that collects a story and prints its rows, each as soon as it is whole."""
+
+    def __init__(self, table: Table | None) -> None:
+        self._table = table
+        self._early: list[Fact] = []
+        self._story: Story | None = None
+        self._printed = 0
+
+    def __call__(self, fact: Fact) -> None:
+        """Take note."""
+        if self._story is None:
+            if not isinstance(fact, TurnOpened):
+                self._early.append(fact)
+                return
+            self._story = Story(fact.at)
+            self._print(self._table.head() if self._table else ())
+        self._story.take(fact)
+        self._show()
+
+    def finish(self, name: str, seen: Observation) -> Timeline:
+        """The timeline, and the figures printed."""
+        story = self._story or Story(seen.asked_at)
+        found = timeline(name, story, seen.samples)
+        if self._table is not None:
+            self._show()
+            self._print([*self._table.end(), "", figures(found.summary)])
+        return found
+
+    def _show(self) -> None:
+        if self._story is None or self._table is None:
+            return
+        for row in self._story.rows[self._printed :]:
+            self._print(self._table.add(row))
+        self._printed = len(self._story.rows)
+
+    def _print(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            sys.stdout.write(line + "\n")
+        sys.stdout.flush()

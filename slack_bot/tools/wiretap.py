@@ -1,0 +1,169 @@
+"""Listening in on the bot's own A2A client, so that a capture is made by the code that runs in production.
+
+The tap hangs on the HTTP client. It sees each answer's bytes before the client does, tells what they say, and
+hands them on, but for events that would make the client give up: those are recorded and withheld, because a
+capture wants to see what comes after them.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, Literal
+
+import httpx
+
+from ..a2a.decode import decode
+from ..clock import Clock
+from ..errors import AgentFailed, BadAgentData
+from .framing import Piece, Splitter
+from .moments import Moment
+from .taping import Asked, Ear, moment_of_body, moments_of
+
+_ASK = frozenset({"message/stream", "message/send", "SendStreamingMessage", "SendMessage"})
+_GET = frozenset({"tasks/get", "GetTask"})
+_WITHHELD = b": withheld\n\n"
+
+
+class Wiretap:
+    """Hangs on `http` and tells `ears` all A2A calls and answers. `max_bytes` bounds one event."""
+
+    def __init__(self, http: httpx.AsyncClient, ears: Sequence[Ear], clock: Clock, max_bytes: int) -> None:
+        self._ears, self._clock, self._max = tuple(ears), clock, max_bytes
+        self._start: float | None = None
+        self.hung_up = False
+        """Whoever asked has all that was to come: a stream that is left from now on was not cut."""
+        http.event_hooks = {"request": [self._request], "response": [self._response]}
+
+    def now(self) -> float:
+        """Seconds since the first question, 0 before it."""
+        return 0.0 if self._start is None else self._clock.monotonic() - self._start
+
+    async def _request(self, request: httpx.Request) -> None:
+        asked = _asked(request)
+        if asked is not None:
+            self.hung_up = False
+            if self._start is None:
+                self._start = self._clock.monotonic()
+            for ear in self._ears:
+                ear.asked(self.now(), asked, request.content)
+
+    async def _response(self, response: httpx.Response) -> None:
+        if _asked(response.request) is None:
+            return
+        for ear in self._ears:
+            ear.answered(self.now(), response.status_code, response.headers)
+        response.stream = _Tapped(response, self, self._ears, self._max)
+        response.headers.pop("content-encoding", None)  # it is taken off here
+
+
+class _Tapped(httpx.AsyncByteStream):
+    """The body of `response`, listened to."""
+
+    def __init__(self, response: httpx.Response, tap: Wiretap, ears: tuple[Ear, ...], max_bytes: int) -> None:
+        assert isinstance(response.stream, httpx.AsyncByteStream)
+        self._inner = response.stream
+        self._status = response.status_code
+        self._is_sse = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+        self._unpack = _unpacker(response.headers.get("content-encoding", ""))
+        self._tap, self._ears, self._now, self._max = tap, ears, tap.now, max_bytes
+        self._events = 0
+        self._is_over = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for data in self._events_of() if self._is_sse else self._whole():
+                yield data
+        except httpx.HTTPError as error:
+            self._tell(b"", Moment(self._now(), comment=f"the connection broke ({type(error).__name__})"))
+            self._end("cut")
+            raise
+        self._end("closed")
+
+    async def aclose(self) -> None:
+        """Whoever reads has had enough."""
+        self._end("closed" if self._tap.hung_up else "cut")
+        await self._inner.aclose()
+
+    async def _events_of(self) -> AsyncIterator[bytes]:
+        splitter = Splitter(self._max)
+        try:
+            async for chunk in self._inner:
+                for piece in splitter.feed(self._unpack(chunk)):
+                    yield self._listened(piece)
+        except httpx.HTTPError:
+            for piece in splitter.end():
+                self._listened(piece)
+            raise
+        for piece in splitter.end():
+            yield self._listened(piece)
+
+    async def _whole(self) -> AsyncIterator[bytes]:
+        body = bytearray()
+        async for chunk in self._inner:
+            data = self._unpack(chunk)
+            body += data[: max(0, self._max - len(body))]
+            self._tell(data, None)
+            yield data
+        self._tell(b"", moment_of_body(self._now(), self._status, bytes(body)))
+
+    def _listened(self, piece: Piece) -> bytes:
+        """What of `piece` the client may have."""
+        moments = moments_of(self._now(), piece)
+        self._tell(piece.raw, moments[0] if moments else None)
+        for moment in moments[1:]:
+            self._tell(b"", moment)
+        if piece.data is None:
+            return piece.raw
+        self._events += 1
+        return piece.raw if self._is_bearable(piece.data) else _WITHHELD
+
+    def _is_bearable(self, data: str) -> bool:
+        """Whether the client goes on after it. An error that comes first is the answer, and the client's."""
+        try:
+            decode(json.loads(data))
+        except AgentFailed:
+            return self._events == 1
+        except (ValueError, RecursionError, BadAgentData):
+            return False
+        return True
+
+    def _tell(self, data: bytes, moment: Moment | None) -> None:
+        for ear in self._ears:
+            ear.heard(self._now(), data, moment)
+
+    def _end(self, end: Literal["closed", "cut"]) -> None:
+        if not self._is_over:
+            self._is_over = True
+            for ear in self._ears:
+                ear.ended(self._now(), end)
+
+
+def _asked(request: httpx.Request) -> Asked | None:
+    """The A2A call in a request; None for cards, tokens and whatever else is fetched."""
+    if request.method != "POST":
+        return None
+    try:
+        body: Any = json.loads(request.content)
+    except (ValueError, RecursionError, httpx.RequestNotRead):
+        return None
+    if not isinstance(body, dict) or body.get("jsonrpc") != "2.0":
+        return None
+    method = str(body.get("method", ""))
+    verb: Literal["ask", "get", "other"] = "ask" if method in _ASK else "get" if method in _GET else "other"
+    wire = "1.0" if method[:1].isupper() else "0.3"
+    return Asked(method, verb, wire, str(body.get("id")), _text_of(body) if verb == "ask" else "")
+
+
+def _text_of(body: Any) -> str:
+    message = (body.get("params") or {}).get("message") or {}
+    return "".join(str(part.get("text", "")) for part in message.get("parts", ()))
+
+
+def _unpacker(encoding: str) -> Callable[[bytes], bytes]:
+    """How to undo what a server that was asked not to compress did. What is not known is left as it is."""
+    if encoding.strip().lower() not in ("gzip", "deflate"):
+        return lambda data: data
+    unzip = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    return unzip.decompress

@@ -1,0 +1,310 @@
+"""A live agent is asked, and everything it says is on the tape: replayed, the thread is the same."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from slack_bot.clock import loop_clock
+from slack_bot.errors import BotError, UnreadableInput
+from slack_bot.settings import Settings, load
+from slack_bot.tools.capture import Wanted, capture, main
+from slack_bot.tools.opening import open_capture, taped
+from slack_bot.tools.outfile import OutFile
+from slack_bot.tools.progress import Progress
+from slack_bot.tools.replay import perform, replay
+from slack_bot.tools.scenario import Scenario
+from slack_bot.tools.tape import Recording, Tape, turns_of
+from tests.a2a.served import SSE, Body, Server, json_reply, reply, sse_reply
+from tests.live_agent import LONG, live_agent
+from tests.live_agent import UNICODE as SENT
+
+UNICODE = SENT.replace("\x85", "")  # a control character, which the bot lets nobody see
+ROOT = Path(__file__).parents[2]
+TASK = {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "working"}}
+DONE = {
+    "kind": "status-update",
+    "taskId": "t1",
+    "contextId": "c1",
+    "status": {"state": "completed"},
+    "final": True,
+}
+CARD = {
+    "name": "a",
+    "url": "http://agent.example/",
+    "protocolVersion": "0.3.0",
+    "capabilities": {"streaming": True},
+}
+
+
+def artifact(text: str) -> dict[str, Any]:
+    return {"artifactId": "a", "parts": [{"kind": "text", "text": text}]}
+
+
+def settings_for(url: str, **more: str) -> Settings:
+    env = {"A2A_AGENT_URL": url, **{f"SLACK_BOT_AGENT__{name.upper()}": text for name, text in more.items()}}
+    return load(env, env_file=None, secrets_dir=None)
+
+
+async def captured(
+    path: Path, url: str, wanted: Wanted, server: Server | None = None, **more: str
+) -> tuple[int, Tape | Recording, str]:
+    """The exit status, what was captured, and what was said about it."""
+    said = io.StringIO()
+    with OutFile(str(path)) as file:
+        status = await capture(wanted, settings_for(url, **more), file, Progress(said), transport=server)
+    return status, open_capture(path), said.getvalue()
+
+
+def answering(*answers: Any) -> Server:
+    """An agent's server: its card, then an answer to each call, the last one again and again."""
+    left = list(answers)
+
+    def answer(request: httpx.Request) -> Any:
+        if request.method == "GET":
+            return json_reply(CARD)
+        found = left.pop(0) if len(left) > 1 else left[0]
+        return found(json.loads(request.content)) if callable(found) else found
+
+    return Server(answer)
+
+
+@pytest.mark.parametrize("versions", [("1.0",), ("0.3",)])
+@pytest.mark.parametrize("question,answer", [("unicode", UNICODE), ("long", LONG)])
+async def test_tape_and_live_thread_say_the_same(
+    versions: tuple[str, ...], question: str, answer: str, tmp_path: Path
+) -> None:
+    async with live_agent(versions) as live:
+        status, tape, said = await captured(tmp_path / "tape", live.url, Wanted((question,)))
+        seen = await perform(Scenario(text=question), live.url, loop_clock())
+    assert status == 0
+    assert isinstance(tape, Tape)
+    assert (tape.head["wire"], tape.head["question"]) == (versions[0], question)
+    assert tape.moments[-1].end == "closed"
+    replayed = await asyncio.to_thread(replay, tape)
+    assert replayed["visible"] == seen["visible"] == answer
+    assert [message["state"] for message in replayed["thread"]] == [each["state"] for each in seen["thread"]]
+    assert f"-> {tmp_path / 'tape'}" in said
+
+
+async def test_without_streaming_and_as_raw_bytes(tmp_path: Path) -> None:
+    async with live_agent() as live:
+        status, tape, _ = await captured(tmp_path / "one", live.url, Wanted(("unicode",), streaming=False))
+        assert (status, len(taped(tape).moments)) == (0, 2)
+        status, raw, _ = await captured(tmp_path / "two", live.url, Wanted(("unicode",), raw=True))
+    assert status == 0
+    assert isinstance(raw, Recording) and raw.status == 200 and len(raw.chunks) > 3
+    for each in (tape, raw):
+        assert (await asyncio.to_thread(replay, each))["visible"] == UNICODE
+
+
+async def test_follow_ups_go_into_the_same_context_and_answer_what_was_asked(tmp_path: Path) -> None:
+    async with live_agent() as live:
+        wanted = Wanted(("ask me", "unicode", "long"))
+        status, tape, _ = await captured(tmp_path / "tape", live.url, wanted, asked_grace="0.1")
+    assert status == 0
+    assert isinstance(tape, Tape)
+    turns = turns_of(tape)
+    assert [text for text, _ in turns] == ["ask me", "unicode", "long"]
+    ids = [json.dumps([moment.event for moment in turn.moments]) for _, turn in turns]
+    context = json.loads(ids[0])[0]["task"]["contextId"]
+    assert all(context in each for each in ids)
+    got = await asyncio.to_thread(replay, tape)
+    texts = [message["text"] for message in got["thread"]]
+    assert "Which one?" in texts[0]
+    assert texts[1] == UNICODE
+    assert "".join(texts[2:]) == LONG
+
+
+async def test_a_stream_dropped_on_purpose_is_followed_from_the_side(tmp_path: Path) -> None:
+    polls = [
+        {**TASK, "artifacts": []},
+        {**TASK, "artifacts": []},
+        {**TASK, "status": {"state": "completed"}, "artifacts": [artifact("All of it.")]},
+    ]
+    never = ending(60.0, b"data: " + json.dumps({"result": TASK}).encode() + b"\n\n", b": ping\n\n")
+    server = answering(never, *({"result": poll} for poll in polls))
+    server.answer = _json_unless_response(server.answer)
+    wanted = Wanted(("q",), cut_after=0.2, poll=True)
+    status, tape, said = await captured(tmp_path / "tape", "http://agent.example/", wanted, server)
+    assert status == 0
+    assert isinstance(tape, Tape)
+    assert [moment.end for moment in tape.moments] == [None, None, "cut", None, None]
+    assert said.count("from the side") == 2
+    got = await asyncio.to_thread(replay, tape)
+    assert (got["outcome"], got["visible"]) == ("answered", "All of it.")
+
+
+def ending(at: float, *chunks: bytes) -> httpx.Response:
+    """A stream that stays open until `at`, in seconds."""
+    return httpx.Response(200, headers=SSE, stream=Body([(0.0, chunk) for chunk in chunks], ended=at))
+
+
+def _json_unless_response(answer: Any) -> Any:
+    def wrapped(request: httpx.Request) -> Any:
+        found = answer(request)
+        return json_reply(found) if isinstance(found, dict) else found
+
+    return wrapped
+
+
+async def test_a_wrong_event_is_kept_and_what_follows_it_too(tmp_path: Path) -> None:
+    stream = reply(
+        b"data: " + json.dumps({"result": TASK}).encode() + b"\n\ndata: {oops\n\n",
+        b"data: " + json.dumps({"result": DONE}).encode() + b"\n\n",
+    )
+    status, tape, said = await captured(
+        tmp_path / "tape", "http://agent.example/", Wanted(("q",)), answering(stream)
+    )
+    assert status == 1
+    assert [(moment.event, moment.raw, moment.end) for moment in taped(tape).moments] == [
+        (TASK, None, None),
+        (None, "data: {oops\n\n", None),
+        (DONE, None, None),
+        (None, None, "closed"),
+    ]
+    assert "1 errors" in said
+    got = await asyncio.to_thread(replay, tape)
+    assert got["events"] == {
+        "task": 2
+    }  # what is no JSON ends the stream for the bot, and it asks for the task
+
+
+async def test_a_cut_stream_leaves_a_tape_that_ends_so(tmp_path: Path) -> None:
+    gone = httpx.RemoteProtocolError("gone")
+    cut = reply(b"data: " + json.dumps({"result": TASK}).encode() + b"\n\n", error=gone)
+    status, tape, said = await captured(
+        tmp_path / "tape", "http://agent.example/", Wanted(("q",)), answering(cut)
+    )
+    assert status == 1
+    assert [moment.end for moment in taped(tape).moments] == [None, None, "cut"]
+    assert "and then: agent.example broke the connection" in said
+
+
+async def test_the_other_wire_is_tried_and_only_its_answer_counts(tmp_path: Path) -> None:
+    refused = json_reply(
+        {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}
+    )
+    status, tape, _ = await captured(
+        tmp_path / "tape", "http://agent.example/", Wanted(("q",)), answering(refused, sse_reply(TASK, DONE))
+    )
+    assert status == 0
+    assert isinstance(tape, Tape)
+    assert tape.head["wire"] == "1.0"
+    assert [moment.error for moment in tape.moments] == [None] * 4
+
+
+async def test_no_secret_is_written(tmp_path: Path) -> None:
+    answer = sse_reply({**TASK, "metadata": {"echo": "Bearer hunter2-token, key-3"}}, DONE)
+    server = answering(answer)
+    path = tmp_path / "tape"
+    more = {"bearer_token": "hunter2-token", "header_name": "X-Key", "header_value": "key-3"}
+    await captured(path, "http://me:pass-4@agent.example/", Wanted(("q",)), server, **more)
+    assert server.asked[-1].headers["authorization"] == "Bearer hunter2-token"
+    written = path.read_text()
+    assert not [word for word in ("hunter2", "key-3", "pass-4", "me:") if word in written]
+    assert "[secret removed]" in written
+
+
+async def test_how_the_answer_is_read_goes_with_the_tape(tmp_path: Path) -> None:
+    untagged = {"kind": "artifact-update", "taskId": "t1", "contextId": "c1", "append": False}
+    untagged["artifact"] = {**artifact("Hi.\n"), "name": "streaming_result"}
+    chunks = [b"data: " + json.dumps({"result": each}).encode() + b"\n\n" for each in (TASK, untagged, DONE)]
+    streams = [
+        httpx.Response(200, headers=SSE, stream=Body(list(zip((0.0, 0.0, 0.4), chunks, strict=True))))
+        for _ in range(2)
+    ]
+    _, plain, _ = await captured(
+        tmp_path / "1", "http://agent.example/", Wanted(("q",)), answering(streams[0])
+    )
+    _, told, _ = await captured(
+        tmp_path / "2", "http://agent.example/", Wanted(("q",)), answering(streams[1]), convention="caipe-0.2"
+    )
+    firsts = [(await asyncio.to_thread(replay, tape))["first_answer_event"] for tape in (plain, told)]
+    assert firsts[1] < 0.3 < firsts[0]
+    assert taped(told).head["settings"] == {"convention": "caipe-0.2"}
+
+
+async def test_nobody_there_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(BotError, match="is the agent running at this address"):
+        await captured(tmp_path / "tape", "http://127.0.0.1:1/", Wanted(("q",)))
+    assert not (tmp_path / "tape").exists()
+
+
+async def test_a_follow_up_needs_a_context(tmp_path: Path) -> None:
+    message = {
+        "kind": "message",
+        "messageId": "m",
+        "role": "agent",
+        "parts": [{"kind": "text", "text": "Hi."}],
+    }
+    status, _, said = await captured(
+        tmp_path / "tape", "http://agent.example/", Wanted(("q", "more")), answering(sse_reply(message))
+    )
+    assert status == 1
+    assert "named no context" in said
+
+
+async def test_following_needs_a_task(tmp_path: Path) -> None:
+    pings = ending(60.0, b": ping\n\n")
+    wanted = Wanted(("q",), cut_after=0.1, poll=True)
+    status, _, said = await captured(tmp_path / "tape", "http://agent.example/", wanted, answering(pings))
+    assert status == 1
+    assert "named no task" in said
+
+
+ARGS = {
+    **{"url": "http://a/", "text": "q", "output": "o", "then": [], "cut_after": None},
+    **{"no_stream": False, "sse": False, "poll": False},
+}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"text": " "},
+        {"then": [""]},
+        {"poll": True},
+        {"cut_after": -1.0},
+        {"cut_after": float("nan")},
+        {"cut_after": 1.0, "no_stream": True},
+        {"cut_after": 1.0, "then": ["x"]},
+        {"sse": True, "then": ["x"]},
+        {"sse": True, "cut_after": 1.0, "poll": True},
+        {"url": "file:///etc/passwd"},
+        {"output": "/missing/tape"},
+    ],
+)
+def test_wrong_usage_is_said_before_anything_is_asked(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UnreadableInput):
+        main(argparse.Namespace(**{**ARGS, **wrong}))
+
+
+async def test_ctrl_c_leaves_a_tape_that_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "tape"
+    async with live_agent() as live:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "slack_bot", "capture", live.url, "slow", "-o", str(path)),
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            env={"PATH": os.environ["PATH"]},
+        )
+        assert process.stderr is not None
+        await asyncio.wait_for(process.stderr.readline(), 30)
+        while not path.exists() or path.read_text().count("\n") < 2:  # noqa: ASYNC110  a file tells nobody
+            await asyncio.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert await asyncio.wait_for(process.wait(), 30) == 130
+    moments = taped(open_capture(path)).moments
+    assert moments[-1].end == "cut"

@@ -1,0 +1,162 @@
+"""A scrubbed tape plays like the one it was made from, and says nothing of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slack_bot.tools.moments import Moment
+from slack_bot.tools.opening import open_capture, taped
+from slack_bot.tools.replay import replay
+from slack_bot.tools.scrubbing import scrubbed
+from slack_bot.tools.tape import Tape
+
+CAPTURES = Path(__file__).parents[1] / "captures" / "a2a"
+ANSWER = "# Hello Maya\n\nSee https://wiki.acme.example/x and call 0171 555 1234.\n"
+
+
+def update(
+    text: str, name: str = "streaming_result", *, append: bool = True, **metadata: Any
+) -> dict[str, Any]:
+    artifact = {
+        "artifactId": "a-1",
+        "name": name,
+        "metadata": metadata,
+        "parts": [{"kind": "text", "text": text}],
+    }
+    return {
+        "kind": "artifact-update",
+        "taskId": "t1",
+        "contextId": "c1",
+        "append": append,
+        "artifact": artifact,
+    }
+
+
+def tape() -> Tape:
+    pieces = [ANSWER[at : at + 3] for at in range(0, len(ANSWER), 3)]
+    stamp = {"state": "working", "timestamp": "2026-02-17T10:00:00.5Z"}
+    done = {"state": "completed", "timestamp": "2026-02-17T10:00:07.5Z"}
+    events = [
+        {"kind": "task", "id": "t1", "contextId": "c1", "status": stamp},
+        update("Let me ask Maya. ", is_narration=True),
+        {
+            **update(
+                "🔧 Supervisor: Calling Agent Jira...\n",
+                "tool_notification_start",
+                append=False,
+                sourceAgent="jira",
+            )
+        },
+        *(update(piece, is_final_answer=True) for piece in pieces),
+        {**update(ANSWER, "final_result", append=False), "lastChunk": True},
+        {"kind": "status-update", "taskId": "t1", "contextId": "c1", "status": done, "final": True},
+    ]
+    tool = events[2]["artifact"]
+    assert isinstance(tool, dict)
+    tool["description"] = "Tool call started: jira_search"
+    moments = (*(Moment(n / 10, event=event) for n, event in enumerate(events)), Moment(9.0, end="closed"))
+    head = {
+        "format": "slack-bot-tape",
+        "version": 1,
+        "agent": "https://acme",
+        "wire": "0.3",
+        "question": "Who is Maya?",
+    }
+    return Tape({**head, "captured_at": "2026"}, moments)
+
+
+def test_it_plays_the_same_and_says_nothing() -> None:
+    before, after = tape(), scrubbed(tape())
+    written = repr(after)
+    for word in ("Maya", "acme", "wiki", "0171", "1234", "jira", "Jira", "2026", "t1'", "c1'", "a-1"):
+        assert word not in written, word
+    one, two = replay(before), replay(after)
+    assert two["outcome"] == one["outcome"] == "answered"
+    assert [(call["t"], call["method"]) for call in two["calls"]] == [
+        (call["t"], call["method"]) for call in one["calls"]
+    ]
+    assert (two["events"], two["live_share"], two["latches"]) == (
+        one["events"],
+        one["live_share"],
+        one["latches"],
+    )
+    assert [len(each) for each in two["visible"].split(" ")] == [
+        len(each) for each in one["visible"].split(" ")
+    ]
+    assert [moment.t for moment in after.moments] == [moment.t for moment in before.moments]
+    assert scrubbed(tape()) == after
+
+
+def test_ids_stay_apart_and_times_their_distance() -> None:
+    after = [moment.event for moment in scrubbed(tape()).moments if moment.event]
+    assert after[0]["status"]["timestamp"] == "2000-01-01T00:00:00Z"
+    assert after[-1]["status"]["timestamp"] == "2000-01-01T00:00:07Z"
+    assert after[0]["id"] == after[-1]["taskId"] != after[0]["contextId"]
+    assert after[2]["artifact"]["description"].startswith("Tool call started: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tool call started: composing_answer",
+        "⏳ Waiting for Maya",
+        "Returning structured response Maya",
+        "ping - Maya",
+    ],
+)
+def test_what_tells_a_reader_what_it_is_stays(text: str) -> None:
+    event = {"kind": "message", "role": "agent", "description": text, "parts": []}
+    found = scrubbed(Tape({}, (Moment(0.0, event=event), Moment(0.0, comment=text)))).moments
+    assert found[0].event is not None
+    for shown in (found[0].event["description"], found[1].comment):
+        assert shown[:5] == text[:5]
+        assert len(shown) == len(text)
+        assert "Maya" not in shown
+
+
+def test_files_numbers_errors_and_what_is_no_event() -> None:
+    file = {"kind": "file", "file": {"bytes": "c2VjcmV0", "mimeType": "image/png", "name": "Maya Q3.png"}}
+    event = {
+        "kind": "message",
+        "role": "agent",
+        "parts": [file, {"kind": "data", "data": {"phone": 491715551234, "n": 3, "ok": True}}],
+    }
+    moments = (
+        Moment(0.0, event=event),
+        Moment(1.0, error={"code": -32603, "message": "Maya failed"}),
+        Moment(2.0, raw='event: error\ndata: {"Maya'),
+        Moment(3.0, question="Maya?"),
+    )
+    after = scrubbed(Tape({}, moments)).moments
+    assert "Maya" not in repr(after) and "491715551234" not in repr(after) and "c2Vj" not in repr(after)
+    assert after[0].event is not None
+    parts = after[0].event["parts"]
+    assert parts[0]["file"]["mimeType"] == "image/png"
+    assert (parts[1]["data"]["n"], parts[1]["data"]["ok"]) == (3, True)
+    assert isinstance(parts[1]["data"]["phone"], int)
+    assert after[1].error is not None and after[1].error["code"] == -32603
+    assert (after[2].raw or "").startswith('event: error\ndata: {"')
+
+
+def test_short_ids_do_not_run_into_each_other() -> None:
+    events = tuple(Moment(0.0, event={"kind": "task", "id": str(n)}) for n in range(30))
+    ids = [moment.event["id"] for moment in scrubbed(Tape({}, events)).moments if moment.event]
+    assert len(set(ids)) == 30
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in CAPTURES.glob("*chunks*.txt")))
+def test_recordings_of_real_servers_keep_their_shape(name: str) -> None:
+    before = taped(open_capture(CAPTURES / f"{name}.txt"))
+    after = scrubbed(before)
+    one, two = replay(before), replay(after)
+    assert (one["outcome"], one["events"], one["live_share"]) == (
+        two["outcome"],
+        two["events"],
+        two["live_share"],
+    )
+    assert len(one["visible"]) == len(two["visible"])
+    assert json.dumps(one["visible"]) != json.dumps(two["visible"]) or not one["visible"].strip()
