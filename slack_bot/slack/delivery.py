@@ -113,7 +113,7 @@ class Delivery:
         """Seconds until `advance` has something to do although nothing more comes; None: never."""
         if not self.is_live:
             return None
-        if self.has_more:
+        if self._has_more():
             return self.pause(now)
         deadline = self.ledger.deadline()
         return None if deadline is None else max(0.0, deadline - now)
@@ -127,7 +127,7 @@ class Delivery:
             if self.ledger.in_doubt:
                 await self._settle()
                 continue
-            if self.begins and self.has_more and not self._may_begin(final=final):
+            if self.begins and self._has_more() and not self._may_begin(final=final):
                 return
             cards, title = self._unsent_cards(), self._unsent_title()
             if not cards and self._book.is_full():
@@ -144,8 +144,7 @@ class Delivery:
                 case None:
                     return
 
-    @property
-    def has_more(self) -> bool:
+    def _has_more(self) -> bool:
         """Something waits that can be seen."""
         return bool(self.ledger.waiting.strip() or self._unsent_cards() or self._unsent_title())
 

@@ -136,7 +136,7 @@ class Sink:
         """Do what the time asks for: show what waits, begin a new message before one grows too old."""
         delivery = self._delivery
         if delivery.ended is None and delivery.is_live:
-            if self.begins and delivery.has_more:
+            if self.begins and self.due() is not None:
                 await self._status.close()
                 self._waits = False
             await delivery.advance()
