@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Sequence
 
@@ -68,7 +69,7 @@ async def test_where_slack_streams_nothing_the_answer_is_edited_and_keeps_every_
         assert_at_rest(bot, root)
         edits = [call for call in bot.workspace.calls if call.method == UPDATE]
         assert len(edits) > 5
-        assert all(later.now - call.now > 0.1 for call, later in zip(edits, edits[1:], strict=False))
+        assert all(later.now - call.now > 0.1 for call, later in itertools.pairwise(edits))
         assert not [call for call in bot.workspace.calls if call.limited]
 
 
@@ -102,9 +103,7 @@ async def test_an_answer_too_long_for_the_thread_comes_as_a_file_byte_for_byte()
 async def test_where_no_file_can_be_uploaded_there_are_more_messages() -> None:
     long = "\n\n".join(f"{number}. {STORY * 4}" for number in range(4))
     faults = {"files.getUploadURLExternal": ["missing_scope"]}
-    async with whole_bot(
-        answer(long, seconds=60), max_segments=3, rotate_bytes=4_000, faults=faults
-    ) as bot:
+    async with whole_bot(answer(long, seconds=60), max_segments=3, rotate_bytes=4_000, faults=faults) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert reads_as(bot.read(root), long)
