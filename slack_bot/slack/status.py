@@ -58,10 +58,15 @@ class StatusLine:
         with suppress(asyncio.CancelledError):
             await task
 
-    def reopen(self) -> None:
-        """A stream was stopped and none is open: a status may stand there again."""
+    def reopen(self, *, forget: bool) -> None:
+        """Statuses may be shown again: nothing is open that one would stand beside.
+
+        `forget`: what was shown last is gone, because the app has written since.
+        """
         if self._closed and not self._refused:
-            self._closed, self._sent = False, None
+            self._closed = False
+            if forget:
+                self._sent = self._sent_at = None
 
     async def clear(self) -> None:
         """Take away what may still stand there, where nothing was written after it. Call after `close`."""

@@ -157,12 +157,12 @@ def test_a_limit_drops_that_one_and_the_next_is_sent() -> None:
 
 def test_below_a_message_that_is_over_it_may_stand_again() -> None:
     async def story(scene: Scene, line: StatusLine) -> None:
-        line.reopen()  # nothing was closed
+        line.reopen(forget=True)  # nothing was closed
         line.show("a")
         await asyncio.sleep(5)
         await line.close()
         line.show("ignored")
-        line.reopen()
+        line.reopen(forget=True)
         line.show("a")
         await asyncio.sleep(5)
         await line.clear()
@@ -174,7 +174,7 @@ def test_where_slack_refused_it_once_it_is_not_tried_again() -> None:
     async def story(scene: Scene, line: StatusLine) -> None:
         line.show("a")
         await asyncio.sleep(5)
-        line.reopen()
+        line.reopen(forget=True)
         line.show("b")
         await asyncio.sleep(5)
 
