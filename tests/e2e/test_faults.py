@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Sequence
-from itertools import pairwise
 
 import pytest
 
@@ -69,7 +69,7 @@ async def test_where_slack_streams_nothing_the_answer_is_edited_and_keeps_every_
         assert_at_rest(bot, root)
         edits = [call for call in bot.workspace.calls if call.method == UPDATE]
         assert len(edits) > 5
-        assert all(later.now - call.now > 0.1 for call, later in pairwise(edits))
+        assert all(later.now - call.now > 0.1 for call, later in itertools.pairwise(edits))
         assert not [call for call in bot.workspace.calls if call.limited]
 
 

@@ -165,8 +165,8 @@ def _rows(cells: list[str]) -> str:
 
 
 def _parts(text: str, size: int) -> list[str]:
-    """`text` as the buffer hands it out: a table's header row comes with its separator row."""
-    parts = re.findall(r"\| a \| b \|\n\|---\|---\|\n|.", text, re.DOTALL)
+    """`text` as the buffer hands it out: a header row with its separator row, and no half of a fence."""
+    parts = re.findall(r"\| a \| b \|\n\|---\|---\|\n|`{3,}|~{3,}|.", text, re.DOTALL)
     return ["".join(parts[at : at + size]) for at in range(0, len(parts), size)]
 
 
