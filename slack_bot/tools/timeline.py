@@ -36,6 +36,10 @@ Lane: TypeAlias = Literal["agent", "decision", "slack"]
 
 EXCERPT = 120
 """Characters kept of any text."""
+EXCERPTS = 10_000
+"""Rows whose text is kept; of those after them only the size."""
+EXCERPTS = 10_000
+"""Rows whose text is kept; of those after them only the size."""
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (FinalAnswer, "result"),
@@ -120,6 +124,8 @@ class Story:
     _decided: list[Decision] = field(default_factory=list)
     _held: int = 0
     _kinds: list[str] = field(default_factory=list)
+    _known: dict[Decision, Decision] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
 
     def take(self, fact: Fact) -> None:
         """One more fact, in the order of time."""
@@ -127,12 +133,8 @@ class Story:
             case AgentEvent():
                 self.settle()
                 name, text = _told(fact.kind, fact.raw)
-                self._open = (
-                    self._since(fact.at),
-                    name,
-                    " ".join(text[: 4 * EXCERPT].split())[:EXCERPT],
-                    len(text),
-                )
+                short = _excerpt(text) if len(self.rows) < EXCERPTS else ""
+                self._open = (self._since(fact.at), self._names.setdefault(name, name), short, len(text))
             case Decided():
                 self._decide(fact)
             case SlackCalled():
@@ -170,6 +172,7 @@ class Story:
             fact.state,
             fact.late,
         )
+        decision = self._known.setdefault(decision, decision)  # thousands are alike
         if not fact.late:
             self._count(t, event)
         self._kinds.append(_kind(event))
@@ -255,8 +258,11 @@ def _reason(action: Any) -> str:
 def _call(fact: SlackCalled, t: float) -> Row:
     text = _words(fact.args)
     name = fact.method if fact.ok else f"{fact.method}: {fact.error}"
-    excerpt = " ".join(text[: 4 * EXCERPT].split())[:EXCERPT]
-    return Row(t, "slack", fact.method, name, excerpt, len(text), ok=fact.ok, took=round(fact.took, 4))
+    return Row(t, "slack", fact.method, name, _excerpt(text), len(text), ok=fact.ok, took=round(fact.took, 4))
+
+
+def _excerpt(text: str) -> str:
+    return " ".join(text[: 4 * EXCERPT].split())[:EXCERPT]
 
 
 def _words(args: Mapping[str, Any]) -> str:

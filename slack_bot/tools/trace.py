@@ -125,7 +125,7 @@ class Teller:
     def finish(self, name: str, seen: Observation) -> Timeline:
         """The timeline, and the figures printed."""
         story = self._story or Story(seen.asked_at)
-        found = timeline(name, story, seen.samples)
+        found = timeline(name, story, seen.witness.samples)
         if self._table is not None:
             self._show()
             self._print([*self._table.end(), "", figures(found.summary)])
