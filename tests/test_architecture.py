@@ -64,7 +64,7 @@ PURE = [
     "tools/scenario.py", "tools/plain.py", "tools/framing.py", "tools/masking.py", "tools/taping.py",
     "tools/scrambling.py", "tools/scrubbing.py", "tools/timeline.py", "tools/figures.py", "tools/canvas.py",
     "tools/drawing.py", "tools/table.py", "tools/webpage.py", "tools/likeness.py", "tools/comparison.py",
-    "tools/lines.py", "tools/witness.py",
+    "tools/lines.py", "tools/witness.py", "tools/seams.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {

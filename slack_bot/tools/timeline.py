@@ -8,7 +8,7 @@ from the question.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -111,9 +111,13 @@ class Ending:
 
 @dataclass(slots=True)
 class Story:
-    """Collects facts. `produced` is how many characters of the answer the agent had written, over time."""
+    """Collects facts. `produced` is how many characters of the answer the agent had written, over time.
+
+    `clean` takes out of an excerpt what nobody should see.
+    """
 
     asked_at: float
+    clean: Callable[[str], str] = str
     rows: list[Row] = field(default_factory=list)
     produced: list[tuple[float, int]] = field(default_factory=list)
     chars: Counter[str] = field(default_factory=Counter)
@@ -133,7 +137,7 @@ class Story:
             case AgentEvent():
                 self.settle()
                 name, text = _told(fact.kind, fact.raw)
-                short = _excerpt(text) if len(self.rows) < EXCERPTS else ""
+                short = self.clean(_excerpt(text)) if len(self.rows) < EXCERPTS else ""
                 self._open = (self._since(fact.at), self._names.setdefault(name, name), short, len(text))
             case Decided():
                 self._decide(fact)

@@ -308,3 +308,23 @@ async def test_ctrl_c_leaves_a_tape_that_can_be_read(tmp_path: Path) -> None:
         assert await asyncio.wait_for(process.wait(), 30) == 130
     moments = taped(open_capture(path)).moments
     assert moments[-1].end == "cut"
+
+
+async def test_a_secret_in_pieces_is_not_written_either(tmp_path: Path) -> None:
+    pieces = ["The key is hun", "ter2", "-token, and ", "hundred", " more."]
+    chunks = [
+        {
+            "kind": "artifact-update",
+            "taskId": "t1",
+            "contextId": "c1",
+            "append": n > 0,
+            "artifact": artifact(text),
+        }
+        for n, text in enumerate(pieces)
+    ]
+    path = tmp_path / "tape"
+    server = answering(sse_reply(TASK, *chunks, DONE))
+    await captured(path, "http://agent.example/", Wanted(("q",)), server, bearer_token="hunter2-token")
+    assert (await asyncio.to_thread(replay, open_capture(path)))["visible"].startswith("The key is")
+    assert not [word for word in ("hunter", "ter2", "-token") if word in path.read_text()]
+    assert "hundred" in path.read_text()
