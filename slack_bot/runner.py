@@ -49,9 +49,7 @@ WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
 _EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
-
-
-_TICK = 0.001  # seconds: a shorter rest may be lost in rounding, and the clock stand still
+_TICK = 0.001  # seconds to rest at least: what is due in less than a clock can tell would keep the loop busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +144,8 @@ class _Run:
             self._sink.hush()
         else:
             await self._finish()
+            if self._sink.is_gone:
+                self._gone.set()
 
     async def _hush_when_stopped(self) -> None:
         """A write may wait a minute for Slack's budget; who presses Stop does not wait for it."""
@@ -288,9 +288,8 @@ class _Run:
             return
         due = self._next_due() if self._sink.is_live else None
         keep = self._options.stream.status_refresh
-        rest = keep if due is None else min(max(due, _TICK) if due else due, keep)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), rest)
+            await asyncio.wait_for(self._wake.wait(), keep if due is None else min(max(due, _TICK), keep))
         await self._sink.keep_status()
 
     def _next_due(self) -> float | None:
@@ -341,7 +340,7 @@ class _Run:
     # -- ending ----------------------------------------------------------------------------------------------
 
     def _result(self) -> TurnResult:
-        gone = self._gone.is_set()
+        gone = self._gone.is_set() or self._sink.is_gone
         close = self._close
         outcome = Outcome.GONE if gone or close is None else close.outcome
         reason = "the thread was deleted" if outcome is Outcome.GONE else (close.reason if close else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -491,3 +492,32 @@ async def test_a_broken_turn_whose_reader_cannot_be_told_is_logged(caplog: pytes
         await bot.idle()
         assert bot.ends == ["failed"]
         assert "the reader could not be told" in caplog.text
+
+
+@on_virtual_time
+async def test_a_turn_that_hangs_on_our_own_side_ends_by_the_desk_s_time_and_its_thread_goes_on() -> None:
+    class HangingStore(MemoryStore):
+        def __init__(self) -> None:
+            super().__init__()
+            self.hangs, self._put = True, self.contexts.put
+            self.contexts.put = self.put  # type: ignore[method-assign]  # hangs once
+
+        async def put(self, *args: Any) -> None:
+            if self.hangs:
+                self.hangs = False
+                await asyncio.Event().wait()
+            await self._put(*args)
+
+    times = {"turn_timeout": 300, "turn_limit": 400}
+    async with whole_bot(
+        answer("One.", ids="1"), answer("Two.", ids="1"), store=HangingStore(), **times
+    ) as bot:
+        began, root = bot.now, await bot.ask("one")
+        await bot.idle()
+        assert 400 <= bot.now - began < 410
+        assert bot.ends == ["lost"]
+        told = str([seen.blocks for seen in bot.thread(root)])
+        assert "took too long and was ended" in told and "Try again" in told
+        await bot.ask("two", thread_ts=root)
+        await bot.idle()
+        assert bot.read(root)[-1] == "Two."

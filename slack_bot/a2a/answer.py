@@ -21,7 +21,6 @@ from .marker import Said
 Change: TypeAlias = Grown | Changed | None
 
 ARTIFACT, STATUS, MESSAGE = "artifact", "status", "message"
-_SENTENCE_ENDS = (".", "!", "?", "…", ":")
 
 
 class Answer:
@@ -46,6 +45,7 @@ class Answer:
         self._held = Running(max_chars)
         self._held_before = ""
         self._gates: dict[tuple[str, str], TextGate] = {}
+        self._held_keys: set[tuple[str, str]] = set()
         self._message_key = ""
         self._messages: dict[str, Running] = {}
         self._max_chars = max_chars
@@ -101,7 +101,7 @@ class Answer:
 
     def status(self, text: str, why: str) -> list[Event]:
         """Working-status text, a delta or a snapshot."""
-        fresh = self._held.put(self._as_paragraph(text))
+        fresh = self._held.put(text, in_lines=True)
         if not self.believes(STATUS):
             return [Narrated(text, why=why)]
         key = f"status {self._runs}"
@@ -156,12 +156,6 @@ class Answer:
         """`text` goes on in the middle of what was said: white space is where two words meet."""
         return pieces.has_text and (text[:1].isspace() or pieces.ending(1)[-1:].isspace())
 
-    def _as_paragraph(self, text: str) -> str:
-        """One whole line of progress after another is no delta: they do not run into each other."""
-        before = self._held.last
-        apart = before.endswith(_SENTENCE_ENDS) and " " in before and " " in text and text[:1].isupper()
-        return f"\n\n{text}" if apart and not text.startswith(before) else text
-
     # -- gates -----------------------------------------------------------------------------------------------
 
     def _said(
@@ -188,9 +182,11 @@ class Answer:
         if gate.opened and not was_open:
             return self._opened(source, key, said, why, append=append, marked=marked)
         fresh = "".join(each.text for each in said)
-        is_answer = marked or gate.opened or gate.is_envelope
-        if is_answer or not (held or self._waits):
+        held = held or (self._waits and not self.had_marker)
+        if marked or gate.opened or gate.is_envelope or not held:
+            self._held_keys.discard((source, key))
             return self._put(source, key, fresh, append, why)
+        self._held_keys.add((source, key))
         return self._kept(fresh, why, append)
 
     def _opened(
@@ -200,6 +196,9 @@ class Answer:
         before = "".join(each.text for each in said if not each.is_answer)
         after = "".join(each.text for each in said if each.is_answer)
         told = append and marked
+        if not marked:
+            self._pieces[source].set_aside()
+        self._held_keys.discard((source, key))
         events: list[Event] = [Narrated(before, why="before the answer's marker")] if before else []
         return [*events, *self._put(source, key, after, told, f"{why}, behind a marker")]
 
@@ -231,11 +230,10 @@ class Answer:
         """Nothing follows: what the gates held is let go."""
         for (source, key), gate in self._gates.items():
             rest = "".join(each.text for each in gate.end())
-            pieces = self._pieces[source]
-            if rest and (pieces.has(key) or not self._waits):
-                pieces.put(key, rest, append=pieces.has(key))
-            elif rest:
+            if rest and (source, key) in self._held_keys:
                 self._held.put(rest)
+            elif rest:
+                self._pieces[source].put(key, rest, append=True)
 
     def text(self, source: str) -> str:
         """What `source` says in the end."""
@@ -244,7 +242,7 @@ class Answer:
     @property
     def unmarked_text(self) -> str:
         """The text that nobody marked; of several runs between tools, the last."""
-        return "" if self.had_marker else self._held.text or self._held_before
+        return "" if self.had_marker else self.plain(self._held.text or self._held_before)
 
     @property
     def hand_picked(self) -> str:
@@ -257,7 +255,7 @@ class Answer:
         was_answer = not live or missing(self._pieces[self._speaker].told, final) is not None
         held: list[tuple[str, int]] = []
         if not (self._by_hand or (self._speaker == ARTIFACT and self._pieces[ARTIFACT].updates > 1)):
-            if same(self._held.text, final):
+            if same(self.plain(self._held.text), final):
                 held.append((held_source, self._held.steps))
             if self._speaker != MESSAGE and same(self.text(MESSAGE), final):
                 held.append((MESSAGE, self._pieces[MESSAGE].updates))

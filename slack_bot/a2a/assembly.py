@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from ..turn.compare import missing, squeeze
 
 _GAP = "\n\n"
+_SENTENCE_ENDS = (".", "!", "?", "…", ":")
+_LEAST_REPEATED = 8  # characters; a shorter text may well be said twice in a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +236,11 @@ class Running:
         """What it grew by last."""
         return self._lately[-1] if self._lately else ""
 
-    def put(self, text: str, *, append: bool = True) -> str:
+    def put(self, text: str, *, append: bool = True, in_lines: bool = False) -> str:
         """Take the next text; returns what it adds, "" for what was said before.
 
         It is a snapshot if it begins with all that is known, a repetition if it is what the last deltas made
-        together, else a delta.
+        together, else a delta. `in_lines`: it may also be a line of its own, which becomes a paragraph.
         """
         if not append:
             self._run, self._lately = Rope(), []
@@ -247,6 +249,8 @@ class Running:
             text = text[run.size :]
         elif self._repeats(text):
             return ""
+        elif in_lines and self._is_line(text):
+            text = _GAP + text
         text = text[: self.budget - run.size]
         if text:
             run.add(text)
@@ -260,6 +264,8 @@ class Running:
 
     def _repeats(self, text: str) -> bool:
         """`text` is what two or more of the last deltas said; one alone may well say the same twice."""
+        if len(text) < _LEAST_REPEATED:
+            return False
         rest, count = text, 0
         for delta in reversed(self._lately):
             if not rest or not rest.endswith(delta):
@@ -267,3 +273,7 @@ class Running:
             rest = rest[: -len(delta)]
             count += 1
         return not rest and count > 1
+
+    def _is_line(self, text: str) -> bool:
+        """One sentence came after another, with nothing between them: these are no deltas."""
+        return " " in self.last and " " in text and text[0].isupper() and self.last.endswith(_SENTENCE_ENDS)

@@ -72,8 +72,15 @@ class Overlay:
     def __init__(self, *, in_statuses: bool) -> None:
         self._in_statuses = in_statuses
         self._spoken: dict[str, _Spoken] = {}
+        self._before: dict[str, str] = {}
         self._messages: dict[str, str] = {}
         self._reply: _Message | None = None
+
+    def stood_before(self, task: Snapshot) -> None:
+        """The task as it was before anything of this turn was said."""
+        self._before = {_key(each): each.text for each in task.artifacts}
+        for message in (*task.history, *([task.message] if task.message else [])):
+            self._messages[message.message_id] = message.text
 
     def hear(self, frame: Frame) -> None:
         """A frame of a stream, in its order."""
@@ -101,8 +108,9 @@ class Overlay:
         return [*missed, replace(task, artifacts=artifacts, message=message)]
 
     def _hear_chunk(self, artifact: Artifact, *, append: bool) -> None:
-        key = artifact.artifact_id or artifact.name
+        key = _key(artifact)
         if not append:
+            self._before.pop(key, None)
             self._spoken.pop(key, None)
         if key in self._spoken or truth(artifact.metadata, _ANSWER) or truth(artifact.metadata, _NARRATION):
             self._spoken.setdefault(key, _Spoken()).hear(artifact)
@@ -114,7 +122,9 @@ class Overlay:
 
     def _told_apart(self, artifact: Artifact) -> Artifact | None:
         """`artifact` with its answer only; None where nobody can tell that from narration."""
-        spoken = self._spoken.get(artifact.artifact_id or artifact.name)
+        if (since := self._since(artifact)) is None:
+            return None
+        artifact, spoken = since, self._spoken.get(_key(artifact))
         has_both = truth(artifact.metadata, _ANSWER) and truth(artifact.metadata, _NARRATION)
         if not has_both and (spoken is None or not spoken.has_narration):
             return artifact
@@ -123,6 +133,14 @@ class Overlay:
             return None
         metadata = {key: value for key, value in artifact.metadata.items() if key != _NARRATION}
         return replace(artifact, parts=(Part(text=answer),), metadata={**metadata, _ANSWER: True})
+
+    def _since(self, artifact: Artifact) -> Artifact | None:
+        """`artifact` without what stood there before; None where that is all of it."""
+        before = self._before.get(_key(artifact))
+        if before is None or not artifact.text.startswith(before):
+            return artifact
+        rest = artifact.text[len(before) :]
+        return replace(artifact, parts=(Part(text=rest),)) if rest else None
 
     def _missed(self, history: tuple[Message, ...]) -> list[Frame]:
         said = [each for each in history if each.role == "agent" and each.text]
@@ -141,3 +159,7 @@ class Overlay:
             return []
         known.hear(whole.text)
         return [Reply(replace(known.message, parts=(Part(text=whole.text),)))]
+
+
+def _key(artifact: Artifact) -> str:
+    return artifact.artifact_id or artifact.name

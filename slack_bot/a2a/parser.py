@@ -80,6 +80,7 @@ class EventParser:
         )
         self._best: dict[Kind, str] = {}
         self._ending_message = ""
+        self._ending_data = ""
         self._history = ""
         self._form: Form | None = None
         self._ids = Ids()
@@ -103,6 +104,11 @@ class EventParser:
     def has_final(self) -> bool:
         """The agent named its result: the final one, or the partial one with which it gives up."""
         return bool(self._final_told or self._best.get(Kind.PARTIAL))
+
+    @property
+    def answers_in_status(self) -> bool:
+        """The agent's working-status text is taken for its answer."""
+        return self._answer.believes(STATUS)
 
     @property
     def asks(self) -> bool:
@@ -163,7 +169,7 @@ class EventParser:
             (self._best.get(Kind.PARTIAL, ""), "partial result"),
             (self._with_ending(answer.text(ARTIFACT)), "artifacts"),
             (self._best.get(Kind.COMPLETE, ""), "a sub-agent's result"),
-            ("" if failed else self._ending_message, "the terminal status message"),
+            ("" if failed else self._ending_message or self._ending_data, "the terminal status message"),
             (answer.text(MESSAGE), "messages"),
             (answer.text(STATUS), "working-status text"),
         ]
@@ -182,14 +188,16 @@ class EventParser:
             return answer
         return ending if contains(ending, answer) else f"{answer.rstrip()}\n\n{ending}"
 
+    def _envelope_form(self) -> Form | None:
+        """The question that the JSON around an answer asks."""
+        forms = (form_of(gate.data) for gate in self._answer.envelopes if gate.data is not None)
+        return next((form for form in forms if form is not None), None)
+
     def _envelope_question(self) -> list[Event]:
-        """A question that the JSON around an answer asks."""
-        for gate in self._answer.envelopes:
-            form = form_of(gate.data) if gate.data is not None else None
-            if form is not None and self._form is None:
-                self._form = form
-                return [HumanAsked(form, why="the answer's envelope asks")]
-        return []
+        if self._form is not None or (form := self._envelope_form()) is None:
+            return []
+        self._form = form
+        return [HumanAsked(form, why="the answer's envelope asks")]
 
     # -- frames ----------------------------------------------------------------------------------------------
 
@@ -312,8 +320,9 @@ class EventParser:
             return [self._asked(state, message)]
         said = spoken(message.parts, message.metadata) if message else Spoken()
         if state.is_terminal:
-            self._ending_message = said.text
-            return [TaskEnded(TaskEnd(state.value), said.text, why="task state")]
+            words = message.text if message else ""
+            self._ending_message, self._ending_data = self._answer.plain(words), said.text
+            return [TaskEnded(TaskEnd(state.value), words, why="task state")]
         events = self._aside(said)
         if not said.text:
             return events or [nothing(f"task is {state}")]
@@ -324,7 +333,9 @@ class EventParser:
     def _asked(self, state: TaskState, message: Message | None) -> Event:
         prompt = message.text if message else ""
         found = question_in(message.parts, prompt) if message else None
-        known = self._form
+        if found is not None and not found.fields and contains(self._answer.text(ARTIFACT), prompt):
+            found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
+        known = self._form or self._envelope_form()
         if known is not None and (found is None or not found.fields):
             said = found.prompt if found is not None else prompt
             found = Form(said or known.prompt, known.fields, known.title)
@@ -337,7 +348,7 @@ class EventParser:
         said = (
             spoken(each.parts, each.metadata).text for each in reversed(task.history) if each.role == "agent"
         )
-        self._history = next((text for text in said if text.strip()), self._history)
+        self._history = self._answer.plain(next((text for text in said if text.strip()), self._history))
         answers: list[tuple[str, str]] = []
         events: list[Event] = []
         for artifact in task.artifacts:

@@ -17,6 +17,7 @@ _MOST_LINES = 200
 _MOST_COLUMNS = 8
 _SAYS_IT_ALL = ("content", "text", "answer", "response", "message", "result", "output")
 _WRITTEN_FOR_MACHINES = re.compile(r"^application/json\+\w+|^application/vnd\.")
+_BLANK_LINES = re.compile(r"\n{3,}")
 _WEB = re.compile(r"https?://[^\s<>|()]+\Z")
 
 
@@ -27,7 +28,7 @@ def as_markdown(value: Any) -> str:
     lines = list(_lines(value, 0))
     if len(lines) > _MOST_LINES:
         lines = [*lines[:_MOST_LINES], f"_… and {len(lines) - _MOST_LINES} more lines_"]
-    return "\n".join(lines)
+    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip("\n")
 
 
 def file_line(file: FileRef) -> str:
@@ -66,6 +67,9 @@ def _lines(value: Any, depth: int) -> Iterator[str]:
         yield f"{_indent(depth)}- …"
     elif isinstance(value, Mapping):
         for key, each in value.items():
+            if depth == 0 and isinstance(each, list) and (rows := _rows(each)):
+                yield from ("", f"**{_one_line(_title(key))}**", "", *_table(rows), "")
+                continue
             yield from _entry(f"**{_one_line(_title(key))}**: ", each, depth)
     elif isinstance(value, list):
         if depth == 0 and (rows := _rows(value)):
@@ -86,8 +90,9 @@ def _entry(label: str, value: Any, depth: int) -> Iterator[str]:
         if label:
             yield head.rstrip()
             yield from _lines(value, depth + 1)
-        else:
-            yield from _lines(value, depth)
+        else:  # an item: what follows its first field belongs to it
+            for number, line in enumerate(_lines(value, depth)):
+                yield f"  {line}" if number else line
     elif (said := _scalar(value)) != "" or label:
         indented = f"\n{_indent(depth)}  ".join((said or "–").split("\n"))
         yield head + indented

@@ -53,6 +53,17 @@ class Continuation:
         self._standing.waited("no event on the stream")
         return True
 
+    async def look_before(self) -> None:
+        """Note how the task stands whose question is about to be answered; best effort."""
+        assert self._standing.task_id is not None
+        try:
+            task = await self._leaving.unless(self._agent.get(self._standing.task_id, MISSED_MESSAGES))
+        except AgentError as error:
+            log.info("the task could not be asked for: %s", error, extra={"task": self._standing.task_id})
+        else:
+            if task is not None:
+                self._standing.stood_before(task)
+
     async def look(self) -> Look:
         """Ask for the task once, and tell what is new."""
         assert self._standing.task_id is not None

@@ -107,6 +107,8 @@ class Reader:
         """Send the question and listen; send it again only while it cannot have been taken (D5)."""
         asked, now = self._question, self._clock.monotonic
         offers = Offers(self._settings.connect_retries, now() + self._settings.accept_within)
+        if asked.task_id is not None:
+            await self._continuation.look_before()
         while True:
             stream = self._agent.ask(
                 asked.text,

@@ -31,7 +31,7 @@ from ..turn.events import (
 _NEWS = (
     AnswerReplaced, AnswerText, FinalAnswer, HumanAsked, PlanChanged, TaskEnded, ToolEnded, ToolStarted,
 )  # fmt: skip
-_SAID_AGAIN = 60.0  # seconds after which a reader who waits is told so again
+_SAID_AGAIN = 2.0  # a reader who waits is told so again when it has lasted so many times as long
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class Standing:
             marker=settings.answer_marker,
             habits=self._habits,
         )
-        self._overlay = Overlay(in_statuses=task_id is None and settings.answer_from == "status")
-        self._was_asked = False
+        self._overlay = Overlay(in_statuses=task_id is None and self._parser.answers_in_status)
+        self._was_asked = self._continues = False
         self._hearing, self._now = hearing, now
         self._told_after = settings.silence_told
         self._news: tuple[Event, ...] = ()
         self._news_at = now()
-        self._told_at: float | None = None
+        self._tell_at = settings.silence_told
 
     @property
     def state(self) -> TaskState:
@@ -90,11 +90,16 @@ class Standing:
         """The agent named its result, or asked something, whatever the task's state says."""
         return self._parser.has_final or self._parser.asks
 
+    def stood_before(self, task: Snapshot) -> None:
+        """The task as it was before this turn's question: none of that is news, whoever says it again."""
+        self._overlay.stood_before(task)
+        self._continues = True
+
     def hear(self, frame: Frame, raw: Mapping[str, Any]) -> None:
         """An event of a stream. Raises BadAgentData: more text than a turn may have."""
         self.heard += 1
-        if self._was_asked and isinstance(frame, Snapshot):
-            self.lay(frame, raw)  # a stream that was joined begins with the task as it stands
+        if isinstance(frame, Snapshot) and (self._was_asked or self._continues):
+            self._lay(frame, raw)  # a stream that was joined begins with the task as it stands
         else:
             self._overlay.hear(frame)
             self._feed(frame, raw)
@@ -106,8 +111,7 @@ class Standing:
         Raises BadAgentData: more text than a turn may have.
         """
         self._was_asked = True
-        events = [event for frame in self._overlay.lay(task) for event in self._feed(frame, raw)]
-        found = tuple(event for event in events if isinstance(event, _NEWS))
+        found = tuple(event for event in self._lay(task, raw) if isinstance(event, _NEWS))
         is_news = bool(found) and found != self._news
         if is_news:
             self._news = found
@@ -116,20 +120,23 @@ class Standing:
 
     def waited(self, why: str) -> None:
         """Tell the reader, now and then, that nothing was heard for a while."""
-        now = self._now()
-        since = now - self._news_at
-        if since >= self._told_after and (self._told_at is None or now - self._told_at >= _SAID_AGAIN):
-            self._told_at = now
+        since = self._now() - self._news_at
+        if since >= self._tell_at:
+            self._tell_at = max(since, 1.0) * _SAID_AGAIN
             self._hearing.event(Waited(since, why))
 
     def finish(self) -> None:
         """Nothing more will come: tell the best of what came, where the agent named no result."""
         for event in self._parser.finish():
             self._hearing.event(event)
-        self._habits.update(self._parser.lessons())
+        if not self._was_asked:  # what was put together from two sides shows no habit
+            self._habits.update(self._parser.lessons())
 
     def _has_news(self) -> None:
-        self._news_at, self._told_at = self._now(), None
+        self._news_at, self._tell_at = self._now(), self._told_after
+
+    def _lay(self, task: Snapshot, raw: Mapping[str, Any]) -> list[Event]:
+        return [event for frame in self._overlay.lay(task) for event in self._feed(frame, raw)]
 
     def _feed(self, frame: Frame, raw: Mapping[str, Any]) -> list[Event]:
         events = self._parser.feed(frame)

@@ -56,12 +56,14 @@ class Done:
 class Failed:
     """The call failed for good. `error` is Slack's name for it, or ours (see `faults.classify`).
 
-    `retry_after` is the pause in seconds that Slack asked for, if it did.
+    `retry_after` is the pause in seconds that Slack asked for, if it did. `in_doubt`: it was made more than
+    once, and an earlier attempt had no answer, so it may have been applied for all that.
     """
 
     fault: Fault
     error: str
     retry_after: float | None = None
+    in_doubt: bool = False
 
 
 def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | None = None) -> AsyncWebClient:

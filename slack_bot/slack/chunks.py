@@ -136,6 +136,11 @@ class CardBook:
         """Slack shows no card of this message."""
         return not self._shown
 
+    @property
+    def is_open(self) -> bool:
+        """Slack shows a card that still runs, or may."""
+        return bool(self._unsure) or any(card.state is CardState.RUNNING for card in self._shown.values())
+
     def closing(self, close: Close) -> tuple[Card, ...]:
         """What is left to say so that no card stays open."""
         left = []

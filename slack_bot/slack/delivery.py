@@ -20,7 +20,7 @@ from ..turn.layout import Limits
 from ..turn.segments import Finish, Ledger, Overflow, Show
 from .api import Done, Failed
 from .chunks import CardBook, Close, all_chunks, weight
-from .edit import Edits
+from .edit import Edits, limits_of
 from .line import DROPPED, Line
 from .message import Message, Write
 from .orders import Batch, Place, Written
@@ -35,7 +35,6 @@ _log = logging.getLogger(__name__)
 Args = dict[str, Any]
 
 _EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
-_LIFTED = 10_000  # messages where there is no other way to show an answer
 
 
 class Delivery:
@@ -224,6 +223,8 @@ class Delivery:
         opens = message.ts is None
         plain = write.is_plain and (self.streams.is_plain or not opens)
         step = after_write(failed.fault, opens=opens, is_plain=plain or message.surface is not Surface.NATIVE)
+        if failed.in_doubt and step not in ENDS:
+            step = Step.SETTLE
         if failed.error == DROPPED:
             self.ledger.unknown()
         elif step is Step.PLAIN:
@@ -326,15 +327,8 @@ class Delivery:
             self._set_surface(Step.DOWN)
 
     def limits(self) -> Limits:
-        """What a message takes: an edit must hold all of it, and only a stream grows old."""
-        chosen = self._settings
-        return Limits(
-            rotate_after=chosen.rotate_after if self.surface is Surface.NATIVE else math.inf,
-            rotate_grace=chosen.rotate_grace,
-            rotate_bytes=min(chosen.rotate_bytes, chosen.max_call_chars),
-            max_segments=_LIFTED if self._lifted else chosen.max_segments,
-            max_call_chars=chosen.max_call_chars,
-        )
+        """What a message of the present surface takes."""
+        return limits_of(self._settings, self.surface, lifted=self._lifted)
 
     def lift(self) -> None:
         """More messages than an answer should have: there is no other way to show the rest."""

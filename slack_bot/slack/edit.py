@@ -7,11 +7,13 @@ one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from ..sections import StreamSettings
 from ..turn.actions import Card
+from ..turn.layout import Limits
 from . import blocks
 from .api import Done, Failed
 from .chunks import Close
@@ -20,8 +22,26 @@ from .line import Line, repeated
 from .message import Message
 from .orders import Place
 from .posts import Posts
+from .surface import Surface
 
 Args = dict[str, Any]
+
+
+_LIFTED = 10_000  # messages where there is no other way to show an answer
+
+
+def limits_of(settings: StreamSettings, surface: Surface, *, lifted: bool) -> Limits:
+    """What a message takes: an edit must hold all of it, and only a stream grows old.
+
+    `lifted`: there may be more messages than an answer should have.
+    """
+    return Limits(
+        rotate_after=settings.rotate_after if surface is Surface.NATIVE else math.inf,
+        rotate_grace=settings.rotate_grace,
+        rotate_bytes=min(settings.rotate_bytes, settings.max_call_chars),
+        max_segments=_LIFTED if lifted else settings.max_segments,
+        max_call_chars=settings.max_call_chars,
+    )
 
 
 class Edits:
@@ -72,8 +92,8 @@ class Edits:
         cards = message.book.ended(close)
         refused = await self._edit(message, text, cards, message.title, under)
         result = refused
-        if isinstance(result, Failed) and result.fault is Fault.WRONG_CALL and text and (cards or under):
-            result = await self._edit(message, text, (), "", ())
+        if isinstance(result, Failed) and result.fault is Fault.WRONG_CALL and (cards or under):
+            result = await self._edit(message, text, () if text else cards, "", ())
         if isinstance(result, Failed):
             return False, result
         message.text, message.doubt, message.is_open = text, None, False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from .api import Done, Failed, SlackApi
@@ -112,6 +113,8 @@ async def repeated(
             return result
         await asyncio.sleep(pause)
         result = await line.call(method, args)
-        if isinstance(result, Failed) and result.fault is done:
-            return Done({})
+        if isinstance(result, Failed):
+            if result.fault is done:
+                return Done({})
+            result = replace(result, in_doubt=True)
     return result

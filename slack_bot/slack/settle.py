@@ -110,7 +110,7 @@ class Settling:
             await self._streams.stop(message, Close.CONTINUES)
             left += message.is_open
         for message in self._unhealed:
-            if message.book.closing(Close.CONTINUES) and not await self._is_healed(message):
+            if message.book.is_open and not await self._is_healed(message):
                 _log.error("turn %s: a message keeps a card that Slack left open", self._turn)
         for message in self._unfound:
             await self._streams.find(message, known, looks=1)

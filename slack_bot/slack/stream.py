@@ -100,7 +100,9 @@ class Streams:
             full["session_status"] = session
         refused: Failed | None = None
         for args in _distinct(full, cards, self._address(message)):
-            result = await repeated(self._line, "chat.stopStream", args, done=Fault.SEALED)
+            # sealed when asked again: by our own call, or by Slack with the cards open and nothing under it
+            done = None if args.get("chunks") or args.get("blocks") else Fault.SEALED
+            result = await repeated(self._line, "chat.stopStream", args, done=done)
             if isinstance(result, Done):
                 message.is_open = False
                 self.session = session or "active"

@@ -25,7 +25,8 @@ def example_env() -> str:
         for leaf, field in model.model_fields.items():
             path = (section, leaf)
             name = usual.get(path, env_name(path))
-            lines += ["", f"# {field.description}", *_choices(field.annotation)]
+            said = (field.description or "").splitlines()
+            lines += ["", *(f"# {line.strip()}" for line in said), *_choices(field.annotation)]
             lines += [f"# Also read as {env_name(path)}."] if path in usual else []
             lines += [f"#{name}={_text(field.default)}"]
     return "\n".join(lines) + "\n"

@@ -142,6 +142,8 @@ class Turn:
         self._form: Form | None = None
         self._end: TaskEnded | None = None
         self._cards: dict[str, Card] = {}
+        self._waiting: Card | None = None  # the card that runs while nothing is heard
+        self._waits = 0
         self._steps: dict[str, Step] = {}
         self._thinking: list[str] = []  # in pieces, as the answer
 
@@ -285,15 +287,21 @@ class Turn:
         if self.state is State.WAITING:
             status = f"{STILL_WORKING.rstrip('.')}, {silence}..." if minutes else STILL_WORKING
             return self.state, [ShowStatus(status, event.why)]
-        card = Card(_WAITING, "Waiting for the agent", CardState.RUNNING, details=f"{silence}\n")
+        self._waits += self._waiting is None
+        card_id, lasts = f"waiting-{self._waits}", event.seconds >= _SPINS
+        card = Card(card_id, "Waiting for the agent", _WAITS[lasts], details=f"{silence}\n")
+        if lasts and self._waiting is None:
+            card = replace(card, title=f"Still waiting for the agent: {silence}", details="")
+        self._waiting = None if lasts else card
         return self.state, [self._show(card, f"no news: {event.why}")]
 
     def _heard_again(self, event: Event) -> list[Action]:
         """The wait that a card stands for is over with the first thing that shows."""
-        card = self._cards.get(_WAITING)
-        if card is None or card.state is not CardState.RUNNING or isinstance(event, _UNSHOWN):
+        card = self._waiting
+        if card is None or isinstance(event, _UNSHOWN):
             return []
-        return [self._show(replace(card, state=CardState.DONE), "the agent was heard again")]
+        self._waiting = None
+        return [self._show(replace(card, state=CardState.DONE, details=""), "the agent was heard again")]
 
     def _stop(self, event: StopPressed) -> tuple[State, list[Action]]:
         self._latches.stop_asked = True
@@ -326,7 +334,7 @@ class Turn:
             return Close(Outcome.ANSWERED, offer_retry=retry, reason=event.why)
         note = event.safe or "The agent could not answer."
         if self._latches.answer_begun:
-            note += " What was written stays; it may not be all."
+            note += " What was written stays; the rest is missing."
         return Close(_OUTCOMES[event.end], note, offer_retry=True, reason=event.why)
 
     def _failure(self, end: TaskEnded) -> Close:
@@ -343,7 +351,9 @@ class Turn:
         return replace(form, prompt="") if form.fields else None
 
 
-_WAITING = "waiting-for-the-agent"
+_SPINS = 120.0
+"""Seconds for which a wait is a card that runs: an open card is carried into message after message."""
+_WAITS = {False: CardState.RUNNING, True: CardState.DONE}
 _UNSHOWN = (Waited, TaskKnown, Narrated, StopPressed, StreamEnded)
 _CARD_STATES = {
     StepState.PENDING: CardState.RUNNING,

@@ -29,7 +29,7 @@ from slack_bot.sections import AgentSettings
 from slack_bot.tools import virtual
 from tests.live_agent import ANSWERS, live_agent
 
-from .served import URL, Server, json_reply, reply, sse_reply
+from .served import SSE, URL, Body, Server, json_reply, reply, sse_reply
 
 DONE = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "completed"}}
 UNKNOWN_METHOD = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}
@@ -522,3 +522,59 @@ async def test_nobody_listens() -> None:
     async with new_http(found) as http:
         with pytest.raises(AgentUnreachable, match=f":{port} cannot be reached"):
             await ask(Agent(http, found, loop_clock()))
+
+
+# --- after a cut --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wire", "streaming", "settings", "may"),
+    [
+        ("1.0", True, {}, True),
+        ("1.0", None, {}, True),
+        ("1.0", False, {}, False),
+        ("0.3", True, {}, False),
+        ("0.3", True, {"resubscribe_03": True}, True),
+        ("1.0", True, {"wire": "0.3"}, False),
+    ],
+)
+async def test_where_a_stream_may_be_joined_again(
+    wire: str, streaming: bool | None, settings: dict[str, Any], may: bool
+) -> None:
+    said = {} if streaming is None else {"streaming": streaming}
+    async with an_agent(lambda _: sse_reply(DONE), card_json=card(wire, **said), **settings) as (agent, _):
+        assert not agent.may_join  # nothing is known before the card was read
+        await agent.prepare()
+        assert agent.may_join is may
+
+
+async def test_a_wire_that_worked_decides_about_joining() -> None:
+    async with an_agent(lambda _: sse_reply(DONE), card_json=card("1.0")) as (agent, _):
+        await agent.prepare()
+        agent.wire = "0.3"
+        assert not agent.may_join
+
+
+async def test_how_many_messages_are_read_of_a_task() -> None:
+    async with an_agent(lambda _: json_reply({"jsonrpc": "2.0", "result": DONE})) as (agent, server):
+        await agent.get("t")
+        await agent.get("t", 1000)
+    assert [body["params"]["historyLength"] for body in server.bodies] == [1, 1000]
+
+
+def test_whoever_watches_for_silence_himself_gives_the_stream_more_patience() -> None:
+    async def run(patience: float | None) -> list[Frame]:
+        late = httpx.Response(
+            200,
+            headers=SSE,
+            stream=Body([(60.0, b"data: " + json.dumps({"result": DONE}).encode() + b"\n\n")]),
+        )
+        async with (
+            an_agent(lambda _: late, idle_timeout=30) as (agent, _),
+            aclosing(agent.ask("q", message_id="m", patience=patience)) as coming,
+        ):
+            return [received.frame async for received in coming]
+
+    with pytest.raises(StreamIdle):
+        virtual.run(run(None))
+    assert len(virtual.run(run(100.0))) == 1

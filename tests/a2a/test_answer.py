@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.a2a.answer import Answer
 from slack_bot.a2a.frames import Artifact, Frame, Message, Snapshot, StatusUpdate, TaskState
+from slack_bot.a2a.parser import EventParser
+from slack_bot.errors import BadAgentData
 
 from .dialects import COMPLETED, FOX, SUBMITTED, WORDS, artifact, data, reply, tell, text, twice, working
 
@@ -61,6 +64,9 @@ def test_growing_json_is_shown_as_its_content_and_asks_what_it_asks() -> None:
         told = tell(*streamed(*chunks, name=name))
         assert told.live == told.shown == FOX + "?"
         assert told.asked == "- **env**"
+        waits = StatusUpdate("t", "c", TaskState.INPUT_REQUIRED)
+        told = tell(SUBMITTED, *streamed(*chunks, name=name), waits)
+        assert (told.live, told.asked) == (FOX + "?", "- **env**")
 
 
 def test_growing_json_as_snapshots() -> None:
@@ -205,3 +211,111 @@ def test_a_delta_of_white_space_keeps_two_words_apart() -> None:
     assert first.shown == second.shown == "said stands"
     assert tell(*frames[:-2], habits=first.lessons).live == "said stands"
     assert tell(SUBMITTED, *deltas, COMPLETED).shown == "said stands"
+
+
+def test_what_a_gate_holds_back_at_the_end_stays_where_its_text_is() -> None:
+    held = tell(*streamed("Half a thought [FIN", name="streaming_result"), COMPLETED)
+    assert (held.live, held.shown) == ("", "Half a thought [FIN")
+    assert tell(*streamed("{", name="streaming_result"), COMPLETED).shown == "{"
+    assert tell(SUBMITTED, *streamed("It ends in ["), COMPLETED).shown == "It ends in ["
+    with_marker = [*MARKED, " and ["]
+    assert tell(SUBMITTED, *streamed(*with_marker), COMPLETED).shown == f"{FOX} and ["
+
+
+def test_behind_the_marker_every_artifact_is_the_answer_and_before_it_none() -> None:
+    appendix = artifact(text("Appendix."), "b")
+    thought = artifact(text("I think so."), "0")
+    frames = (SUBMITTED, thought, *streamed("so. [FINAL ANSWER]", FOX), appendix, COMPLETED)
+    for habits in ({}, {"marker": "yes"}):
+        assert tell(*frames, habits=habits).shown == f"{FOX}\n\nAppendix."
+    assert tell(*frames, habits={"marker": "yes"}).live == f"{FOX}\n\nAppendix."
+
+
+def test_status_text_that_is_the_last_resort_shows_no_marker() -> None:
+    assert tell(SUBMITTED, working(*text("hm [FINAL ANSWER] Yes.")), COMPLETED).shown == "Yes."
+
+
+def test_snapshots_by_the_sentence_are_one_text() -> None:
+    sentences = ("One is here.", " Two is here.", " Three is here.", " Four is here.")
+    so_far = ["".join(sentences[: n + 1]) for n in range(len(sentences))]
+    frames = (SUBMITTED, *[working(*text(each), message_id=each) for each in so_far], COMPLETED)
+    assert tell(*frames).shown == so_far[-1]
+    assert tell(*frames, habits={"answer_from": "status"}).live == so_far[-1]
+
+
+def test_words_said_twice_in_a_row_are_said_twice() -> None:
+    words = ("no,", " no", " no no", "!")
+    assert tell(*[reply(word) for word in words]).shown == "no, no no no!"
+
+
+def test_data_beside_the_end_is_no_answer_where_there_is_one() -> None:
+    usage = data({"tokens": 12})
+    end = StatusUpdate("t", "c", TaskState.COMPLETED, Message(parts=usage))
+    assert tell(SUBMITTED, artifact(text(FOX)), end).shown == FOX
+    assert tell(SUBMITTED, end).shown == "- **tokens**: 12"
+
+
+def test_a_question_that_was_told_as_the_answer_is_not_asked_again() -> None:
+    asked = Message(parts=(*text("Which?"), *data({"plan": "drop it"})))
+    told = tell(SUBMITTED, artifact(text("Which?")), StatusUpdate("t", "c", TaskState.INPUT_REQUIRED, asked))
+    assert told.shown == "Which?"
+    assert told.asked == "- **plan**: drop it"
+
+
+def test_a_new_paragraph_is_due_within_one_artifact_only() -> None:
+    tool = {"tool_name": "search"}
+    end = artifact((), name="tool_notification_end", **tool)
+    one = streamed("One.", name="streaming_result", **FLAGGED)
+    two = artifact(text("Two."), "b", name="streaming_result", **FLAGGED)
+    told = tell(*one, end, two)
+    assert told.shown == "One.\n\nTwo."
+
+
+def test_more_text_than_may_be_kept_is_an_error() -> None:
+    parser = EventParser(max_chars=10)
+    parser.feed(artifact(text("1234567890")))
+    with pytest.raises(BadAgentData, match="max_turn_chars"):
+        parser.feed(artifact(text("x"), append=True))
+
+
+def test_an_answer_with_markers_switched_off_is_plain() -> None:
+    frames = streamed("{", '"is_task_complete": true}', name="streaming_result")
+    assert "{" not in tell(*frames, COMPLETED, marker="off").shown, "the dialect knows machinery by itself"
+    whole = Artifact("a", parts=text("a [FINAL ANSWER] b"))
+    snapshot = Snapshot("t", "c", TaskState.COMPLETED, artifacts=(whole,))
+    assert tell(snapshot, marker="off").shown == "a [FINAL ANSWER] b"
+    assert tell(snapshot).shown == "b"
+    held = streamed("One ", "two", name="streaming_result")
+    assert tell(*held, COMPLETED, marker="off").shown == "One two"
+
+
+def test_what_tools_say_and_data_that_is_one_of_them() -> None:
+    output = artifact(text("raw output"), name="tool_output")
+    assert tell(SUBMITTED, output, artifact(text(FOX)), COMPLETED).shown == FOX
+    call = data({"type": "tool_call", "name": "search"})
+    assert tell(SUBMITTED, artifact(call), artifact(text(FOX), "b"), COMPLETED).shown == FOX
+
+
+def test_envelopes_are_seen_before_they_are_told() -> None:
+    answer = Answer(1000)
+    assert answer.in_envelope("a", '{"is_task_complete": true')
+    answer.artifact("a", '{"is_task_complete": true', "why", append=True)
+    assert answer.in_envelope("a", ', "content": "x"}')
+    assert not answer.in_envelope("b", "plain")
+    assert len(answer.envelopes) == 1
+    assert not Answer(1000, gated=False).in_envelope("a", "{")
+    assert not Answer(1000).overflow
+
+
+def test_the_source_a_learner_is_told_of() -> None:
+    answer = Answer(1000)
+    answer.message("m", FOX, "why", live=False)
+    answer.message("m", " ran", "why", live=False)
+    assert answer.seen(f"{FOX} ran", "status").held == (("message", 2),)
+    assert answer.has_artifacts is False
+    answer.artifact("a", FOX, "why", append=True)
+    answer.before_tool(narrates=True)
+    answer.artifact("b", "Yes.", "why", append=True)
+    answer.new_paragraph()
+    answer.artifact("b", "No.", "why", append=True)
+    assert answer.text("artifact") == "Yes.\n\nNo."

@@ -177,3 +177,27 @@ def test_growing_snapshots_make_the_last_one(deltas: list[str]) -> None:
         whole += delta
         added += running.put(whole)
     assert running.text == whole == added
+
+
+def test_a_replaced_piece_makes_room_in_the_budget() -> None:
+    text = Pieces(budget=6)
+    text.put("a", "123456", append=False)
+    assert text.put("a", "654321", append=False) == Changed("654321")
+    assert text.told == "123456"
+    assert not text.overflow
+    assert text.has_text
+    assert Pieces(budget=1).last_key == ""
+
+
+def test_lines_of_their_own_become_paragraphs_only_where_they_may() -> None:
+    lines = ("Reading it.", "Writing it.", "and so on.")
+    may, may_not = Running(budget=100), Running(budget=100)
+    for line in lines:
+        may.put(line, in_lines=True)
+        may_not.put(line)
+    assert may.text == "Reading it.\n\nWriting it.and so on."
+    assert may_not.text == "".join(lines)
+    assert Running(budget=0).put("nothing fits") == ""
+    text = pieces()
+    text.put("a", "The fox", append=False)
+    assert text.ending(3).endswith("fox")

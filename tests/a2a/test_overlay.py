@@ -145,3 +145,23 @@ def test_another_message_is_another() -> None:
     overlay = heard(reply("one", "1"), reply("two ", "2"), Reply(said("mine", "3", "user")))
     assert overlay.lay(task(history=(said("two three", "2"),)))[0] == reply("two three", "2")
     assert heard(reply("one")).lay(task(history=(said("two", "m"),))) == [task(history=(said("two", "m"),))]
+
+
+# -- a task that was there before
+
+
+def test_what_stood_there_before_the_turn_is_not_said_again() -> None:
+    overlay = heard()
+    overlay.stood_before(task(artifact("before "), history=(said("hm", "1"),), message=said("Which?", "2")))
+    whole = task(artifact("before "), history=(said("hm", "1"), said("Which?", "2")))
+    assert artifacts_of(overlay.lay(whole)) == []
+    assert len(overlay.lay(whole)) == 1
+    assert artifacts_of(overlay.lay(task(artifact("before and since")))) == [("and since", {})]
+    assert artifacts_of(overlay.lay(task(artifact("replaced")))) == [("replaced", {})]
+
+
+def test_what_was_said_anew_is_this_turn_s_though_it_is_the_same() -> None:
+    overlay = heard()
+    overlay.stood_before(task(artifact("same")))
+    overlay.hear(chunk("same", append=False))
+    assert artifacts_of(overlay.lay(task(artifact("same")))) == [("same", {})]

@@ -417,3 +417,56 @@ def test_the_answer_is_whole_whatever_the_chunks(pieces: list[str], caipe: bool)
         chunk(piece, name, ANSWER, artifact_id="a", append=number > 0) for number, piece in enumerate(pieces)
     ]
     assert answer_of(parse(*frames, COMPLETED)).strip() == "".join(pieces).strip()
+
+
+def test_thinking_tools_and_interrupts_go_by_their_names() -> None:
+    thinking = chunk("hm", "thinking", artifact_id="t")
+    events = parse(thinking, chunk("raw", "tool_result"), carrying("interrupt", {"id": "1", "value": "Go?"}))
+    assert kinds(events) == ["Narrated", "HumanAsked"]
+    assert answer_of(parse(thinking, COMPLETED)) == "hm"
+    task = Snapshot("t", state=TaskState.COMPLETED, artifacts=(Artifact("t", "thinking", parts=text("hm")),))
+    assert answer_of(parse(task)) == "hm"
+
+
+def test_a_snapshot_brings_what_it_has_and_no_empty_answer() -> None:
+    empty = Artifact("a", "answer")
+    form = Artifact("f", "interrupt", parts=(Part(data={"id": "1", "value": "Go?"}, has_data=True),))
+    other = Artifact("o", "tool_output", parts=text("raw"))
+    events = parse(Snapshot("t", state=TaskState.COMPLETED, artifacts=(empty, form, other)))
+    assert [event.form.prompt for event in events if isinstance(event, HumanAsked)] == ["Go?"]
+
+
+def test_whether_status_text_is_the_answer() -> None:
+    assert EventParser(habits={"answer_from": "status"}).answers_in_status
+    assert not EventParser(habits={"answer_from": "hold"}).answers_in_status
+    assert not EventParser("strands", "artifact", habits={"answer_from": "status"}).answers_in_status
+
+
+def test_a_status_without_a_word_is_a_fact() -> None:
+    assert kinds(parse(status(TaskState.WORKING))) == []
+    assert EventParser().lessons() == {}
+
+
+def test_the_envelope_s_question_is_asked_once() -> None:
+    asks = '{"is_task_complete": false, "require_user_input": true, "content": "Go?"}'
+    events = parse(chunk(asks, "answer", artifact_id="a"), chunk(asks, "answer", artifact_id="b"))
+    assert len([event for event in events if isinstance(event, HumanAsked)]) == 1
+    known = parse(chunk(asks, "answer"), status(TaskState.INPUT_REQUIRED, "Go?"))
+    assert len([event for event in known if isinstance(event, HumanAsked)]) == 1
+    broken = parse(chunk('{"is_task_complete": oops, "content": "Go?"}', "answer"))
+    assert answer_of(broken) == "Go?"
+
+
+def test_odd_events_and_forms_without_a_question() -> None:
+    events = parse(Unknown("x"), chunk("", "Interrupt"), carrying("answer", {"a": 1}))
+    assert answer_of(events) == "- **a**: 1"
+    more = ArtifactUpdate(Artifact("a", "answer", parts=(Part(data={"b": 2}, has_data=True),)), append=True)
+    assert answer_of(parse(chunk("Text", "answer", artifact_id="a"), more)) == "Text\n\n- **b**: 2"
+
+
+def test_a_question_beside_an_answer_that_asks_it() -> None:
+    parts = (*text("Which?"), Part(data={"plan": "drop"}, has_data=True))
+    events = parse(
+        chunk("Which?", "a"), StatusUpdate(state=TaskState.INPUT_REQUIRED, message=Message(parts=parts))
+    )
+    assert [event.form.prompt for event in events if isinstance(event, HumanAsked)] == ["- **plan**: drop"]

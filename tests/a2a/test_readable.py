@@ -21,10 +21,16 @@ from slack_bot.a2a.readable import as_markdown, beside, file_line
         (None, ""),
         ({}, ""),
         ([], ""),
+        ([[{}]], ""),
         ({"content": "The fox", "ok": True, "n": None}, "The fox"),
         ({"ticket_id": "A-1", "open": False, "n": 1.5}, "- **ticket id**: A-1\n- **open**: no\n- **n**: 1.5"),
         ({"tags": ["a", "b"], "empty": None}, "- **tags**: a, b\n- **empty**: –"),
         ({"owner": {"name": "Ada"}}, "- **owner**:\n  - **name**: Ada"),
+        (
+            {"n": 1, "rows": [{"a": 1, "b": 2}, {"a": 3, "b": 4}], "m": 2},
+            "- **n**: 1\n\n**rows**\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n\n- **m**: 2",
+        ),
+        ([{"a": 1, "b": {"c": 2}}], "- **a**: 1\n  - **b**:\n    - **c**: 2"),
         (["a", {"b": 1}, [2, 3]], "- a\n- **b**: 1\n- 2, 3"),
         ([{"a": 1, "b": "x|y"}, {"a": 2, "b": ""}], "| a | b |\n| --- | --- |\n| 1 | x\\|y |\n| 2 |  |"),
         ([{"a": 1}, {"b": 2}], "- **a**: 1\n- **b**: 2"),
@@ -55,6 +61,8 @@ def test_files() -> None:
 def test_what_the_text_says_already_is_not_said_again() -> None:
     data = Part(data={"count": 3, "name": "fox"}, has_data=True)
     assert beside(data, "The fox was seen 3 times.") == ""
+    empty = Part(data={"note": None}, has_data=True)
+    assert beside(empty, "The fox.") == ""
     assert beside(data, "The fox.") == "- **count**: 3\n- **name**: fox"
     assert (
         beside(Part(data={"a": 1}, has_data=True, metadata={"mimeType": "application/json+a2ui"}), "") == ""

@@ -27,6 +27,7 @@ def test_text_parts_are_chunks_and_data_are_paragraphs() -> None:
         "- **x**: 1\n\n[f](https://e.example/f)", is_block=True
     )
     assert spoken(()) == Spoken()
+    assert spoken((text("3 foxes"), data({"count": 3}))) == Spoken("3 foxes")
 
 
 def test_thoughts_and_calls_are_no_text() -> None:

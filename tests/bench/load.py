@@ -77,6 +77,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run loads and print the table. Returns 1 if ours lost, doubled or left open anything."""
     args = _arguments(argv)
     logging.disable(logging.ERROR)
+    try:
+        return _table(args)
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _table(args: argparse.Namespace) -> int:
     print(f"on {machine()}, seed {args.seed}; seconds of virtual time\n")
     print(_row(HEAD))
     print(_row(["---"] * len(HEAD)))

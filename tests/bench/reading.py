@@ -24,6 +24,7 @@ _RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \
 _QUOTED = re.compile(r"[ \t]*>")
 _MARKS = frozenset("*_~`")
 _MOST_MARKS = 24
+_REACH = 2_000
 _JOINER = "\u2060"  # nobody sees it
 _TEXT, _ROW, _FIRST_CODE = "t", "r", 0x100
 _PROBE = 24
@@ -171,6 +172,7 @@ class _Comparison:
     def __init__(self, answer: Page, *, whole: bool, closed: bool) -> None:
         self._answer, self._whole, self._closed = answer, whole, closed
         self._at = 0
+        self._torn: list[tuple[int, int]] = []  # tables whose header row was cut in two: they read as text
 
     def run(self, pages: Sequence[Page]) -> Finding | None:
         answer, whole = self._answer, self._whole
@@ -190,10 +192,16 @@ class _Comparison:
             ((skip, self._common(page, skip)) for skip in self._openers(page)), key=lambda both: sum(both)
         )
         left = page.ink[skip + length :]
-        if left and (is_last or not _is_marks(left)):
+        if left and not self._closes(left, self._at + length, is_last=is_last):
             return self._differs(number, page, skip + length, self._at + length)
         at, self._at = self._at, self._at + length
+        if not skip and length and "\n" not in self._answer.gaps[at]:
+            self._torn += [(start, end) for start, body, end in self._answer.tables if start < at < body]
         return self._shape(number, page, skip, at, length)
+
+    def _closes(self, left: str, at: int, *, is_last: bool) -> bool:
+        """Whether `left`, at the end of a page, may close what is open in the answer at `at`."""
+        return _is_marks(left) and (not is_last or left[:1] in self._answer.ink[max(0, at - _REACH) : at])
 
     def _openers(self, page: Page) -> list[int]:
         """How many characters at the front of a page may be there because of the cut before it."""
@@ -242,9 +250,9 @@ class _Comparison:
         answer = self._answer
         for here in range(length):
             one, other = answer.place[at + here], page.place[skip + here]
-            # a table's header row is one only when its separator row stands under it
-            is_header = one == _ROW and other == _TEXT and skip + here >= page.last_line
-            if one != other and not is_header:
+            if one != other and not (
+                one == _ROW and other == _TEXT and self._is_headless(page, skip, at, here)
+            ):
                 return self._misplaced(number, page, skip + here, at + here)
         gaps = (answer.gaps[at + 1 : at + length], page.gaps[skip + 1 : skip + length])
         if gaps[0] != gaps[1]:
@@ -253,6 +261,10 @@ class _Comparison:
             why = f"the space before {page.ink[around]!r} differs"
             return Finding("wrong", number, why, answer.gaps[at + here], page.gaps[skip + here])
         return self._indent(number, page, skip, at) if length else None
+
+    def _is_headless(self, page: Page, skip: int, at: int, here: int) -> bool:
+        """A header row is one only when its separator row stands under it, whole."""
+        return skip + here >= page.last_line or any(start <= at + here < end for start, end in self._torn)
 
     def _misplaced(self, number: int, page: Page, here: int, at: int) -> Finding:
         names = {_TEXT: "text", _ROW: "a row"}

@@ -133,3 +133,14 @@ def test_a_header_row_without_its_separator_may_end_a_message() -> None:
 
 def test_what_nobody_sees_does_not_count() -> None:
     assert kind("**bold text**", "**bold \u2060**", "**\u2060text**") == "right"
+
+
+def test_what_is_open_at_the_very_end_may_be_closed() -> None:
+    assert kind("some **bold", "some **bold**") == "right"
+    assert kind("some bold", "some bold**") == "wrong"
+
+
+def test_a_header_row_that_was_cut_in_two_makes_no_table() -> None:
+    answer = "| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |\n| 4 | 5 | 6 |"
+    assert kind(answer, answer[:5], answer[5:]) == "right"
+    assert kind(answer, answer[:40], answer[40:]) == "wrong"

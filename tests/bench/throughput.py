@@ -22,6 +22,7 @@ from .running import done, event
 
 _TEXT = "The quick brown fox jumps over a **lazy** dog, and `code` stays code.\n"
 _TOKENS = re.findall(r"\s*\S+\n?", _TEXT)
+_SHORT = 2_000
 _TOKENS_A_SECOND = 100.0  # the time the events seem to take: what the buffer decides by
 
 
@@ -32,9 +33,14 @@ def measure(events: int = 100_000, rounds: int = 5) -> list[Figure]:
     core = _rates("parser, machine, buffer", rounds, events, lambda: _one_turn(frames))
     whole = _rates("the same with decoding", rounds, events, lambda: _one_turn([decode(raw) for raw in raws]))
     how = f"one answer of {events:,} events, median of {rounds}"
+    early = _rates("parser and machine, a short answer", rounds, _SHORT, lambda: _read(frames[:_SHORT]))
+    late = _rates("parser and machine, a long answer", rounds, events, lambda: _read(frames))
+    both = f"an answer of {_SHORT:,} and one of {events:,} events, median of {rounds}: no slower where long"
     return [
         Figure("parser + machine + safety + buffer", core, "events/s", how),
         Figure("the same, from decoded JSON on", whole, "events/s", how),
+        Figure("parser + machine, a short answer", early, "events/s", both),
+        Figure("parser + machine, a long answer", late, "events/s", both),
     ]
 
 
@@ -46,6 +52,15 @@ def _rates(what: str, rounds: int, events: int, work: Callable[[], None]) -> flo
         rates.append(events / (time.perf_counter() - began))
         progress(f"throughput, {what}: round {number + 1} of {rounds}: {rates[-1]:,.0f} events/s")
     return statistics.median(rates)
+
+
+def _read(frames: list[Frame]) -> None:
+    """What a turn decides, without showing it."""
+    parser, machine = EventParser(), Turn()
+    machine.handle(TurnBegan())
+    for frame in frames:
+        for happened in parser.feed(frame):
+            machine.handle(happened)
 
 
 def _one_turn(frames: list[Frame]) -> None:

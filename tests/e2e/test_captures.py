@@ -23,7 +23,7 @@ def test_a_recorded_stream_ends_well_told(path: Path) -> None:
     assert result["outcome"] in {"answered", "asked", *TROUBLE}
     assert result["thread"]
     assert all(message["state"] != "streaming" for message in result["thread"])
-    assert all(message["text"] or message["blocks"] for message in result["thread"])
+    assert all(message["text"] or message["blocks"] or message["tasks"] for message in result["thread"])
     if recording.status >= 400 or b'"error"' in recording.body[:200]:
         assert result["outcome"] in TROUBLE and result["reason"]
     if recording.cut:

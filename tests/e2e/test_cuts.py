@@ -7,6 +7,7 @@ artifacts that are replaced or shrink, narration) is made here.
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -316,3 +317,54 @@ def test_an_answer_in_messages_beside_a_task_cut_behind_every_event() -> None:
     for after in range(1, len(tape.moments)):
         got = ended(tape, cut_after=after)
         assert (got.text, got.ends, got.questions) == (whole.text, ["answered"], 1), after
+
+
+def test_joining_again_on_0_3_is_only_by_setting_and_a_gap_is_filled_at_the_end() -> None:
+    """There a joined stream does not begin with the task: what was said before it stands in the task only."""
+    tape = taped(*chunks(LONG, 9))
+    usual, joined = (ended(tape, cut_after=4, resubscribe_03=joins) for joins in (False, True))
+    assert "tasks/resubscribe" not in usual.asked
+    assert joined.asked.count("tasks/resubscribe") == 1
+    assert joined.asked[-1] == "tasks/get"
+    assert usual.text == joined.text == LONG
+
+
+def test_a_silent_stream_whose_task_went_on_is_left_for_the_task() -> None:
+    """A stream that is wedged, and pings: what it does not say the task says."""
+    tape = taped(*chunks(LONG, 10))
+
+    class Wedged(httpx.AsyncBaseTransport):
+        """The first stream says nothing behind its fourth event, and never ends."""
+
+        def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+            self.inner, self.is_first = inner, True
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            response = await self.inner.handle_async_request(request)
+            if self.is_first and "event-stream" in response.headers.get("content-type", ""):
+                self.is_first = False
+                response.stream = _Pinging(response.stream)
+            return response
+
+    for wire in ("0.3", "1.0"):
+        got = ended(on_wire(tape, wire), through=Wedged)
+        assert (got.text, got.ends, got.questions) == (LONG, ["answered"], 1)
+
+
+class _Pinging(httpx.AsyncByteStream):
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        said = 0
+        async for chunk in self.inner:
+            said += 1
+            if said > 4:
+                break
+            yield chunk
+        while True:
+            await asyncio.sleep(15)
+            yield b": ping\n\n"
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from slack_bot.slack.gate import LocalGate
 from tests.bench.crowd import Load
 from tests.bench.load import crowded
 from tests.bench.rivals import ours
+from tests.whole_bot import Bot, answer, on_virtual_time, whole_bot
+
+LONG = " ".join(f"word{number}" for number in range(200))
+SHORT = " ".join(f"brief{number}" for number in range(20))
 
 
 def test_twenty_answers_live_at_once() -> None:
@@ -36,3 +43,86 @@ def test_a_tenth_of_all_calls_fails() -> None:
     report, broken = crowded(Load(20, 200, failing=0.1), ours)
     assert (report.whole, broken, report.left_open) == (20, [], 0)
     assert report.refused == 0
+
+
+# -- when there is one stream a minute
+
+
+def gate_of(bot: Bot) -> LocalGate:
+    gate = bot.app.desk._api._gate
+    assert isinstance(gate, LocalGate)
+    return gate
+
+
+@on_virtual_time
+async def test_without_a_slot_in_time_the_answer_becomes_a_message_that_is_edited() -> None:
+    tapes = answer(LONG, seconds=30), answer(LONG.upper(), seconds=30, ids="2")
+    async with whole_bot(*tapes, starts_per_minute=1) as bot:
+        first, second = await bot.ask("one"), await bot.ask("two", user="U2")
+        await asyncio.sleep(3)
+        assert bot.workspace.status_line("C1", second, now=bot.now) == "is writing..."
+        await asyncio.sleep(4)
+        (shown,) = bot.read(second)
+        assert shown and LONG.upper().startswith(shown.strip())
+        await bot.idle()
+        assert (bot.read(first), bot.read(second)) == ([LONG], [LONG.upper()])
+        assert [len(bot.calls(f"chat.{name}Stream")) for name in ("start", "stop")] == [1, 1]
+        assert gate_of(bot).waiting == 0
+
+
+@on_virtual_time
+async def test_an_answer_that_is_whole_before_its_slot_comes_is_one_post() -> None:
+    async with whole_bot(answer(LONG, seconds=30), answer(SHORT, ids="2"), starts_per_minute=1) as bot:
+        await bot.ask("one")
+        second = await bot.ask("two", user="U2")
+        await bot.idle()
+        assert bot.read(second) == [SHORT]
+        assert [len(bot.calls(f"chat.{name}Stream")) for name in ("start", "stop")] == [1, 1]
+        assert len(bot.calls("chat.postMessage")) == 1
+        assert not bot.calls("chat.update")
+
+
+@on_virtual_time
+async def test_who_stops_while_waiting_gets_nothing_more_and_leaves_the_line() -> None:
+    tapes = answer(LONG, seconds=30), answer(LONG.upper(), seconds=30, ids="2")
+    async with whole_bot(*tapes, starts_per_minute=1) as bot:
+        first, second = await bot.ask("one"), await bot.ask("two", user="U2")
+        await asyncio.sleep(3)
+        assert gate_of(bot).waiting == 1
+        await bot.ask("stop", user="U2", thread_ts=second)
+        await asyncio.sleep(0.1)
+        assert gate_of(bot).waiting == 0
+        await bot.idle()
+        assert bot.read(first) == [LONG]
+        assert "WORD" not in "".join(bot.read(second))
+        assert sorted(bot.ends) == ["answered", "stopped"]
+
+
+@on_virtual_time
+async def test_a_bot_that_ends_while_answers_wait_leaves_nobody_in_the_line() -> None:
+    tapes = [answer(LONG, seconds=30, ids=str(number)) for number in range(3)]
+    async with whole_bot(*tapes, starts_per_minute=1) as bot:
+        roots = [await bot.ask("one", user=user) for user in ("U1", "U2", "U3")]
+        await asyncio.sleep(3)
+        gate = gate_of(bot)
+        assert gate.waiting == 2
+        await bot.app.close(grace=0)
+        assert gate.waiting == 0
+        told = [extra for root in roots for seen in bot.thread(root) for extra in seen.extras]
+        assert sum("could not finish this answer" in extra for extra in told) == 3
+        assert bot.workspace.open_streams() == []
+
+
+@on_virtual_time
+async def test_a_refusal_after_all_is_waited_out_and_learned_from() -> None:
+    faults = {"chat.appendStream": [None, "ratelimited:5", None, "rate_limited", None]}
+    async with whole_bot(answer(LONG, seconds=30), faults=faults) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        assert bot.read(root) == [LONG]
+        calls = [call for call in bot.workspace.calls if call.method == "chat.appendStream"]
+        refused = [number for number, call in enumerate(calls) if not call.ok]
+        assert [calls[number].error for number in refused] == ["ratelimited", "rate_limited"]
+        first, second = (calls[number + 1].now - calls[number].now for number in refused)
+        assert 5 <= first < 5.1
+        assert second < 2, "in band Slack names no time: a short pause"

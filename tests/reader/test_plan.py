@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -51,10 +52,15 @@ async def test_a_task_that_works_for_ever_ends_with_the_turn_s_time_and_what_was
     async with whole_bot(cut(tape, 6), turn_timeout=300) as bot:
         began, root = bot.now, await bot.ask("hi")
         await asyncio.sleep(200)
-        assert "Waiting for the agent" in [card.title for card in bot.thread(root)[-1].tasks]
+        (card,) = bot.thread(root)[-1].tasks
+        assert (card.title, card.details.split("\n")[-2]) == (
+            "Waiting for the agent",
+            "nothing new for 2 min",
+        )
         await bot.idle()
         assert bot.ends == ["lost"]
         assert 300 <= bot.now - began < 310
+        assert len(bot.read(root)) <= 3
         text = bot.read(root)[0]
         assert text.strip()
         assert "one two three four five six seven eight".startswith(text.strip())
@@ -118,10 +124,13 @@ async def test_a_stream_that_is_only_slow_is_listened_to_all_the_time() -> None:
     async with whole_bot(tape) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert bot.read(root) == ["Wait. Here."]
+        assert "".join(bot.read(root)) == "Wait. Here."
         assert asked(bot) == ["message/stream", *["tasks/get"] * 3]
-        (card,) = bot.thread(root)[-1].tasks
-        assert (card.title, card.status) == ("Waiting for the agent", "complete")
+        cards = [card for seen in bot.thread(root) for card in seen.tasks]
+        assert [(card.title, card.status) for card in cards] == [
+            ("Still waiting for the agent: nothing new for 2 min", "complete"),
+            ("Still waiting for the agent: nothing new for 4 min", "complete"),
+        ]
 
 
 @on_virtual_time
@@ -135,7 +144,7 @@ async def test_an_agent_that_says_nothing_until_it_is_done_is_waited_for() -> No
     async with whole_bot(tape) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(400)
-        assert bot.thread(root)[0].status_line == "is still working, nothing new for 6 min..."
+        assert bot.thread(root)[0].status_line == "is still working, nothing new for 4 min..."
         await bot.idle()
         assert bot.read(root) == ["Done."]
         assert asked(bot) == ["message/stream"]
@@ -379,3 +388,63 @@ async def test_a_restarted_agent_that_knows_nothing_is_told_and_a_retry_offered(
         assert "no longer knows this question: it was probably restarted. What was written stays" in told
         assert "retry" in told
         assert len(bot.agent.questions) == 1
+
+
+@on_virtual_time
+@pytest.mark.parametrize("wire", ["0.3", "1.0"])
+async def test_an_answer_to_the_agent_s_question_that_is_cut_does_not_tell_the_first_part_again(
+    wire: str,
+) -> None:
+    """The task is the same in both turns, and it still holds what was written before the question."""
+    asks = Tape(
+        {"wire": "0.3"},
+        (
+            Moment(0.1, event=task()),
+            Moment(0.2, event=chunk("First part. ")),
+            Moment(0.3, event=status("input-required", "Which one?")),
+            Moment(0.4, end="closed"),
+        ),
+    )
+    goes_on = Tape(
+        {"wire": "0.3"},
+        (
+            Moment(0.1, event=status("working")),
+            Moment(0.1, event=chunk("First part. ")),  # how the scripted server knows what stood there before
+            Moment(5.0, event=chunk("Second part.")),
+            Moment(6.0, event=status("completed")),
+            Moment(6.1, end="closed"),
+        ),
+    )
+
+    class Cut(httpx.AsyncBaseTransport):
+        """The stream of the second question breaks behind its first event."""
+
+        def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+            self.inner, self.streams = inner, 0
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            response = await self.inner.handle_async_request(request)
+            if b"stream" in request.content.lower()[:200]:
+                self.streams += 1
+                if self.streams == 2:
+                    body = await anext(aiter(response.stream))  # type: ignore[arg-type]  # it is one
+                    return httpx.Response(200, headers=response.headers, stream=Broken(body))
+            return response
+
+    class Broken(httpx.AsyncByteStream):
+        def __init__(self, body: bytes) -> None:
+            self.body = body
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield self.body
+            raise httpx.ReadError("cut")
+
+    async with whole_bot(on_wire(asks, wire), on_wire(goes_on, wire), through=Cut) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await bot.ask("the second", thread_ts=root)
+        await bot.idle()
+        assert bot.ends == ["asked", "answered"]
+        assert "".join(bot.read(root)).count("First part.") == 1
+        assert bot.read(root)[-1].strip() == "Second part."
+        assert len(bot.agent.questions) == 2

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from slack_bot.sections import StreamSettings
 from slack_bot.slack.api import Failed
 from slack_bot.slack.blocks import context
 from slack_bot.slack.chunks import Close
-from slack_bot.slack.edit import Edits
+from slack_bot.slack.edit import Edits, limits_of
 from slack_bot.slack.faults import Fault
 from slack_bot.slack.line import Line
 from slack_bot.slack.message import Message, Write
@@ -148,3 +150,11 @@ def test_one_that_cannot_be_taken_away_stands() -> None:
         assert not await edits.delete(await streamed(scene, "One. ", stop=False))
 
     assert play(story).texts() == ["One. "]
+
+
+def test_a_message_takes_what_its_surface_takes() -> None:
+    settings = StreamSettings(rotate_after=200, rotate_bytes=9000, max_call_chars=5000, max_segments=7)
+    stream, edit = (limits_of(settings, surface, lifted=False) for surface in (Surface.NATIVE, Surface.EDIT))
+    assert (stream.rotate_after, stream.rotate_bytes, stream.max_segments) == (200, 5000, 7)
+    assert edit.rotate_after == math.inf
+    assert limits_of(settings, Surface.EDIT, lifted=True).max_segments > 1000

@@ -104,6 +104,34 @@ def test_a_stream_that_slack_ended_gets_its_cards_closed() -> None:
     assert STOP not in scene.methods()
 
 
+def test_a_card_that_could_not_be_closed_is_closed_at_the_end() -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        message.book.want([Card("a", "A", CardState.RUNNING)])
+        await streams.send(message, Write("", message.book.unsent()))
+        await streams.send(message, Write("Two. "))
+        await settling.stop(message)
+        assert scene.only().plan_failed
+        assert message.book.is_open
+        await settling.sweep([])
+        assert not message.book.is_open
+
+    scene = play(story, {APPEND: ["message_not_in_streaming_state"], UPDATE: ["block_mismatch", None]})
+    assert not scene.only().plan_failed
+    assert [task.status for task in scene.only().tasks] == ["complete"]
+
+
+def test_a_card_that_cannot_be_closed_at_all_is_said_aloud(caplog: Any) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        message.book.want([Card("a", "A", CardState.RUNNING)])
+        await streams.send(message, Write("", message.book.unsent()))
+        await streams.send(message, Write("Two. "))
+        await settling.stop(message)
+        await settling.sweep([])
+
+    play(story, {APPEND: ["message_not_in_streaming_state"], UPDATE: ["block_mismatch"]})
+    assert "keeps a card" in caplog.text
+
+
 def test_what_could_not_be_stopped_is_stopped_at_the_end() -> None:
     async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
         await streams.send(message, Write("One. "))

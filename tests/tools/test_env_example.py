@@ -16,6 +16,10 @@ def test_the_file_is_what_the_settings_say() -> None:
     assert FILE.read_text(encoding="utf-8") == example_env()
 
 
+def test_every_line_is_a_comment_or_a_setting_in_one() -> None:
+    assert [line for line in example_env().splitlines() if line and not line.startswith("#")] == []
+
+
 def test_every_setting_stands_in_it_once() -> None:
     named = re.findall(r"^#([A-Z0-9_]+)=", example_env(), re.MULTILINE)
     assert len(named) == len(set(named)) == sum(len(model.model_fields) for _, model in sections())

@@ -1,6 +1,7 @@
 """Nothing lost, nothing twice, shown soon: the buffer on a clock that the test moves."""
 
 import itertools
+import math
 from dataclasses import dataclass, field
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.clusters import inside_cluster
+from tests.turn.effort import work
 
 EARLY = 1e-6
 
@@ -202,6 +204,15 @@ def test_a_safe_cut_that_is_undone_asks_again_later() -> None:
     assert buffer.ready(1.0) == ""
     assert buffer.deadline() == 2.0
     assert buffer.ready(2.0) == "a | b\n"
+
+
+def test_a_safe_cut_within_a_cluster_was_none() -> None:
+    buffer = new(first=1.0)
+    buffer.push("a ", 0)
+    assert buffer.deadline() == 1.0
+    buffer.push("\u0301", 0.5)
+    assert buffer.ready(1.0) == ""
+    assert buffer.ready(2.0) == "a \u0301"
 
 
 def test_a_table_header_waits_for_its_separator_row() -> None:
@@ -410,3 +421,45 @@ def test_a_pause_of_slack_costs_little() -> None:
         buffer.deadline()
         reads += buffer._looked != before
     assert reads < 80
+
+
+@pytest.mark.parametrize("text", ["一个没有换行的很长的句子", "word and more ", "**一个没有换行的", "a [b "])
+def test_a_long_line_is_not_read_again_for_each_token(text: str) -> None:
+    """While Slack takes nothing, and the writer asks at every token, the work grows with the text alone."""
+
+    def stalled(length: int) -> int:
+        buffer, whole = new(), text * (length // len(text))
+
+        def job() -> None:
+            for at in range(0, len(whole), 5):
+                now = 1.0 + at / 100
+                buffer.push(whole[at : at + 5], now)
+                if (buffer.deadline() or math.inf) <= now:
+                    buffer.ready(now)
+
+        return work(job)
+
+    assert stalled(5_000) <= 3 * stalled(2_500)
+
+
+def test_a_long_text_is_cut_the_same_however_it_came() -> None:
+    text = "Some words without an end and **more** of them, "
+    pieces, whole = new(), new()
+    for at in range(0, len(text) * 40, 7):
+        pieces.push((text * 40)[at : at + 7], 0)
+        pieces.ready(0.5 + at / 1_000)
+    whole.push(text * 40, 0)
+    last = pieces.ready(5)
+    assert whole.ready(5).startswith(last)
+    assert len(last) > 1_500
+    assert last.endswith(" ")
+
+
+def test_what_is_shown_starts_the_reading_anew() -> None:
+    buffer = new()
+    buffer.push("word " * 100 + "**open", 0)
+    text = buffer.ready(1)
+    assert text == "word " * 100
+    buffer.shown(text, 1)
+    buffer.push(" and closed** wo", 1)
+    assert buffer.ready(2) == "**open and closed** "

@@ -145,6 +145,17 @@ def test_behind_text_a_wait_is_a_card_that_closes_when_the_agent_is_heard_again(
     assert not only(actions, ShowStatus)
 
 
+def test_a_long_wait_holds_no_card_open() -> None:
+    """An open card is carried into message after message; a closed one may stand alone."""
+    _, actions = run(AnswerText("a "), Waited(60.0), Waited(120.0), Waited(240.0), AnswerText("b"), CLOSED)
+    cards = [action.card for action in actions if isinstance(action, UpdateCard)]
+    assert [(card.id, card.title, card.state) for card in cards] == [
+        ("waiting-1", "Waiting for the agent", CardState.RUNNING),
+        ("waiting-1", "Waiting for the agent", CardState.DONE),
+        ("waiting-2", "Still waiting for the agent: nothing new for 4 min", CardState.DONE),
+    ]
+
+
 def test_no_status_once_a_card_or_the_answer_stands() -> None:
     _, actions = run(SAMPLES[ToolStarted], Narrated("hm"), AnswerText("a"), Narrated("hm"), CLOSED)
     assert not only(actions, ShowStatus)
@@ -229,7 +240,7 @@ def test_a_stream_that_did_not_end_well(end: StreamEnd, outcome: Outcome) -> Non
     assert actions[-1] == Close(outcome, "It went away.", offer_retry=True)
     _, actions = run(AnswerText("half"), StreamEnded(end, "It went away."))
     assert actions[-1] == Close(
-        outcome, "It went away. What was written stays; it may not be all.", offer_retry=True
+        outcome, "It went away. What was written stays; the rest is missing.", offer_retry=True
     )
     _, actions = run(StreamEnded(end))
     assert actions[-1] == Close(outcome, "The agent could not answer.", offer_retry=True)

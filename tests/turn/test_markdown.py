@@ -1,9 +1,5 @@
 """Where a growing text may be cut, and what is carried over a cut."""
 
-import sys
-from collections.abc import Callable
-from types import FrameType
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +14,7 @@ from slack_bot.turn.markdown import (
     safe_cut,
     survey,
 )
+from tests.turn.effort import work
 
 MARKS = ["**", "*", "_", "~~", "`", "```", "```py\n", "[", "](", ")", "<", ">", "- ", "1. ", "# ", "\\"]
 WORDS = ["word", "Ende.", "中文", "é", "e\u0301", "👩\u200d👧", "🇩🇪", "&lt;", "https://a_b.c"]
@@ -237,24 +234,6 @@ def test_a_very_long_line_is_not_kept() -> None:
     assert safe_cut("and more** then *it is", before=standing) == len("and more** then ")
     fenced = Standing().then("```\n" + "word " * 2_000)
     assert safe_cut("a * b", before=fenced) == 4
-
-
-def work(job: Callable[[], object]) -> int:
-    """How many lines of code `job` runs: the same on every machine."""
-    lines = 0
-
-    def trace(frame: FrameType, event: str, arg: object) -> object:
-        nonlocal lines
-        lines += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        job()
-    finally:
-        sys.settrace(before)
-    return lines
 
 
 HOSTILE = ["[", "`", "` ", "*a ", "**a _b ", "[a](", "<https://", "| a ", "|\n", "> ", "\\", "(", "🇩", "- **"]

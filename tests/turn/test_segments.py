@@ -2,10 +2,8 @@
 
 import math
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from types import FrameType
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +13,7 @@ from slack_bot.turn.decoration import joined
 from slack_bot.turn.layout import Limits, weigh
 from slack_bot.turn.markdown import Open, open_at_end
 from slack_bot.turn.segments import Finish, Ledger, Overflow, Show, lay_out
+from tests.turn.effort import work
 
 # -- a workspace that loses answers --------------------------------------------------------------------------
 
@@ -166,8 +165,8 @@ def _rows(cells: list[str]) -> str:
 
 
 def _parts(text: str, size: int) -> list[str]:
-    """`text` as the buffer hands it out: a table's header row comes with its separator row."""
-    parts = re.findall(r"\| a \| b \|\n\|---\|---\|\n|.", text, re.DOTALL)
+    """`text` as the buffer hands it out: a header row with its separator row, and no half of a fence."""
+    parts = re.findall(r"\| a \| b \|\n\|---\|---\|\n|`{3,}|~{3,}|.", text, re.DOTALL)
     return ["".join(parts[at : at + size]) for at in range(0, len(parts), size)]
 
 
@@ -402,24 +401,6 @@ def test_a_header_too_big_to_be_repeated_is_not() -> None:
 
 
 # -- work ----------------------------------------------------------------------------------------------------
-
-
-def work(job: Callable[[], object]) -> int:
-    """How many lines of code `job` runs: the same on every machine."""
-    lines = 0
-
-    def trace(frame: FrameType, event: str, arg: object) -> object:
-        nonlocal lines
-        lines += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        job()
-    finally:
-        sys.settrace(before)
-    return lines
 
 
 def test_the_work_for_a_call_does_not_grow_with_the_answer() -> None:

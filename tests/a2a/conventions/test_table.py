@@ -32,3 +32,18 @@ def test_the_other_columns() -> None:
     assert TABLE.is_announcement("sooner")
     assert TABLE.is_sub_agent({"by": "other"})
     assert not TABLE.is_sub_agent({})
+
+
+def test_signs() -> None:
+    signed = Convention(name="y", default=Kind.OTHER, signs=("adk_",))
+    assert signed.signed({"adk_app": 1})
+    assert not signed.signed({"app": 1})
+    assert not TABLE.signed({"adk_app": 1})
+
+
+def test_what_is_remembered_of_names_has_a_bound() -> None:
+    table = Convention(name="z", default=Kind.ANSWER, patterns=((re.compile("^t"), Kind.TOOL),))
+    for number in range(1_000):
+        assert table.kind(f"t{number}") is Kind.TOOL
+        assert table.kind(f"a{number}") is Kind.ANSWER
+    assert len(table._kinds) <= 200

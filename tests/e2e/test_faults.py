@@ -1,0 +1,203 @@
+"""Whole turns while Slack fails: the thread as a person reads it at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Sequence
+
+import pytest
+
+from slack_bot.tools.tape import Moment, Tape
+from slack_bot.turn.decoration import reads_as
+from tests.whole_bot import Bot, answer, chunk, on_virtual_time, status, task, whole_bot
+
+START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
+POST, UPDATE, REPLIES = "chat.postMessage", "chat.update", "conversations.replies"
+STORY = " ".join(f"Sentence number {number} of a long story." for number in range(24))
+
+
+def extras(bot: Bot, root: str) -> list[tuple[str, ...]]:
+    return [message.extras for message in bot.thread(root) if message.is_bot]
+
+
+def assert_at_rest(bot: Bot, root: str) -> None:
+    """No stream is open, and what belongs under an answer stands under its last message only."""
+    assert bot.workspace.open_streams() == []
+    signed = ["Helpful Not helpful" in below for below in extras(bot, root)]
+    assert signed == [False] * (len(signed) - 1) + [True]
+
+
+@pytest.mark.parametrize("method", [START, APPEND, STOP, POST, UPDATE])
+@pytest.mark.parametrize(
+    "faults",
+    [
+        ["timeout", None],
+        ["timeout!", None],
+        [None, "internal_error!", "cut", None],
+        ["http:503!", "http:500", None],
+        ["connect", "ratelimited:3", None],
+        [None, None, "invalid_arguments", None],
+        ["message_not_in_streaming_state", None],
+        [None, "msg_too_long", None],
+    ],
+    ids=str,
+)
+@on_virtual_time
+async def test_the_reader_has_the_whole_answer_once(method: str, faults: Sequence[str | None]) -> None:
+    async with whole_bot(answer(STORY, seconds=40), faults={method: faults}) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert reads_as(bot.read(root), STORY)
+        assert_at_rest(bot, root)
+        assert bot.ends == ["answered"]
+
+
+@pytest.mark.parametrize("error", ["channel_type_not_supported", "user_not_found", "feature_disabled"])
+@on_virtual_time
+async def test_where_slack_streams_nothing_the_answer_is_edited_and_keeps_every_promise(error: str) -> None:
+    long = "\n\n".join([STORY] * 16)
+    async with whole_bot(answer(long, seconds=60), faults={START: [error]}) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(10)
+        begun = bot.read(root)
+        assert begun
+        await bot.idle()
+        assert reads_as(bot.read(root), long)
+        assert len(bot.read(root)) > 1
+        assert_at_rest(bot, root)
+        edits = [call for call in bot.workspace.calls if call.method == UPDATE]
+        assert len(edits) > 5
+        assert all(later.now - call.now > 0.1 for call, later in itertools.pairwise(edits))
+        assert not [call for call in bot.workspace.calls if call.limited]
+
+
+@on_virtual_time
+async def test_a_refusal_is_remembered_for_the_next_question() -> None:
+    faults = {START: ["feature_disabled"]}
+    async with whole_bot(answer("One."), answer("Two.", ids="2"), faults=faults) as bot:
+        for _ in range(2):
+            await bot.ask("hi")
+            await bot.idle()
+        assert len(bot.calls(START)) == 1
+
+
+@on_virtual_time
+async def test_an_answer_too_long_for_the_thread_comes_as_a_file_byte_for_byte() -> None:
+    long = "\n\n".join(f"{number}. Grüße, 漢字 🎉 {STORY * 4}" for number in range(4))
+    async with whole_bot(answer(long, seconds=60), max_segments=3, rotate_bytes=4_000) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        thread = [message for message in bot.thread(root) if message.is_bot]
+        (file,) = [file for message in thread for file in message.files]
+        assert file.content == long.encode()
+        shown = [message for message in thread if not message.files]
+        assert len(shown) == 3
+        assert any("answer.md" in text for text in shown[-1].extras)
+        assert "Helpful Not helpful" in shown[-1].extras
+        assert bot.workspace.open_streams() == []
+
+
+@on_virtual_time
+async def test_where_no_file_can_be_uploaded_there_are_more_messages() -> None:
+    long = "\n\n".join(f"{number}. {STORY * 4}" for number in range(4))
+    faults = {"files.getUploadURLExternal": ["missing_scope"]}
+    async with whole_bot(answer(long, seconds=60), max_segments=3, rotate_bytes=4_000, faults=faults) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert reads_as(bot.read(root), long)
+        assert_at_rest(bot, root)
+
+
+def final_differs(streamed: str, final: str) -> Tape:
+    """The agent streams one text, then says that its answer is another."""
+    words = [f"{word} " for word in streamed.split(" ")]
+    moments = [Moment(0.1, event=task())]
+    moments += [Moment(0.2 + 0.05 * number, event=chunk(word)) for number, word in enumerate(words)]
+    whole = chunk(final)
+    whole["append"] = False
+    whole["artifact"] |= {"artifactId": "final_result-1", "name": "final_result"}
+    after = 0.5 + 0.05 * len(words)
+    return Tape(
+        {"wire": "0.3"},
+        (*moments, Moment(after, event=whole), Moment(after + 0.1, event=status("completed"))),
+    )
+
+
+@pytest.mark.parametrize("entry", [None, "timeout", "timeout!", "internal_error!"])
+@pytest.mark.parametrize("pieces", [1, 3, 9])
+@on_virtual_time
+async def test_another_final_answer_stands_there_once(entry: str | None, pieces: int) -> None:
+    final = "\n\n".join(f"{number}: {STORY}" for number in range(pieces))
+    tape = final_differs(STORY, final)
+    silent = [entry, None]
+    faults = {UPDATE: silent, "chat.delete": silent, POST: silent}
+    async with whole_bot(tape, rotate_bytes=2_000, faults=faults) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert reads_as(bot.read(root), final)
+        assert_at_rest(bot, root)
+
+
+# -- stops
+
+
+@on_virtual_time
+async def test_a_stop_does_not_wait_for_slacks_budget() -> None:
+    async with whole_bot(answer(STORY, seconds=40), faults={APPEND: [None, "ratelimited:50"]}) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(10)
+        before = bot.read(root)
+        began = bot.now
+        await bot.say("stop", thread_ts=root)
+        await bot.idle()
+        assert bot.now - began < 5
+        assert bot.read(root) == before
+        assert any("Stopped" in text for text in extras(bot, root)[0])
+        assert bot.workspace.open_streams() == []
+        assert bot.ends[0] == "stopped"
+
+
+@on_virtual_time
+async def test_a_stop_while_the_start_has_no_answer_leaves_no_stream_behind() -> None:
+    for entry in ("timeout", "timeout!"):
+        async with whole_bot(answer(STORY, seconds=40), faults={START: [entry, None]}) as bot:
+            root = await bot.ask("hi")
+            await asyncio.sleep(3)
+            await bot.say("stop", thread_ts=root)
+            await bot.idle()
+            assert bot.workspace.open_streams() == []
+            assert any("Stopped" in text for below in extras(bot, root) for text in below)
+            assert bot.ends[0] == "stopped"
+
+
+@on_virtual_time
+async def test_slacks_own_stop_ends_quietly(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    async with whole_bot(answer(STORY, seconds=40)) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(10)
+        (before,) = bot.read(root)
+        bot.workspace.stop("U1", "C1", root, now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert bot.read(root) == [before]
+        assert any("Stopped" in text for text in extras(bot, root)[0])
+        assert bot.ends == ["stopped"]
+        assert caplog.records == []
+
+
+# -- ends
+
+
+@on_virtual_time
+async def test_a_thread_that_is_deleted_meanwhile_ends_quietly_and_truthfully() -> None:
+    async with whole_bot(answer(STORY * 4, seconds=40), rotate_bytes=2_000) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(2)
+        bot.workspace.delete_root("C1", root, now=bot.now)
+        await bot.idle()
+        assert bot.ends == ["gone"]
+        assert [message.ts for message in bot.workspace.history("C1")] == []
+        assert bot.workspace.open_streams() == []
