@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, assert_never
 
 from ..a2a.decode import decode
 from ..a2a.frames import ArtifactUpdate, Frame, Reply, Snapshot, StatusUpdate
@@ -149,6 +149,8 @@ class Story:
             case TurnClosed():
                 self.settle()
                 self.ending = Ending(self._since(fact.at), fact.outcome, fact.reason)
+            case _:
+                assert_never(fact)
 
     def settle(self) -> None:
         """What the agent's last event led to is known: it becomes a row."""

@@ -24,6 +24,7 @@ class Witness:
         self._has_answer = False
         self._end: float | None = None
         self._visible: str | None = None
+        self._before: int | None = None  # the last sample before the instant of the newest one
 
     def take(self, fact: Fact) -> None:
         """One more fact."""
@@ -41,12 +42,21 @@ class Witness:
         if visible == self._visible:
             return
         self._visible = visible
-        self.samples.append(Sample(at, visible))
-        # what was shown in the instant of the end does not count as shown before it: two may be asked for
-        keep = 2 if self._end is None or at < self._end else 1
-        for number in range(max(0, len(self.samples) - keep - 1), len(self.samples) - keep):
-            if not self._is_last_before_end(number):
-                self.samples[number] = self.samples[number].light()
+        sample = Sample(at, visible)
+        if self._end is not None and at >= self._end:
+            self.samples.append(sample.light())
+            return
+        # the end may still come in this very instant, and then the last look before it is asked for
+        if self.samples and self.samples[-1].at == at:
+            self._lighten(len(self.samples) - 1)
+        elif self.samples:
+            self._lighten(self._before)
+            self._before = len(self.samples) - 1
+        self.samples.append(sample)
+
+    def _lighten(self, number: int | None) -> None:
+        if number is not None:
+            self.samples[number] = self.samples[number].light()
 
     def result(self, thread: Sequence[Shown], asked_at: float) -> Json:
         """The object of `replay --json`."""
@@ -59,8 +69,3 @@ class Witness:
         self._end = fact.at if first_end else self._end
         if first_answer or first_end:
             self._facts.append(fact)
-
-    def _is_last_before_end(self, number: int) -> bool:
-        if self._end is None or self.samples[number].at >= self._end:
-            return False
-        return number + 1 == len(self.samples) or self.samples[number + 1].at >= self._end

@@ -174,7 +174,7 @@ async def test_a_wrong_event_is_kept_and_what_follows_it_too(tmp_path: Path) -> 
         (DONE, None, None),
         (None, None, "closed"),
     ]
-    assert "1 errors" in said
+    assert ", 1 error in " in said
     got = await asyncio.to_thread(replay, tape)
     # what is no JSON ends the stream for the bot, and it asks for the task instead
     assert (set(got["events"]), got["outcome"]) == ({"task"}, "answered")

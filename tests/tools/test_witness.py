@@ -48,6 +48,14 @@ def test_the_result_is_the_same(steps: list[tuple[int, object, str, bool]]) -> N
     assert witness.result(thread, START) == make_result(facts, samples, thread, START)
 
 
+def test_several_looks_in_the_instant_of_the_end() -> None:
+    witness = Witness()
+    for at, text in ((0.0, "a"), (1.0, ""), (1.0, "b"), (1.0, "a")):
+        witness.look(START + at, text)
+    witness.take(Decided(START + 1.0, "q", FinalAnswer("ab", "final"), (), "settled"))
+    assert witness.result([Shown("1", "a", "sealed", is_answer=True)], START)["live_share"] == 1.0
+
+
 def test_texts_and_raw_events_are_let_go() -> None:
     witness = Witness()
     witness.take(opened())
