@@ -310,6 +310,7 @@ class _Run:
         assert close is not None
         stopped = close.outcome is Outcome.STOPPED
         rest = "" if stopped or self._rewrite is not None else self._outbox.buffer.rest()
+        waits = self._outbox.batch(self._now())
         await self._sink.finish(
             Ending(
                 close.outcome,
@@ -318,6 +319,8 @@ class _Run:
                 note=neutralise(close.note, self._options.secrets),
                 offer_retry=close.offer_retry,
                 form=self._harmless(self._form),
+                cards=waits.cards,
+                plan_title=waits.plan_title,
             )
         )
 
