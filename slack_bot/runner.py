@@ -311,6 +311,7 @@ class _Run:
         stopped = close.outcome is Outcome.STOPPED
         self._sink.note(self._outbox.take_cards())
         rest = "" if stopped or self._rewrite is not None else self._outbox.buffer.rest()
+        waits = self._outbox.batch(self._now())
         await self._sink.finish(
             Ending(
                 close.outcome,
@@ -319,6 +320,8 @@ class _Run:
                 note=neutralise(close.note, self._options.secrets),
                 offer_retry=close.offer_retry,
                 form=self._harmless(self._form),
+                cards=waits.cards,
+                plan_title=waits.plan_title,
             )
         )
 

@@ -185,6 +185,7 @@ class Sink:
                 await self._status.clear()
 
     async def _deliver(self, ending: Ending) -> None:
+        self._delivery.take(Batch("", ending.cards, ending.plan_title))
         if ending.outcome is Outcome.STOPPED:
             await self._stop(ending)
             return
