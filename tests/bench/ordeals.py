@@ -313,7 +313,13 @@ class _Ordeal:
             strays=strays,
             directs=directs,
             broken=self._broken,
+            unnamed=frozenset(self._unnamed()),
         )
+
+    def _unnamed(self) -> Iterator[str]:
+        """The messages whose start was applied and not answered: their ts is the time of that call."""
+        times = {call.now for call in self._workspace.calls if call.applied and not call.ok}
+        return (seen.ts for seen in self._mine() if any(abs(float(seen.ts) - at) < 1e-3 for at in times))
 
 
 async def _hand_over(app: App, envelope: Envelope) -> None:
