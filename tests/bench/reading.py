@@ -188,16 +188,25 @@ class _Comparison:
         return None
 
     def _take(self, number: int, page: Page, is_last: bool) -> Finding | None:
-        skip, length = max(
-            ((skip, self._common(page, skip)) for skip in self._openers(page)), key=lambda both: sum(both)
-        )
+        fits = [(skip, self._common(page, skip)) for skip in self._openers(page)]
+        most = max(sum(each) for each in fits)
+        findings = [self._read(number, page, *each, is_last=is_last) for each in fits if sum(each) == most]
+        finding = None if None in findings else findings[0]
+        best = [each for each in fits if sum(each) == most][findings.index(finding)]
+        self._go_on(*best)
+        return finding
+
+    def _read(self, number: int, page: Page, skip: int, length: int, *, is_last: bool) -> Finding | None:
+        """What is wrong with a page whose first `skip` characters were added; the next `length` match."""
         left = page.ink[skip + length :]
         if left and not self._closes(left, self._at + length, is_last=is_last):
             return self._differs(number, page, skip + length, self._at + length)
+        return self._shape(number, page, skip, self._at, length)
+
+    def _go_on(self, skip: int, length: int) -> None:
         at, self._at = self._at, self._at + length
         if not skip and length and "\n" not in self._answer.gaps[at]:
             self._torn += [(at, *table[1:]) for table in self._answer.tables if table[0] < at < table[1]]
-        return self._shape(number, page, skip, at, length)
 
     def _closes(self, left: str, at: int, *, is_last: bool) -> bool:
         """Whether `left`, at the end of a page, may close what is open in the answer at `at`."""
