@@ -309,6 +309,7 @@ class _Run:
         close = self._close
         assert close is not None
         stopped = close.outcome is Outcome.STOPPED
+        self._sink.note(self._outbox.take_cards())
         rest = "" if stopped or self._rewrite is not None else self._outbox.buffer.rest()
         waits = self._outbox.batch(self._now())
         await self._sink.finish(
