@@ -137,7 +137,8 @@ def _of_kind(planned: Plan, random: Random) -> Plan:
             return replace(planned, truth=replace(planned.truth, closed=True))
         case "cut":
             after = random.randint(1, len(source.moments)) if isinstance(source, Tape) else None
-            return replace(planned, cut_after=after)
+            # what a tool became while the connection was away is in no task: its card cannot know
+            return replace(planned, cut_after=after, truth=replace(planned.truth, failing=frozenset()))
         case "no streams" | "not this one":
             names = hostile.NOT_HERE if planned.kind == "no streams" else hostile.NOT_THIS_ONE
             return replace(planned, scripts={**planned.scripts, "chat.startStream": [random.choice(names)]})
