@@ -205,8 +205,19 @@ class _Comparison:
 
     def _go_on(self, skip: int, length: int) -> None:
         at, self._at = self._at, self._at + length
-        if not skip and length and "\n" not in self._answer.gaps[at]:
-            self._torn += [(at, *table[1:]) for table in self._answer.tables if table[0] < at < table[1]]
+        self._torn += [
+            (max(at, start), body, end) for start, body, end in self._cut_within(at, length) if not skip
+        ]
+
+    def _cut_within(self, at: int, length: int) -> list[tuple[int, int, int]]:
+        """Tables with a header row or a separator row that is cut where these characters begin or end.
+
+        Only a fault cuts there. Half a header is none, and what follows half a separator cannot be told yet:
+        such a table reads as text.
+        """
+        gaps = self._answer.gaps
+        ends = [end for end in (at, at + length) if length and "\n" not in "".join(gaps[end : end + 1])]
+        return [table for table in self._answer.tables if any(table[0] < end < table[1] for end in ends)]
 
     def _closes(self, left: str, at: int, *, is_last: bool) -> bool:
         """Whether `left`, at the end of a page, may close what is open in the answer at `at`."""
@@ -260,7 +271,7 @@ class _Comparison:
         for here in range(length):
             one, other = answer.place[at + here], page.place[skip + here]
             if one != other and not (
-                one == _ROW and other == _TEXT and self._is_headless(page, skip, at, here)
+                one == _ROW and other == _TEXT and self._is_headless(page, skip, at, here, length)
             ):
                 return self._misplaced(number, page, skip + here, at + here)
         gaps = (answer.gaps[at + 1 : at + length], page.gaps[skip + 1 : skip + length])
@@ -271,9 +282,10 @@ class _Comparison:
             return Finding("wrong", number, why, answer.gaps[at + here], page.gaps[skip + here])
         return self._indent(number, page, skip, at) if length else None
 
-    def _is_headless(self, page: Page, skip: int, at: int, here: int) -> bool:
+    def _is_headless(self, page: Page, skip: int, at: int, here: int, length: int) -> bool:
         """A header row is one only when its separator row stands under it, whole."""
-        return skip + here >= page.last_line or any(start <= at + here < end for start, _, end in self._torn)
+        torn = (*self._torn, *self._cut_within(at, length))
+        return skip + here >= page.last_line or any(start <= at + here < end for start, _, end in torn)
 
     def _misplaced(self, number: int, page: Page, here: int, at: int) -> Finding:
         names = {_TEXT: "text", _ROW: "a row"}
