@@ -50,8 +50,8 @@ class Page:
     """A text as it is read: its visible characters, and for each where it stands and the space before it.
 
     Lines that only open or close a fence are not ink. `tables` are (first of the header, first behind the
-    separator, end) as indexes into `ink`; `quotes` the ink's indexes that stand in quoted lines. `is_open`: it
-    ends within a fence.
+    separator, end) as indexes into `ink`; `quotes` the ink's indexes that stand in quoted lines. `is_open`:
+    it ends within a fence.
     """
 
     ink: str = ""

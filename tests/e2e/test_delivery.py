@@ -19,8 +19,8 @@ from tests.bench.ordeals import Plan, run
 from tests.bench.verdict import Truth
 from tests.whole_bot import chunk, status, task
 
-# examples of a whole bot are a hundred times as dear as those of one module
-EXAMPLES = max(40, settings().max_examples // 2)
+# of the profile: 100, or 5,000 with --hypothesis-profile=long
+EXAMPLES = settings().max_examples
 
 FAULTS = """
     ratelimited:2 rate_limited service_unavailable connect timeout timeout! internal_error internal_error!
