@@ -12,9 +12,9 @@ import asyncio
 import io
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,9 @@ from ..store.memory import MemoryStore
 from ..turn.record import ThreadKey
 from . import virtual
 from .jsonfile import Json
+from .observation import Observation
 from .plain import as_text
-from .result import Sample, Shown, as_line, make_result, visible
+from .result import Sample, Shown, as_line, visible
 from .scenario import Scenario, read_scenario
 from .tape import READS, Recording, Tape, read_tape, turns_of
 
@@ -69,9 +70,12 @@ def replay(capture: Tape | Recording, scenario: Scenario | None = None, watcher:
 
 
 def replayed(
-    capture: Tape | Recording, scenario: Scenario | None = None, watcher: Watcher = ignore
+    capture: Tape | Recording,
+    scenario: Scenario | None = None,
+    watcher: Watcher = ignore,
+    through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
 ) -> Observation:
-    """As `replay`, with all that was to be seen on the way."""
+    """As `replay`, with all that was to be seen on the way. `through` stands between bot and agent."""
     around = scenario or Scenario()
     turns = turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
     around = _as_captured(around, capture)
@@ -82,10 +86,8 @@ def replayed(
     )
     clock = virtual.virtual_clock()
     follow_ups = tuple(text or "" for text, _ in turns[1:])
-    work = observe(
-        around, _settings(AGENT_URL, around.settings), clock, ScriptedTransport(agent), watcher, follow_ups
-    )
-    return virtual.run(work)
+    settings, transport = settings_with(AGENT_URL, around.settings), through(ScriptedTransport(agent))
+    return virtual.run(observe(around, settings, clock, transport, watcher, follow_ups))
 
 
 def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
@@ -94,20 +96,6 @@ def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
     reads = said if isinstance(said, dict) else {}
     kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
     return replace(scenario, settings={**kept, **scenario.settings})
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """All that was to be seen of one or more turns. Times are monotonic seconds."""
-
-    facts: tuple[Fact, ...]
-    samples: tuple[Sample, ...]
-    thread: tuple[Shown, ...]
-    asked_at: float
-
-    def result(self) -> Json:
-        """The object of `replay --json`."""
-        return make_result(self.facts, self.samples, self.thread, self.asked_at)
 
 
 async def perform(
@@ -122,7 +110,7 @@ async def perform(
     The agent at `agent_url` is reached through `transport`, or over the network where that is None. `watcher`
     hears all facts. Raises SettingsError for the scenario's settings.
     """
-    settings = _settings(agent_url, scenario.settings)
+    settings = settings_with(agent_url, scenario.settings)
     return (await observe(scenario, settings, clock, transport, watcher)).result()
 
 
@@ -279,8 +267,11 @@ def _workspace(scenario: Scenario) -> Workspace:
     return workspace
 
 
-def _settings(agent_url: str, overrides: Mapping[str, Any]) -> Settings:
-    """The defaults with `overrides`: what the environment says must not change what a tape shows."""
+def settings_with(agent_url: str, overrides: Mapping[str, Any]) -> Settings:
+    """The defaults with `overrides`: what the environment says must not change what a tape shows.
+
+    Raises SettingsError for a setting that does not exist or a value that cannot be.
+    """
     env = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "A2A_AGENT_URL": agent_url}
     settings = load(env, env_file=None, secrets_dir=None)
     return with_overrides(settings, overrides) if overrides else settings

@@ -22,9 +22,10 @@ from .addressing import is_address, settings_for
 from .drawing import draw
 from .figures import Timeline, timeline
 from .jsonfile import Json
+from .observation import Observation
 from .opening import open_capture
 from .outfile import OutFile
-from .replay import Observation, accept_any_script, emulated, observe, read_scenario_file, replayed
+from .replay import accept_any_script, emulated, observe, read_scenario_file, replayed
 from .scenario import Scenario
 from .table import Table, figures
 from .tape import Recording, Tape
