@@ -55,7 +55,7 @@ PURE = [
     "a2a/readable.py", "a2a/said.py", "a2a/structured.py", "a2a/toolcalls.py", "a2a/toolparts.py",
     "a2a/resume.py", "a2a/overlay.py", "a2a/card.py", "a2a/origins.py", "a2a/conventions/*.py",
     "slack/orders.py", "slack/faults.py", "slack/blocks.py", "slack/chunks.py", "slack/surface.py",
-    "slack/message.py", "slack/steps.py", "slack/readback.py",
+    "slack/message.py", "slack/plan.py", "slack/steps.py", "slack/readback.py",
     "slack/budget.py", "slack/governor.py",
     "listeners/inbound.py", "listeners/wording.py",
     "playground/workspace.py", "playground/emulated/*.py", "playground/search.py", "playground/toolbox.py",
@@ -64,8 +64,9 @@ PURE = [
     "tools/scenario.py", "tools/plain.py", "tools/framing.py", "tools/masking.py", "tools/taping.py",
     "tools/scrambling.py", "tools/scrubbing.py", "tools/timeline.py", "tools/figures.py", "tools/canvas.py",
     "tools/drawing.py", "tools/table.py", "tools/webpage.py", "tools/likeness.py", "tools/comparison.py",
-    "tools/observation.py", "tools/measures.py", "tools/checks.py", "tools/checks_of_*.py", "tools/cases.py",
+    "tools/measures.py", "tools/checks.py", "tools/checks_of_*.py", "tools/cases.py",
     "tools/findings.py", "tools/report.py", "tools/junit.py",
+    "tools/lines.py", "tools/witness.py", "tools/seams.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {
@@ -167,7 +168,8 @@ def test_a_pure_file_touches_nothing_of_the_world(path: Path) -> None:
 
 
 STDLIB = {
-    "__future__", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime",
+    "__future__", "array", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
+    "datetime",
     "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
     "unicodedata", "urllib", "uuid", "random", "secrets", "xml",

@@ -62,6 +62,7 @@ class MarkerGate:
             self.opened = True
         end = len(text) if is_end else self._held_from(text, max(at, searched))
         self._held = text[end:]
+        self._before = text[end - 1 : end] or self._before
         self._say(text[at:end], said)
         return said
 
@@ -80,5 +81,4 @@ class MarkerGate:
             text = text.lstrip()
             self._bare = not text
         if text:
-            self._before = text[-1]
             said.append(Said(text, self.opened))

@@ -31,7 +31,7 @@ from ..turn.events import (
 _NEWS = (
     AnswerReplaced, AnswerText, FinalAnswer, HumanAsked, PlanChanged, TaskEnded, ToolEnded, ToolStarted,
 )  # fmt: skip
-_SAID_AGAIN = 2.0  # a reader who waits is told so again when it has lasted so many times as long
+_SAID_AGAIN = 60.0  # seconds after which a reader who waits is told so again
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Standing:
         """Tell the reader, now and then, that nothing was heard for a while."""
         since = self._now() - self._news_at
         if since >= self._tell_at:
-            self._tell_at = max(since, 1.0) * _SAID_AGAIN
+            self._tell_at = since + _SAID_AGAIN
             self._hearing.event(Waited(since, why))
 
     def finish(self) -> None:

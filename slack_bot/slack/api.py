@@ -11,7 +11,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -28,8 +28,8 @@ from .governor import Rank, Want, rank_of
 
 _log = logging.getLogger(__name__)
 
-_LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO}
-"""Our bug is an error; that a human pressed Stop is nothing to warn of."""
+_LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO, Fault.SEALED: logging.INFO}
+"""Our bug is an error; that a stream ended, by a human's Stop or by its age, is nothing to warn of."""
 
 _FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
 """Methods that write and take no JSON body either: slack_sdk sends them as forms."""
@@ -152,7 +152,7 @@ class SlackApi:
         left = self._retry_later if patience is None else patience
         block, pause = left, _FIRST_PAUSE
         while True:
-            slot = self._slot(method, args, block)
+            slot = self._slot(method, args, block, again=pause > _FIRST_PAUSE)
             if slot is not None and (blocked := await slot.wait(block)) is not None:
                 return Failed(Fault.LATER, "ratelimited", blocked)
             result = await self._attempt(method, args, slot)
@@ -168,7 +168,7 @@ class SlackApi:
                 await asyncio.sleep(asked)
             left, block, pause = left - asked, left, min(2 * pause, _LONGEST_PAUSE)
 
-    def _slot(self, method: str, args: Mapping[str, object], patience: float) -> Slot | None:
+    def _slot(self, method: str, args: Mapping[str, object], patience: float, *, again: bool) -> Slot | None:
         """The slot this turn has reserved, or a new place in the line."""
         if self._gate is None:
             return None
@@ -177,7 +177,7 @@ class SlackApi:
             slot.move(rank_of(method))
             return slot
         channel = str(args.get("channel") or args.get("channel_id") or "")
-        return self._gate.reserve(self._want(method, channel, None, patience))
+        return self._gate.reserve(replace(self._want(method, channel, None, patience), again=again))
 
     def _want(self, method: str, channel: str, rank: Rank | None, patience: float) -> Want:
         return Want(

@@ -91,6 +91,7 @@ class CardBook:
         self._shown: dict[str, Card] = {}  # details and output: all that was
         self._unsure: set[str] = set()
         self.want(carried)
+        self._carried = dict(self._wanted)
 
     def want(self, cards: Iterable[Card]) -> None:
         """Note how cards should read; details and output are added to what they read so far."""
@@ -111,6 +112,22 @@ class CardBook:
             for key, card in self._wanted.items()
             if (key in new or key in self._shown) and self._differs(key, card)
         )
+
+    @property
+    def is_changed(self) -> bool:
+        """Some card should read otherwise than when it was carried here, or was not."""
+        return self._carried != self._wanted
+
+    @property
+    def has_unshown(self) -> bool:
+        """Some card was never shown in this message."""
+        return not self._wanted.keys() <= self._shown.keys()
+
+    def become(self, later: CardBook) -> None:
+        """Take over how the same cards should read in a message that never came."""
+        for key, card in later._wanted.items():
+            if key in self._wanted:
+                self._wanted[key] = replace(card, details="", output="")
 
     def is_full(self) -> bool:
         """Some card has no room in this message."""

@@ -16,14 +16,16 @@ from typing import Any
 from ..clock import Clock
 from ..errors import SlackError
 from ..sections import StreamSettings
+from ..turn.actions import Card
 from ..turn.layout import Limits
 from ..turn.segments import Finish, Ledger, Overflow, Show
-from .api import Done, Failed
-from .chunks import CardBook, Close, all_chunks, weight
+from .api import Failed
+from .chunks import Close, all_chunks, weight
 from .edit import Edits, limits_of
 from .line import DROPPED, Line
 from .message import Message, Write
 from .orders import Batch, Place, Written
+from .plan import Plan
 from .posts import Posts
 from .settle import Settling
 from .steps import DOUBTS_MOST, ENDS, Step, after_write
@@ -59,8 +61,9 @@ class Delivery:
         self.messages: list[Message] = []
         self.ended: Written | None = None
         self.overflowed = False
-        self._book = CardBook()
-        self._title = ""
+        self.plan = Plan(settings.rotate_bytes // 2, settings.card_chars)
+        self.begun = 0
+        """Messages that were ever begun."""
         self._doubts = 0
         self._edited_at = -math.inf
 
@@ -86,6 +89,11 @@ class Delivery:
         return live and self.ended is None and not self.overflowed and not self._line.is_hushed
 
     @property
+    def is_open(self) -> bool:
+        """A message stands there that more is written into."""
+        return bool(self.messages) and not self.begins
+
+    @property
     def begins(self) -> bool:
         """The next write begins a message."""
         return self.ledger.present is None
@@ -93,8 +101,7 @@ class Delivery:
     def take(self, batch: Batch) -> None:
         """What a batch holds is the delivery's from now on."""
         self.ledger.push(batch.text)
-        self._book.want(batch.cards)
-        self._title = batch.plan_title or self._title
+        self.plan.want(batch.cards, batch.plan_title)
 
     def next_method(self) -> str:
         """The method of the next write, for whoever keeps the budget."""
@@ -125,12 +132,12 @@ class Delivery:
         final = close is not None
         while self._may_go_on(final=final):
             if self.ledger.in_doubt:
-                await self._settle()
+                await self.settle()
                 continue
             if self.begins and self._has_more() and not self._may_begin(final=final):
                 return
-            cards, title = self._unsent_cards(), self._unsent_title()
-            if not cards and self._book.is_full():
+            cards, title = self._unsent()
+            if not cards and self.plan.is_full and not self.begins:
                 self.ledger.rotate()
             weighs = weight(all_chunks("", cards, title, self._settings.card_chars))
             step = self.ledger.next(self._clock.monotonic(), cards=weighs, final=final)
@@ -146,7 +153,7 @@ class Delivery:
 
     def _has_more(self) -> bool:
         """Something waits that can be seen."""
-        return bool(self.ledger.waiting.strip() or self._unsent_cards() or self._unsent_title())
+        return bool(self.ledger.waiting.strip()) or any(self._unsent())
 
     def _may_begin(self, *, final: bool) -> bool:
         """Whether a message may be begun now. What is whole already becomes a post rather than wait."""
@@ -162,7 +169,7 @@ class Delivery:
         return final or (self.is_live and self.pause(self._clock.monotonic()) <= 0)
 
     async def _show(
-        self, step: Show, cards: Sequence[Any], title: str, *, under: Sequence[Args], close: Close | None
+        self, step: Show, cards: Sequence[Card], title: str, *, under: Sequence[Args], close: Close | None
     ) -> None:
         message = self._present(begins=step.begins)
         write = Write(step.text, cards, title)
@@ -185,8 +192,8 @@ class Delivery:
     def _present(self, *, begins: bool) -> Message:
         """The message that is written into; where the ledger begins one, a new one on the present surface."""
         if begins or not self.messages:
-            message = Message(self.surface, self._book)
-            self.messages.append(message)
+            self.messages.append(Message(self.surface, self.plan.book))
+            self.begun += 1
         return self.messages[-1]
 
     async def _stream(self, message: Message, write: Write) -> Failed | None:
@@ -203,32 +210,22 @@ class Delivery:
         self._edited_at = self._clock.monotonic()
         return failed
 
-    def _unsent_cards(self) -> tuple[Any, ...]:
-        """The cards of the next write: all that wait, or as many as half a message holds."""
-        if self.streams.is_plain:
-            return ()
-        cards = self._book.unsent()
-        room, limit = self._settings.rotate_bytes // 2, self._settings.card_chars
-        while len(cards) > 1 and weight(all_chunks("", cards, "", limit)) > room:
-            cards = cards[: len(cards) // 2]
-        return cards
-
-    def _unsent_title(self) -> str:
-        shown = self.messages[-1].title if self.ledger.present is not None and self.messages else ""
-        return "" if self.streams.is_plain or shown == self._title else self._title
+    def _unsent(self) -> tuple[Sequence[Card], str]:
+        """The cards and the plan's title that go with the next call."""
+        message = None if self.begins or not self.messages else self.messages[-1]
+        return self.plan.unsent(message, text=bool(self.ledger.waiting.strip()))
 
     # -- what became of a write ------------------------------------------------------------------------------
 
     async def _conclude(self, message: Message, write: Write, failed: Failed) -> None:
         opens = message.ts is None
         plain = write.is_plain and (self.streams.is_plain or not opens)
-        step = after_write(failed.fault, opens=opens, is_plain=plain or message.surface is not Surface.NATIVE)
-        if failed.in_doubt and step not in ENDS:
-            step = Step.SETTLE
+        plain = plain or message.surface is not Surface.NATIVE
+        step = after_write(failed.fault, opens=opens, is_plain=plain, in_doubt=failed.in_doubt)
         if failed.error == DROPPED:
             self.ledger.unknown()
         elif step is Step.PLAIN:
-            self.streams.is_plain = True
+            self.streams.is_plain = self.plan.is_plain = True
             self.ledger.refused()
             if opens:
                 await self._turn_page(message)
@@ -243,7 +240,7 @@ class Delivery:
         self._doubts += 1
         if message.surface is Surface.NATIVE:
             self.ledger.unknown()
-            await self._settle()
+            await self.settle()
         elif message.ts is not None and self._doubts < DOUBTS_MOST:
             self.ledger.refused()
         elif message.ts is not None and await self.settling.is_shown(message, write.text):
@@ -252,7 +249,7 @@ class Delivery:
             self.ledger.refused()
             await self._leave(message, failed, Step.DOWN)
 
-    async def _settle(self) -> None:
+    async def settle(self) -> None:
         """Learn what became of the text in doubt, and go on in the next message."""
         message = self.messages[-1]
         sent = message.doubt or ""
@@ -295,14 +292,12 @@ class Delivery:
 
     async def _turn_page(self, message: Message) -> None:
         """The next write begins a new message, with the cards that still run. One without a ts is none."""
+        if message.ts is not None and not message.is_visible:
+            await self.edits.delete(message)  # nobody should read an empty message
+            message.ts = None
         if message.ts is None:
             self.messages.remove(message)
-            self._book = CardBook(len(self.messages) + 1, message.book.wanted())
-            return
-        if not message.is_visible:
-            await self.edits.delete(message)  # nobody should read an empty message
-            self.messages.remove(message)
-        self._book = CardBook(len(self.messages) + 1, message.book.carried())
+        self.plan.turn(len(self.messages) + 1, message)
 
     async def conclude(self, failed: Failed) -> None:
         """A call failed for good that shows no text: does the turn end here? SlackError for a dead token."""
@@ -338,52 +333,6 @@ class Delivery:
     def known(self) -> list[str]:
         """The messages of this answer that Slack has named."""
         return [message.ts for message in self.messages if message.ts is not None]
-
-    # -- the end ---------------------------------------------------------------------------------------------
-
-    async def close(self, under: Sequence[Args], close: Close, session: str = "") -> bool:
-        """Put the last message to rest, its cards closed, `under` below it. False: `under` stands nowhere."""
-        message = self.last
-        if message is None or self.ended is Written.GONE:
-            return False
-        if message.is_signed:
-            return True
-        if message.ts is None:
-            await self._settle()
-            message = self.last
-        if message is not None and message.is_open:
-            stopped = await self.streams.stop(message, close, under, session=session)
-            message.is_signed = isinstance(stopped, Done)
-            if isinstance(stopped, Failed):
-                await self.conclude(stopped)
-        if message is None or message.is_signed or self.ended is not None:
-            return message is not None and message.is_signed
-        return await self.sign(message, under, close)
-
-    async def sign(self, message: Message, under: Sequence[Args], close: Close) -> bool:
-        """Write `under` below a message that is stopped, by writing it anew. False: it does not stand."""
-        if self.ledger.in_doubt:
-            await self._settle()
-        if not (message.text or under or not message.book.is_empty):
-            return True
-        if message.surface is Surface.NATIVE:
-            _, refused = await self.edits.lay(message, message.text, under, close)
-        else:
-            refused = await self.edits.show(message, message.text, message.title, under=under, close=close)
-        if refused is not None:
-            await self.conclude(refused)
-        return message.is_signed
-
-    async def rest(self, close: Close) -> None:
-        """Nothing that waits is shown any more, and no stream stays open."""
-        if self.ledger.in_doubt:
-            await self._settle()
-        self.ledger.retract()
-        message = self.last
-        if message is not None and message.is_open:
-            stopped = await self.streams.stop(message, close)
-            if isinstance(stopped, Failed):
-                await self.conclude(stopped)
 
     async def post(self, text: str, under: Sequence[Args], close: Close) -> None:
         """A message of its own, below the others. SlackError if it does not stand."""

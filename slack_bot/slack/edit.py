@@ -87,20 +87,22 @@ class Edits:
     ) -> tuple[bool, Failed | None]:
         """Make a stopped message read `text`, its cards above and `under` below.
 
-        Returns whether the text stands, and what was refused: (True, failed) means without cards and `under`.
+        Returns whether that stands, and what was refused: (True, failed) means in its plainest form, the text
+        alone, or the cards where there is no text.
         """
-        cards = message.book.ended(close)
-        refused = await self._edit(message, text, cards, message.title, under)
-        result = refused
-        if isinstance(result, Failed) and result.fault is Fault.WRONG_CALL and (cards or under):
-            result = await self._edit(message, text, () if text else cards, "", ())
+        cards, title = message.book.ended(close), message.title
+        result = await self._edit(message, text, cards, title, under)
+        refused = result if isinstance(result, Failed) else None
+        if refused is not None and refused.fault is Fault.WRONG_CALL and (cards or under):
+            cards, title = ((), "") if text else (cards, title)
+            result = await self._edit(message, text, cards, title, ())
         if isinstance(result, Failed):
             return False, result
         message.text, message.doubt, message.is_open = text, None, False
-        message.is_signed = bool(under) and not isinstance(refused, Failed)
-        if not isinstance(refused, Failed):
+        message.is_signed = bool(under) and refused is None
+        if cards:
             message.book.closed(message.book.closing(close))
-        return True, refused if isinstance(refused, Failed) else None
+        return True, refused
 
     async def delete(self, message: Message) -> bool:
         """Take the message away. False: it stands."""

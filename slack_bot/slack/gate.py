@@ -37,7 +37,8 @@ class Slot(Protocol):
 
     async def wait(self, patience: float) -> float | None:
         """Return None when it is granted, or the seconds Slack wants no such call where these are more than
-        `patience`. Cancelled, it is given back."""
+        `patience`. A stream that Slack refused to start waits `start_wait` again and no longer. Cancelled, it
+        is given back."""
 
     def use(self) -> None:
         """The call is made now."""
@@ -86,7 +87,7 @@ class LocalGate:
     """The gate of one process. Must be built and used on one event loop."""
 
     def __init__(self, settings: GovernorSettings, clock: Clock) -> None:
-        self._clock = clock
+        self._clock, self._start_wait = clock, settings.start_wait
         self._governor = Governor(limits_of(settings))
         self._waiting: dict[int, _LocalSlot] = {}
         self._count = 0
@@ -102,6 +103,8 @@ class LocalGate:
         now = self._clock.monotonic()
         self._count += 1
         want = replace(want, number=self._count, asked_at=now, unseen_since=want.unseen_since or now)
+        if want.again and want.method == "chat.startStream":
+            want = replace(want, ends_at=now + self._start_wait)  # there are other ways to show an answer
         slot = _LocalSlot(self, want)
         self.line_up(slot)
         slot.wake = wake

@@ -14,6 +14,7 @@ so that a new answer finds a slot at once even while old ones use up the rest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -72,7 +73,8 @@ class Want:
     """A call that waits for its slot. `number` is unique and grows.
 
     `patience` is the longest block of Slack's, in seconds, that it waits out. `unseen_since` is when its
-    reader was shown something last, `asked_at` when it began to wait.
+    reader was shown something last, `asked_at` when it began to wait, `ends_at` when it waits no longer.
+    `again`: Slack has refused this call once.
     """
 
     number: int
@@ -83,11 +85,14 @@ class Want:
     patience: float
     channel: str = ""
     workspace: str = ""
+    again: bool = False
+    ends_at: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A want is over. `blocked_for`: None, it may go; or the seconds Slack wants no such call."""
+    """A want is over. `blocked_for`: None, it may go; or the seconds Slack wants no such call, 0 where it was
+    only not its turn in time."""
 
     want: Want
     blocked_for: float | None = None
@@ -152,6 +157,8 @@ class Governor:
             elif line.bucket.has(self._needed(line.bucket, want, now), now):
                 line.bucket.take()
                 verdicts.append(Verdict(want))
+            elif now >= want.ends_at:
+                verdicts.append(Verdict(want, blocked))
         for verdict in verdicts:
             del line.waiting[verdict.want.number]
         return verdicts
@@ -160,7 +167,7 @@ class Governor:
         """When the first of the line may go. Too early at worst: where text comes to count as a card."""
         times = []
         for want in line.waiting.values():
-            times.append(line.bucket.when(self._needed(line.bucket, want, now), now))
+            times.append(min(want.ends_at, line.bucket.when(self._needed(line.bucket, want, now), now)))
             if want.rank is Rank.LATER and not self._starves(want, now):
                 times.append(max(self._starves_at(want), now + line.bucket.blocked_for(now)))
         return min(times)

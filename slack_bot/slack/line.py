@@ -116,5 +116,5 @@ async def repeated(
         if isinstance(result, Failed):
             if result.fault is done:
                 return Done({})
-            result = replace(result, in_doubt=True)
+            result = replace(result, in_doubt=result.fault is not Fault.UNKNOWN)
     return result

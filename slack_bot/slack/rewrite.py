@@ -11,6 +11,7 @@ from typing import Any
 
 from .api import Failed
 from .chunks import Close
+from .closing import rest
 from .delivery import Delivery
 
 Args = dict[str, Any]
@@ -21,7 +22,7 @@ async def rewrite(delivery: Delivery, laid: Sequence[str], under: Sequence[Args]
 
     SlackError if the text can neither be laid over what stands nor be posted below it.
     """
-    await delivery.rest(close)
+    await rest(delivery, close)
     for number, text in enumerate(laid):
         below = under if number == len(laid) - 1 else ()
         if number < len(delivery.messages):

@@ -42,10 +42,13 @@ class Settling:
         if message.ts is None and not await self._is_found(message, known):
             message.doubt = None
             return False, None
+        sent = message.doubt or ""
         stopped = await self.stop(message)
         if isinstance(stopped, Failed) and stopped.fault in _ENDS:
             return False, stopped
-        sent, message.doubt = message.doubt or "", None
+        if sent and message.doubt is None:
+            return False, None  # its cards had to be healed, so it was written anew, as it was confirmed
+        message.doubt = None
         if not sent or await self._stands(message, sent, stopped):
             message.text += sent
             return True, None
@@ -69,8 +72,8 @@ class Settling:
 
     async def _is_healed(self, message: Message) -> bool:
         """Write a message anew whose cards Slack left open."""
-        _, refused = await self._edits.lay(message, message.text, (), Close.CONTINUES)
-        return refused is None
+        await self._edits.lay(message, message.text, (), Close.CONTINUES)
+        return not message.book.closing(Close.CONTINUES)
 
     async def is_shown(self, message: Message, sent: str) -> bool:
         """Whether an edited message, read back, shows `sent` behind its text. Not knowing counts as no."""

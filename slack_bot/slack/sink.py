@@ -16,7 +16,7 @@ from ..sections import StreamSettings
 from ..turn.record import Outcome
 from ..turn.safety import neutralise
 from ..turn.segments import lay_out
-from . import blocks
+from . import blocks, closing
 from .api import Failed, SlackApi
 from .blocks import Block
 from .chunks import Close
@@ -28,6 +28,9 @@ from .orders import Batch, Ending, Place, Written
 from .rewrite import rewrite
 from .status import StatusLine
 from .surface import Memory
+
+STILL_WORKING = "is still working..."
+"""Status while a message was ended by its age and nothing new is there to begin another with."""
 
 _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 _FILE = "answer.md"
@@ -58,6 +61,7 @@ class Sink:
         )
         self._files = Files(self._line, place)
         self._whole: list[str] = []
+        self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._posted = False
         self._finished = False
 
@@ -82,13 +86,14 @@ class Sink:
         return self._delivery.begins
 
     async def show_status(self, text: str) -> None:
-        """Show a typing status; "" clears. Returns at once, never fails; ignored once a message stands."""
-        if not self.opened:
+        """Show a typing status; "" clears. Returns at once, never fails; ignored while a message is open."""
+        if not self._delivery.is_open:
+            self._status_at = self._delivery.begun
             self._status.show(text)
 
     async def keep_status(self) -> None:
         """Send the status again if Slack is about to drop it. Cheap; may be called at any time."""
-        if not self.opened:
+        if not self._delivery.is_open:
             self._status.keep()
 
     def may_write(self, rank: Rank, wake: Callable[[], None]) -> bool:
@@ -131,12 +136,20 @@ class Sink:
         """Do what the time asks for: show what waits, begin a new message before one grows too old."""
         delivery = self._delivery
         if delivery.ended is None and delivery.is_live:
-            if not self.opened:
+            if delivery.begins:
                 await self._status.close()
             await delivery.advance()
+            if delivery.begins and delivery.is_live:
+                await self._go_quiet()
         if delivery.ended is not None:
             return delivery.ended
         return Written.HELD if delivery.ledger.waiting.strip() else Written.SHOWN
+
+    async def _go_quiet(self) -> None:
+        """No message is open, and the next comes with the next thing to say: until then the status tells."""
+        self._status.reopen(forget=self._delivery.begun != self._status_at)
+        if self.opened:
+            await self.show_status(STILL_WORKING)
 
     async def finish(self, ending: Ending) -> None:
         """Put the turn to rest: what is missing, the truth about every card, what the reader should know.
@@ -164,7 +177,7 @@ class Sink:
             await delivery.settling.sweep(delivery.known())
             if not delivery.is_gone:
                 await delivery.streams.rest_session(_session(ending))
-            if not self._posted and not delivery.messages:
+            if not self._posted and delivery.begun == self._status_at:
                 await self._status.clear()
 
     async def _deliver(self, ending: Ending) -> None:
@@ -199,7 +212,7 @@ class Sink:
             else:
                 delivery.lift()
                 await delivery.advance(under=self._under(ending), close=close)
-        return await delivery.close(self._under(ending), close, _session(ending))
+        return await closing.close(delivery, self._under(ending), close, _session(ending))
 
     async def _rewrite(self, text: str, ending: Ending) -> bool:
         """Make what stands in the thread read `text` instead."""
@@ -216,14 +229,15 @@ class Sink:
     async def _stop(self, ending: Ending) -> None:
         """The human stopped the turn: what stands stays, with the truth under it."""
         ending = replace(ending, note=ending.note or "Stopped.", form=None, outcome=Outcome.STOPPED)
-        if not await self._delivery.close(self._under(ending), Close.DONE) and self._delivery.ended is None:
+        delivery = self._delivery
+        if not await closing.close(delivery, self._under(ending), Close.DONE) and delivery.ended is None:
             await self._post_note(ending)
 
     async def _tell_truth(self, ending: Ending) -> None:
         """The human stopped the stream in Slack: what it shows stays, the truth about it goes under it."""
         ending = replace(ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None)
         delivery, last = self._delivery, self._delivery.last
-        if last is None or not await delivery.sign(last, self._under(ending), Close.DONE):
+        if last is None or not await closing.sign(delivery, last, self._under(ending), Close.DONE):
             await self._post_note(ending)
 
     async def _post_note(self, ending: Ending) -> None:

@@ -28,7 +28,7 @@ class StatusLine:
         self._sent: str | None = None
         self._sent_at: float | None = None
         self._task: asyncio.Task[None] | None = None
-        self._closed = False
+        self._closed = self._refused = False
         self._under_way = False
 
     def show(self, text: str) -> None:
@@ -57,6 +57,16 @@ class StatusLine:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+    def reopen(self, *, forget: bool) -> None:
+        """Statuses may be shown again: nothing is open that one would stand beside.
+
+        `forget`: what was shown last is gone, because the app has written since.
+        """
+        if self._closed and not self._refused:
+            self._closed = False
+            if forget:
+                self._sent = self._sent_at = None
 
     async def clear(self) -> None:
         """Take away what may still stand there, where nothing was written after it. Call after `close`."""
@@ -90,7 +100,11 @@ class StatusLine:
         args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": text}
         result = await self._api.call("assistant.threads.setStatus", args, patience=0)
         if isinstance(result, Failed) and result.fault not in (Fault.LATER, Fault.UNKNOWN):
-            self._closed, self._sent = True, None  # refused: not worth another attempt in this turn
+            self._closed, self._refused, self._sent = (
+                True,
+                True,
+                None,
+            )  # refused: not worth another attempt in this turn
 
 
 def _cut(text: str, limit: int) -> str:

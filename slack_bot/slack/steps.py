@@ -49,12 +49,15 @@ ENDS = frozenset({Step.STOPPED, Step.TELL, Step.LEAVE, Step.DEAD})
 """After these nothing more of the answer is written."""
 
 
-def after_write(fault: Fault, *, opens: bool, is_plain: bool) -> Step:
+def after_write(fault: Fault, *, opens: bool, is_plain: bool, in_doubt: bool = False) -> Step:
     """The step after a write failed with `fault`.
 
-    `opens`: it would have opened the message. `is_plain`: it was in its plainest form already.
+    `opens`: it would have opened the message. `is_plain`: it was in its plainest form already. `in_doubt`: an
+    earlier attempt may have been applied, whatever the last one was told.
     """
     step = AFTER_WRITE[fault]
+    if in_doubt and step not in ENDS:
+        return Step.SETTLE
     if step is Step.PLAIN and is_plain:
         return Step.DOWN
     if step is Step.NEXT and opens:

@@ -51,7 +51,7 @@ def _text_lacks(seen: Measures, params: Params) -> Verdict:
 
 
 def _no_marker(seen: Measures, params: Params) -> Verdict:
-    ever = (sample.visible for sample in seen.samples)
+    ever = (look.visible for look in seen.looks)
     shown = any(mark in text for text in (*ever, seen.text) for mark in _MARKERS)
     return Verdict(not shown, "a marker was shown" if shown else "never shown")
 
@@ -61,7 +61,7 @@ def _no_narration(seen: Measures, params: Params) -> Verdict:
         return Verdict(None, "the agent marked nothing as narration")
     answer = ink(seen.final or "")
     foreign = [piece for piece in seen.narration if ink(piece) not in answer]
-    ever = [ink(text) for text in (*(sample.visible for sample in seen.samples), seen.text)]
+    ever = [ink(text) for text in (*(look.visible for look in seen.looks), seen.text)]
     found = [piece for piece in foreign if any(ink(piece) in text for text in ever)]
     return Verdict(
         not found, _list("shown as answer", found) if found else f"{len(foreign)} sentences kept out"
@@ -74,7 +74,7 @@ def _nothing_twice(seen: Measures, params: Params) -> Verdict:
         return Verdict(None, "there is no answer")
     source = ink(seen.final or "") or ink(seen.said)
     texts = [
-        *(sample.visible for sample in seen.samples[:: max(1, len(seen.samples) // 40)]),
+        *(look.visible for look in seen.looks[:: max(1, len(seen.looks) // 40)]),
         joined(seen.texts),
     ]
     for text in reversed(texts):
@@ -90,11 +90,11 @@ def _only_grows(seen: Measures, params: Params) -> Verdict:
     if not seen.total:
         return Verdict(None, "there is no answer")
     end = _bare(seen.text)
-    for sample in seen.samples:
-        text = _bare(sample.visible)
+    for look in seen.looks:
+        text = _bare(look.visible)
         if not end.startswith(text):
             return Verdict(False, f"{_short(text[-40:])} was shown and is not there any more, or elsewhere")
-    return Verdict(True, f"{len(seen.samples)} times looked at, each time a beginning of the end")
+    return Verdict(True, f"{len(seen.looks)} times looked at, each time a beginning of the end")
 
 
 def everything_in(seen: Measures) -> Iterator[str]:

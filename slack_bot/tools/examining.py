@@ -22,8 +22,7 @@ from . import virtual
 from .cases import PLAYGROUND, Case
 from .checks import Verdict
 from .findings import Run
-from .measures import Measures, measure
-from .observation import Observation
+from .measures import Attentive, Measures, measure
 from .replay import AGENT_URL, emulated, observe, replayed, settings_with
 from .tape import Recording, Tape
 from .wiretap import asked_in
@@ -62,14 +61,16 @@ class Playground:
 
     async def _ask(self, case: Case) -> Measures:
         served = self._build(case.pace)
-        counting = Counting(AsgiTransport(served.asgi))
+        counting, witness = Counting(AsgiTransport(served.asgi)), Attentive()
         settings = settings_with(AGENT_URL, case.around.settings)
         try:
             clock = virtual.virtual_clock()
-            seen = await observe(case.around, settings, clock, counting, follow_ups=case.then)
+            seen = await observe(
+                case.around, settings, clock, counting, follow_ups=case.then, witness=witness
+            )
         finally:
             await served.aclose()
-        return measure(seen, counting.questions)
+        return measure(witness, seen.thread, seen.asked_at, counting.questions)
 
 
 class Served(Protocol):
@@ -109,12 +110,13 @@ class Live:
 
     def ask(self, case: Case) -> Measures:
         """In real time."""
-        return measure(asyncio.run(self._observed(case)))
+        return asyncio.run(self._ask(case))
 
-    async def _observed(self, case: Case) -> Observation:
-        around = case.around.settings
-        settings = with_overrides(self.settings, around) if around else self.settings
-        return await observe(case.around, emulated(settings), loop_clock(), follow_ups=case.then)
+    async def _ask(self, case: Case) -> Measures:
+        around, witness = case.around.settings, Attentive()
+        settings = emulated(with_overrides(self.settings, around) if around else self.settings)
+        seen = await observe(case.around, settings, loop_clock(), follow_ups=case.then, witness=witness)
+        return measure(witness, seen.thread, seen.asked_at)
 
 
 class Counting(httpx.AsyncBaseTransport):
@@ -152,5 +154,6 @@ def _played(case: Case, tape: Tape | Recording) -> Measures:
         counters.append(Counting(inner))
         return counters[0]
 
-    seen = replayed(tape, case.around, through=through)
-    return measure(seen, counters[0].questions)
+    witness = Attentive()
+    seen = replayed(tape, case.around, witness=witness, through=through)
+    return measure(witness, seen.thread, seen.asked_at, counters[0].questions)

@@ -19,9 +19,9 @@ from ..observe.facts import AgentEvent, Decided, Fact, TurnClosed, TurnOpened
 from ..turn.events import AnswerText, PlanChanged, ToolStarted
 from .figures import Curve, Summary, timeline
 from .jsonfile import Json
-from .observation import Observation
 from .result import Sample, Shown
 from .timeline import Story
+from .witness import Witness
 
 _OPENING = ("chat.startStream", "chat.appendStream")
 _FINAL = ("final_result", "partial_result")
@@ -43,7 +43,7 @@ class Measures:
     summary: Summary
     produced: Curve
     visible: Curve
-    samples: tuple[Sample, ...]
+    looks: tuple[Sample, ...]
     thread: tuple[Shown, ...]
     texts: tuple[str, ...]
     outcomes: tuple[str, ...]
@@ -97,12 +97,35 @@ class Measures:
         return "posted" if self.total else "empty"
 
 
-def measure(seen: Observation, asked: int | None = None) -> Measures:
-    """Measure what was seen. `asked`: how often a question reached the agent."""
-    story = Story(seen.asked_at)
+class Attentive(Witness):
+    """A witness that keeps everything: all facts, and the visible text each time it changed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.facts: list[Fact] = []
+        self.looks: list[Sample] = []
+
+    def take(self, fact: Fact) -> None:
+        """One more fact."""
+        super().take(fact)
+        self.facts.append(fact)
+
+    def look(self, at: float, visible: str) -> None:
+        """The answer text that stands in the thread at `at`, in monotonic seconds."""
+        super().look(at, visible)
+        if not self.looks or self.looks[-1].visible != visible:
+            self.looks.append(Sample(at, visible))
+
+
+def measure(seen: Attentive, thread: Sequence[Shown], asked_at: float, asked: int | None = None) -> Measures:
+    """Measure what was seen of a question that was asked at `asked_at`, in monotonic seconds.
+
+    `asked`: how often a question reached the agent.
+    """
+    story = Story(asked_at)
     for fact in seen.facts:
         story.take(fact)
-    line, result = timeline("", story, seen.samples), seen.result()
+    line, result = timeline("", story, seen.looks), seen.result(thread, asked_at)
     appended = [_chunk_text(call) for call in _taken(result, *_OPENING)]
     tools = [_tool_name(event.title) for event in _decided(seen.facts) if isinstance(event, ToolStarted)]
     plans = [len(event.steps) for event in _decided(seen.facts) if isinstance(event, PlanChanged)]
@@ -112,9 +135,9 @@ def measure(seen: Observation, asked: int | None = None) -> Measures:
         summary=line.summary,
         produced=line.produced,
         visible=line.visible,
-        samples=seen.samples,
-        thread=seen.thread,
-        texts=_last_texts(seen),
+        looks=tuple(seen.looks),
+        thread=tuple(thread),
+        texts=_last_texts(seen, thread),
         outcomes=tuple(fact.outcome for fact in seen.facts if isinstance(fact, TurnClosed)),
         streamed=sum(map(len, appended)),
         stopped=sum(len(_chunk_text(call)) for call in _taken(result, "chat.stopStream")),
@@ -166,12 +189,12 @@ def _chunk_text(call: Json) -> str:
     return "".join(str(each.get("text", "")) for each in chunks if each.get("type") == "markdown_text")
 
 
-def _last_texts(seen: Observation) -> tuple[str, ...]:
+def _last_texts(seen: Attentive, thread: Sequence[Shown]) -> tuple[str, ...]:
     """The texts of the answer to the last question; what stood there before it was asked is left out."""
-    texts = [message.text for message in seen.thread if message.is_answer]
+    texts = [message.text for message in thread if message.is_answer]
     opened = [fact.at for fact in seen.facts if isinstance(fact, TurnOpened)]
     if len(opened) > 1:
-        before = next((each.visible for each in reversed(seen.samples) if each.at < opened[-1]), "")
+        before = next((each.visible for each in reversed(seen.looks) if each.at < opened[-1]), "")
         while before and texts and before.startswith(texts[0]):
             before = before.removeprefix(texts.pop(0))
     return tuple(texts)

@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +34,12 @@ from ..store.memory import MemoryStore
 from ..turn.record import ThreadKey
 from . import virtual
 from .jsonfile import Json
-from .observation import Observation
+from .opening import open_capture, read_bytes
 from .plain import as_text
-from .result import Sample, Shown, as_line, visible
+from .result import Shown, as_line, visible
 from .scenario import Scenario, read_scenario
-from .tape import READS, Recording, Tape, read_tape, turns_of
+from .tape import READS, Recording, Tape, turns_of
+from .witness import Witness
 
 AGENT_URL = "http://agent.invalid/"
 
@@ -49,7 +50,7 @@ _LONGEST = 7 * 86_400.0
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: files, scenario, key, json. Returns the exit code; raises UnreadableInput."""
     scenario = read_scenario_file(args.scenario)
-    captures = [read_tape(_read(path), str(path), args.key) for path in map(Path, args.files)]
+    captures = [open_capture(path, args.key) for path in map(Path, args.files)]
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
         result = replay(capture, scenario)
@@ -73,9 +74,11 @@ def replayed(
     capture: Tape | Recording,
     scenario: Scenario | None = None,
     watcher: Watcher = ignore,
+    *,
+    witness: Witness | None = None,
     through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
 ) -> Observation:
-    """As `replay`, with all that was to be seen on the way. `through` stands between bot and agent."""
+    """As `replay`, with all that `witness` keeps. `through` stands between the bot and the agent."""
     around = scenario or Scenario()
     turns = turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
     around = _as_captured(around, capture)
@@ -87,7 +90,7 @@ def replayed(
     clock = virtual.virtual_clock()
     follow_ups = tuple(text or "" for text, _ in turns[1:])
     settings, transport = settings_with(AGENT_URL, around.settings), through(ScriptedTransport(agent))
-    return virtual.run(observe(around, settings, clock, transport, watcher, follow_ups))
+    return virtual.run(observe(around, settings, clock, transport, watcher, follow_ups, witness))
 
 
 def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
@@ -96,6 +99,19 @@ def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
     reads = said if isinstance(said, dict) else {}
     kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
     return replace(scenario, settings={**kept, **scenario.settings})
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """All that was to be seen of one or more turns. `asked_at` is in monotonic seconds."""
+
+    witness: Witness
+    thread: tuple[Shown, ...]
+    asked_at: float
+
+    def result(self) -> Json:
+        """The object of `replay --json`."""
+        return self.witness.result(self.thread, self.asked_at)
 
 
 async def perform(
@@ -121,20 +137,25 @@ async def observe(
     transport: httpx.AsyncBaseTransport | None = None,
     watcher: Watcher = ignore,
     follow_ups: Sequence[str] = (),
+    witness: Witness | None = None,
 ) -> Observation:
-    """As `perform`, with all settings given, and with further questions in the same thread."""
-    return await _Performance(scenario, settings, clock, watcher).run(transport, follow_ups)
+    """As `perform`, with all settings given, and with further questions in the same thread.
+
+    `witness` decides how much is kept; None: what the result needs.
+    """
+    performance = _Performance(scenario, settings, clock, watcher, witness or Witness())
+    return await performance.run(transport, follow_ups)
 
 
 class _Performance:
     """One question in one scenario."""
 
-    def __init__(self, scenario: Scenario, settings: Settings, clock: Clock, watcher: Watcher) -> None:
+    def __init__(
+        self, scenario: Scenario, settings: Settings, clock: Clock, watcher: Watcher, witness: Witness
+    ) -> None:
         self._scenario, self._settings, self._clock = scenario, settings, clock
-        self._watcher = watcher
+        self._watcher, self._witness = watcher, witness
         self._workspace = _workspace(scenario)
-        self._facts: list[Fact] = []
-        self._samples: list[Sample] = []
         self._mail = asyncio.Event()
         self._turned = asyncio.Event()
         self._counts = Counter[type]()
@@ -155,7 +176,7 @@ class _Performance:
         async with app:
             await self._remember_context(app)
             asked_at = await self._ask(app, follow_ups)
-        return Observation(tuple(self._facts), tuple(self._samples), tuple(self._thread()), asked_at)
+        return Observation(self._witness, tuple(self._thread()), asked_at)
 
     async def _remember_context(self, app: App) -> None:
         asked = self._scenario
@@ -202,7 +223,7 @@ class _Performance:
             self._workspace.stop(asked.user, asked.channel, asked.thread_ts, now=self._clock.wall())
 
     def _note(self, fact: Fact) -> None:
-        self._facts.append(fact)
+        self._witness.take(fact)
         if isinstance(fact, TurnOpened | TurnClosed):
             self._counts[type(fact)] += 1
             self._turned.set()
@@ -212,9 +233,7 @@ class _Performance:
         if change.kind == "envelope":
             self._mail.set()
             return
-        text = visible(self._thread())
-        if not self._samples or self._samples[-1].visible != text:
-            self._samples.append(Sample(self._clock.monotonic(), text))
+        self._witness.look(self._clock.monotonic(), visible(self._thread()))
 
     def _thread(self) -> list[Shown]:
         asked = self._scenario
@@ -287,16 +306,9 @@ def read_scenario_file(path: str | None) -> Scenario:
     if path is None:
         return Scenario()
     try:
-        return read_scenario(_read(Path(path)).decode("utf-8-sig"), path)
+        return read_scenario(read_bytes(Path(path)).decode("utf-8-sig"), path)
     except UnicodeDecodeError as error:
         raise UnreadableInput(f"{path}: not UTF-8 text") from error
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
 
 
 def accept_any_script() -> None:

@@ -142,7 +142,7 @@ class Turn:
         self._form: Form | None = None
         self._end: TaskEnded | None = None
         self._cards: dict[str, Card] = {}
-        self._waiting: Card | None = None  # the card that runs while nothing is heard
+        self._waiting: Card | None = None  # the card of the present silence
         self._waits = 0
         self._steps: dict[str, Step] = {}
         self._thinking: list[str] = []  # in pieces, as the answer
@@ -281,18 +281,19 @@ class Turn:
         return self.state, [FlushText(f"task {event.end}: {event.why}")]
 
     def _wait(self, event: Waited) -> tuple[State, list[Action]]:
-        """A status while there is nothing else; behind a card or text, which end statuses, a card says it."""
-        minutes = int(event.seconds // 60)
+        """A status, where no message is open; in an open one a card says it for the first while."""
+        minutes, lasts = int(event.seconds // 60), event.seconds >= _SPINS
         silence = f"nothing new for {minutes} min" if minutes else "nothing new yet"
+        status = f"{STILL_WORKING.rstrip('.')}, {silence}..." if minutes else STILL_WORKING
+        card = self._waiting
         if self.state is State.WAITING:
-            status = f"{STILL_WORKING.rstrip('.')}, {silence}..." if minutes else STILL_WORKING
             return self.state, [ShowStatus(status, event.why)]
-        self._waits += self._waiting is None
-        card_id, lasts = f"waiting-{self._waits}", event.seconds >= _SPINS
-        card = Card(card_id, "Waiting for the agent", _WAITS[lasts], details=f"{silence}\n")
-        if lasts and self._waiting is None:
-            card = replace(card, title=f"Still waiting for the agent: {silence}", details="")
-        self._waiting = None if lasts else card
+        if card is not None and card.state is CardState.DONE:
+            return self.state, [ShowStatus(status, event.why)]
+        self._waits += card is None
+        state = CardState.DONE if lasts else CardState.RUNNING
+        card = Card(f"waiting-{self._waits}", "Waiting for the agent", state, details=f"{silence}\n")
+        self._waiting = card
         return self.state, [self._show(card, f"no news: {event.why}")]
 
     def _heard_again(self, event: Event) -> list[Action]:
@@ -301,6 +302,8 @@ class Turn:
         if card is None or isinstance(event, _UNSHOWN):
             return []
         self._waiting = None
+        if card.state is CardState.DONE:
+            return []
         return [self._show(replace(card, state=CardState.DONE, details=""), "the agent was heard again")]
 
     def _stop(self, event: StopPressed) -> tuple[State, list[Action]]:
@@ -353,7 +356,6 @@ class Turn:
 
 _SPINS = 120.0
 """Seconds for which a wait is a card that runs: an open card is carried into message after message."""
-_WAITS = {False: CardState.RUNNING, True: CardState.DONE}
 _UNSHOWN = (Waited, TaskKnown, Narrated, StopPressed, StreamEnded)
 _CARD_STATES = {
     StepState.PENDING: CardState.RUNNING,

@@ -42,6 +42,7 @@ def passed(*chunks: str) -> tuple[str, str]:
         (["an [array] and [FIN"], "an [array] and [FIN", ""),
         (["[FINAL ANSWER]it ends in [FINAL"], "", "it ends in [FINAL"),
         (["[", "[FINAL ANSWER", "]x"], "[", "x"),
+        (["`[FINAL ANSWER]", "[FINAL ANSWER]`"], "`", "`"),
     ],
 )
 def test_both_sides_of_the_marker(chunks: list[str], narration: str, answer: str) -> None:

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from slack_bot.playground.workspace import Rules
 from slack_bot.tools import virtual
 
 from .crowd import Crowd, Load, Report
@@ -49,14 +50,17 @@ HEAD = (
 )
 
 
-def crowded(load: Load, bot: Open, seed: int = 1) -> tuple[Report, list[str]]:
-    """One load through one bot, on a virtual clock: the report, and the texts that are no answers."""
+def crowded(load: Load, bot: Open, seed: int = 1, *, rules: Rules | None = None) -> tuple[Report, list[str]]:
+    """One load through one bot, on a virtual clock: the report, and the texts that are no answers.
+
+    `rules`: Slack's limits; None: all that are known.
+    """
     random.seed(seed)  # slack_sdk's retries have a random part
-    return virtual.run(_crowded(load, bot, seed))
+    return virtual.run(_crowded(load, bot, seed, rules or Rules.real()))
 
 
-async def _crowded(load: Load, bot: Open, seed: int) -> tuple[Report, list[str]]:
-    crowd = Crowd(load, virtual.virtual_clock(), seed)
+async def _crowded(load: Load, bot: Open, seed: int, rules: Rules) -> tuple[Report, list[str]]:
+    crowd = Crowd(load, virtual.virtual_clock(), seed, rules)
     async with bot(crowd) as (deliver, idle):
 
         async def asks(number: int, at: float) -> None:

@@ -15,6 +15,8 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from slack_bot.tools import virtual
 from slack_bot.tools.recording import Recording
@@ -368,3 +370,49 @@ class _Pinging(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self.inner.aclose()
+
+
+PARTS = st.lists(
+    st.sampled_from(
+        [
+            "Well, ",
+            "so *be* it. ",
+            "\n\n",
+            "```py\nx = 1\n```\n",
+            "| a | b |\n|---|---|\n| 1 | 2 |\n",
+            "一。",
+            "🦊 ",
+        ]
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(
+    parts=PARTS,
+    seed=st.integers(0, 999),
+    wire=st.sampled_from(["0.3", "1.0"]),
+    events=st.integers(1, 9),
+    error=st.sampled_from([cut, None]),
+    every=st.sampled_from([0.01, 0.5, 4.0]),
+    replaced=st.booleans(),
+)
+def test_whatever_is_said_and_however_often_it_breaks(
+    parts: list[str],
+    seed: int,
+    wire: str,
+    events: int,
+    error: Callable[[], Exception] | None,
+    every: float,
+    replaced: bool,
+) -> None:
+    text = "Begin. " + "".join(parts) + "End."
+    said = chunks(text, seed)
+    if replaced:
+        said += [artifact("Instead: " + text, append=False)]
+        text = "Instead: " + text
+    tape = on_wire(taped(*said, every=every), wire)
+    got = ended(tape, through=lambda inner: Breaking(inner, events, error))
+    assert (got.questions, got.ends) == (1, ["answered"])
+    assert same(got.text, text)

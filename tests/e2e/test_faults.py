@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 
@@ -69,7 +69,7 @@ async def test_where_slack_streams_nothing_the_answer_is_edited_and_keeps_every_
         assert_at_rest(bot, root)
         edits = [call for call in bot.workspace.calls if call.method == UPDATE]
         assert len(edits) > 5
-        assert all(later.now - call.now > 0.1 for call, later in itertools.pairwise(edits))
+        assert all(later.now - call.now > 0.1 for call, later in pairwise(edits))
         assert not [call for call in bot.workspace.calls if call.limited]
 
 
@@ -150,7 +150,7 @@ async def test_a_stop_does_not_wait_for_slacks_budget() -> None:
         await asyncio.sleep(10)
         before = bot.read(root)
         began = bot.now
-        await bot.say("stop", thread_ts=root)
+        await bot.ask("stop", thread_ts=root)
         await bot.idle()
         assert bot.now - began < 5
         assert bot.read(root) == before
@@ -165,7 +165,7 @@ async def test_a_stop_while_the_start_has_no_answer_leaves_no_stream_behind() ->
         async with whole_bot(answer(STORY, seconds=40), faults={START: [entry, None]}) as bot:
             root = await bot.ask("hi")
             await asyncio.sleep(3)
-            await bot.say("stop", thread_ts=root)
+            await bot.ask("stop", thread_ts=root)
             await bot.idle()
             assert bot.workspace.open_streams() == []
             assert any("Stopped" in text for below in extras(bot, root) for text in below)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
+from slack_bot.playground.emulated.rules import RATES, Rate, Rules
 from slack_bot.slack.gate import LocalGate
 from tests.bench.crowd import Load
 from tests.bench.load import crowded
@@ -43,6 +45,17 @@ def test_a_tenth_of_all_calls_fails() -> None:
     report, broken = crowded(Load(20, 200, failing=0.1), ours)
     assert (report.whole, broken, report.left_open) == (20, [], 0)
     assert report.refused == 0
+
+
+def test_where_slack_allows_less_at_once_than_we_think_nothing_is_lost() -> None:
+    """Nobody knows what the real Slack allows at once: here half of a minute's starts. We learn it."""
+    rates = {**RATES, "chat.startStream": (Rate(20, burst=10),), "chat.stopStream": (Rate(20, burst=10),)}
+    rules = replace(Rules.real(), rates=rates)
+    report, broken = crowded(Load(20, 200), ours, rules=rules)
+    assert (report.whole, broken, report.left_open) == (20, [], 0)
+    assert 10 <= report.refused <= 30, "each of those who came at once is refused, once or so"
+    assert max(report.first) < 15
+    assert report.silent <= 1
 
 
 # -- when there is one stream a minute

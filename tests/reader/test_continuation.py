@@ -147,7 +147,7 @@ async def test_a_task_that_goes_on_is_followed_without_end_and_the_reader_is_tol
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1000):
                 await continuation(here, TaskServer([snapshot("a")])).follow()
-        assert [round(each.seconds) for each in here.told.only(Waited)] == [16, 36, 76, 156, 316, 636]
+        assert len(here.told.only(Waited)) == 17
         assert here.told.text == "a"
 
 

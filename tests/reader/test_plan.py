@@ -60,7 +60,7 @@ async def test_a_task_that_works_for_ever_ends_with_the_turn_s_time_and_what_was
         await bot.idle()
         assert bot.ends == ["lost"]
         assert 300 <= bot.now - began < 310
-        assert len(bot.read(root)) <= 3
+        assert len(bot.read(root)) == 1
         text = bot.read(root)[0]
         assert text.strip()
         assert "one two three four five six seven eight".startswith(text.strip())
@@ -123,13 +123,14 @@ async def test_a_stream_that_is_only_slow_is_listened_to_all_the_time() -> None:
     )
     async with whole_bot(tape) as bot:
         root = await bot.ask("hi")
+        await asyncio.sleep(380)
+        assert bot.thread(root)[-1].status_line == "is still working, nothing new for 6 min..."
         await bot.idle()
         assert "".join(bot.read(root)) == "Wait. Here."
         assert asked(bot) == ["message/stream", *["tasks/get"] * 3]
         cards = [card for seen in bot.thread(root) for card in seen.tasks]
-        assert [(card.title, card.status) for card in cards] == [
-            ("Still waiting for the agent: nothing new for 2 min", "complete"),
-            ("Still waiting for the agent: nothing new for 4 min", "complete"),
+        assert [(card.title, card.details, card.status) for card in cards] == [
+            ("Waiting for the agent", "nothing new for 2 min\n", "complete")
         ]
 
 
@@ -144,7 +145,7 @@ async def test_an_agent_that_says_nothing_until_it_is_done_is_waited_for() -> No
     async with whole_bot(tape) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(400)
-        assert bot.thread(root)[0].status_line == "is still working, nothing new for 4 min..."
+        assert bot.thread(root)[0].status_line == "is still working, nothing new for 6 min..."
         await bot.idle()
         assert bot.read(root) == ["Done."]
         assert asked(bot) == ["message/stream"]
@@ -448,3 +449,71 @@ async def test_an_answer_to_the_agent_s_question_that_is_cut_does_not_tell_the_f
         assert "".join(bot.read(root)).count("First part.") == 1
         assert bot.read(root)[-1].strip() == "Second part."
         assert len(bot.agent.questions) == 2
+
+
+@on_virtual_time
+async def test_a_result_that_is_known_needs_one_look_behind_the_cut() -> None:
+    final = chunk("All of it.")
+    final["artifact"] = {**final["artifact"], "artifactId": "f", "name": "final_result"}
+    never_ends = Tape(
+        {"wire": "0.3"}, (Moment(0.1, event=task()), Moment(0.2, event=final), Moment(0.3, end="cut"))
+    )
+    async with whole_bot(never_ends) as bot:
+        began, root = bot.now, await bot.ask("hi")
+        await bot.idle()
+        assert (bot.read(root), bot.ends) == (["All of it."], ["answered"])
+        assert asked(bot) == ["message/stream", "tasks/get"]
+        assert bot.now - began < 2
+
+
+@on_virtual_time
+async def test_a_task_that_has_become_too_long_is_told() -> None:
+    tape = answer("one two three " + "word " * 500, seconds=5)
+    async with whole_bot(tape, cut_after=3, max_turn_chars=1000) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.ends == ["failed"]
+        assert "too long" in str(bot.thread(root)[-1].blocks)
+
+
+@on_virtual_time
+async def test_a_task_that_cannot_be_read_before_its_question_is_answered_is_answered_all_the_same() -> None:
+    class NoTasks(httpx.AsyncBaseTransport):
+        def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+            self.inner = inner
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            if b"tasks/get" in request.content:
+                return httpx.Response(500)
+            return await self.inner.handle_async_request(request)
+
+    async with whole_bot(question("Which one?"), answer("That one."), through=NoTasks) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await bot.ask("that", thread_ts=root)
+        await bot.idle()
+        assert bot.ends == ["asked", "answered"]
+        assert bot.read(root)[-1] == "That one."
+
+
+@on_virtual_time
+async def test_a_stop_does_not_wait_for_an_agent_that_does_not_say_what_became_of_the_task() -> None:
+    class Slow(httpx.AsyncBaseTransport):
+        """Takes its time to say how a task stands."""
+
+        def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+            self.inner = inner
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            if b"tasks/get" in request.content:
+                await asyncio.sleep(25)
+            return await self.inner.handle_async_request(request)
+
+    async with whole_bot(answer("one two three", seconds=60), cut_after=2, through=Slow) as bot:
+        began = bot.now
+        await bot.ask("hi")
+        await asyncio.sleep(5)
+        stop(bot)
+        await bot.idle()
+        assert (bot.ends, asked(bot)[-1]) == (["stopped"], "tasks/cancel")
+        assert bot.now - began < 6

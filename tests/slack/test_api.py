@@ -158,6 +158,23 @@ async def test_a_block_longer_than_the_patience_costs_no_call() -> None:
 
 
 @on_virtual_time
+async def test_a_stream_that_may_not_start_is_given_up_while_others_wait_too() -> None:
+    scene = Governed({"chat.startStream": ["ratelimited:3", "ratelimited:3", None]})
+    start = {
+        "channel": "C1",
+        "thread_ts": scene.root,
+        "recipient_user_id": "U1",
+        "recipient_team_id": "T1",
+        "chunks": [{"type": "markdown_text", "text": "hi"}],
+    }
+    calls = [scene.door.for_turn(f"{n}").call("chat.startStream", start) for n in range(3)]
+    ends = await asyncio.gather(*calls)
+    assert [isinstance(end, Done) for end in ends] == [True, False, True]
+    assert ends[1] == Failed(Fault.LATER, "ratelimited", 0.0)
+    assert scene.clock.monotonic() == pytest.approx(5, abs=0.01)
+
+
+@on_virtual_time
 async def test_waiting_for_ones_turn_is_no_outage_however_long() -> None:
     scene = Governed(posts_per_second=0.01)
     await scene.post(scene.door)

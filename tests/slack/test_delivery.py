@@ -11,6 +11,7 @@ import pytest
 from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import context
 from slack_bot.slack.chunks import CONTINUES, MAX_CARDS, Close
+from slack_bot.slack.closing import close
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.line import Line
 from slack_bot.slack.orders import Batch, Written
@@ -45,7 +46,7 @@ async def write(delivery: Delivery, text: str = "", *cards: Card, title: str | N
 async def end(delivery: Delivery, text: str = "") -> None:
     delivery.take(Batch(text))
     await delivery.advance(under=UNDER, close=Close.DONE)
-    assert await delivery.close(UNDER, Close.DONE)
+    assert await close(delivery, UNDER, Close.DONE)
 
 
 def extras(scene: Scene) -> list[tuple[str, ...]]:
@@ -62,8 +63,10 @@ def test_a_message_ends_before_slack_ends_it_by_the_clock_alone() -> None:
         assert due == 240.0
         await asyncio.sleep(due)
         await delivery.advance()
-        first, second = scene.thread()
-        assert (first.state, second.state) == ("sealed", "streaming")
+        assert [message.state for message in scene.thread()] == ["sealed"]
+        await write(delivery, "", Card("a", "Search", RUNNING))
+        assert delivery.due(scene.clock.monotonic()) is None
+        assert len(scene.thread()) == 1
         await write(delivery, "Two.", Card("a", "Search", DONE))
         await end(delivery)
 
@@ -74,6 +77,42 @@ def test_a_message_ends_before_slack_ends_it_by_the_clock_alone() -> None:
     assert extras(scene) == [(), ("under",)]
     sessions = [call.args.get("session_status") for call in scene.workspace.calls if call.method == STOP]
     assert sessions == ["processing", None]
+
+
+def test_a_card_that_works_on_in_silence_takes_no_messages_of_its_own() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "", Card("a", "Search", RUNNING), title="Plan")
+        for _ in range(5):
+            await asyncio.sleep(240)
+            await delivery.advance()
+        await end(delivery)
+
+    scene = play(story)
+    (task,) = scene.only().tasks
+    assert (task.title, task.status) == ("Search", "complete")
+    assert (scene.only().plan_title, extras(scene)) == ("Plan", [("under",)])
+
+
+def test_a_card_that_changed_is_news() -> None:
+    changed = [
+        Card("a", "Search", DONE),
+        Card("a", "Search", RUNNING, details="more"),
+        Card("b", "B", RUNNING),
+    ]
+    for card in changed:
+
+        async def story(scene: Scene, delivery: Delivery, card: Card = card) -> None:
+            await write(delivery, "", Card("a", "Search", RUNNING, details="one"))
+            await asyncio.sleep(240)
+            await delivery.advance()
+            await write(delivery, "", card)
+            assert len(scene.thread()) == 2
+            await end(delivery)
+
+        first, second = play(story).thread()
+        assert [task.title for task in first.tasks] == ["Search" + CONTINUES]
+        assert [task.title for task in second.tasks] == (["Search", "B"] if card.id == "b" else ["Search"])
+        assert second.tasks[0].details == card.details
 
 
 def test_without_anything_open_the_next_message_waits_for_something_to_say() -> None:
@@ -241,13 +280,26 @@ def test_an_edit_without_an_answer_is_made_good_by_the_next() -> None:
         assert play(story, {UPDATE: [*[entry] * 4, None]}, can_stream=False).texts() == ["One. Two. Three."]
 
 
+def test_an_edit_that_was_applied_and_then_refused_is_not_shown_twice() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        await asyncio.sleep(3)
+        await write(delivery, "Two. ")
+        await asyncio.sleep(3)
+        await end(delivery, "Three.")
+
+    for entries in (["internal_error!", "invalid_blocks"], ["internal_error", "invalid_blocks"]):
+        scene = play(story, {UPDATE: [*entries, None]}, can_stream=False)
+        assert "".join(scene.texts()) == "One. Two. Three."
+
+
 @pytest.mark.parametrize("entry", ["internal_error", "internal_error!"])
 def test_edits_that_never_have_an_answer_are_looked_at_and_given_up(entry: str) -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
         delivery.take(Batch("Two."))
         await delivery.advance(under=UNDER, close=Close.DONE)
-        await delivery.close(UNDER, Close.DONE)
+        await close(delivery, UNDER, Close.DONE)
 
     scene = play(story, {UPDATE: [entry]}, can_stream=False)
     assert "".join(scene.texts()) == "One. Two."
@@ -303,7 +355,7 @@ def test_a_start_that_was_cancelled_is_found_and_signed() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
                 await write(delivery, "One. ")
-        assert await delivery.close(UNDER, Close.DONE) == (len(scene.thread()) == 1)
+        assert await close(delivery, UNDER, Close.DONE) == (len(scene.thread()) == 1)
 
     scene = play(story, {START: ["timeout!"]})
     assert (scene.texts(), extras(scene)) == (["One. "], [("under",)])

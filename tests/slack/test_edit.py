@@ -106,6 +106,17 @@ def test_a_message_of_cards_only_is_written_anew_with_them() -> None:
     assert (message.text, [task.status for task in message.tasks]) == ("", ["error"])
 
 
+def test_a_message_of_cards_only_keeps_them_where_its_full_form_is_refused() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = await streamed(scene, "", CARD)
+        refused = Failed(Fault.WRONG_CALL, "block_mismatch")
+        assert await edits.lay(message, "", (), Close.FAILED) == (True, refused)
+        assert not message.book.closing(Close.FAILED)
+
+    scene = play(story, {UPDATE: ["block_mismatch", None]})
+    assert [task.status for task in scene.only().tasks] == ["error"]
+
+
 def test_an_open_stream_is_stopped_before_it_is_written_anew() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
         message = await streamed(scene, "One. ", stop=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -121,6 +122,21 @@ async def test_a_block_longer_than_the_patience_ends_the_wait() -> None:
     assert now() == 0
     assert await line.reserve(want(patience=100)).wait(100) is None
     assert now() == pytest.approx(90, abs=0.01)
+
+
+@on_virtual_time
+async def test_a_stream_that_slack_refused_to_start_does_not_wait_for_ever() -> None:
+    line = gate(start_wait=5)
+    line.reserve(want()).refused(4)
+    first, second = (line.reserve(replace(want(), again=True)) for _ in range(2))
+    append = line.reserve(replace(want("chat.appendStream"), again=True))
+    patient = line.reserve(want())
+    assert await append.wait(60) is None
+    assert await first.wait(60) is None
+    assert now() == pytest.approx(4, abs=0.01)
+    assert await second.wait(60) == 0
+    assert now() == pytest.approx(5, abs=0.01)
+    assert await patient.wait(60) is None
 
 
 def test_nobody_is_forgotten_and_nobody_polls() -> None:

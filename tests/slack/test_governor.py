@@ -197,6 +197,18 @@ def test_a_refusal_blocks_the_method_and_who_cannot_wait_is_told() -> None:
     assert line.governor.rate("append", 150, workspace="T1") == pytest.approx(100 / 60)
 
 
+def test_who_waits_only_so_long_is_told_in_time() -> None:
+    line = Counter()
+    line.spend("start", rank=Rank.START)
+    for ends_at in (2.0, 5.0):
+        want = line.ask("start", rank=Rank.START)
+        line.governor.ask(replace(want, ends_at=ends_at), 0)
+    assert line.governor.next_at(0) == 2
+    assert [each.blocked_for for each in line.governor.decide(2)] == [0]
+    assert line.governor.next_at(2) == pytest.approx(3)
+    assert [each.blocked_for for each in line.governor.decide(5)] == [None], "its turn has come by then"
+
+
 def test_channels_of_long_ago_are_forgotten_but_not_what_was_learned() -> None:
     line = Counter()
     refused = line.ask("chat.postMessage", channel="C-learned")

@@ -76,6 +76,14 @@ def test_refused_the_second_time_it_was_applied_the_first() -> None:
     play(story, {POST: ["timeout!", "message_not_in_streaming_state"]})
 
 
+def test_refused_for_another_reason_the_first_may_have_been_applied_all_the_same() -> None:
+    async def story(scene: Scene, line: Line) -> None:
+        failed = Failed(Fault.WRONG_CALL, "invalid_blocks", in_doubt=True)
+        assert await repeated(line, POST, said(scene), done=Fault.SEALED) == failed
+
+    play(story, {POST: ["timeout!", "invalid_blocks"]})
+
+
 def test_a_long_thread_is_read_page_by_page() -> None:
     async def story(scene: Scene, line: Line) -> None:
         for number in range(450):

@@ -115,7 +115,8 @@ def test_a_card_that_could_not_be_closed_is_closed_at_the_end() -> None:
         await settling.sweep([])
         assert not message.book.is_open
 
-    scene = play(story, {APPEND: ["message_not_in_streaming_state"], UPDATE: ["block_mismatch", None]})
+    faults = {APPEND: ["message_not_in_streaming_state"], UPDATE: ["block_mismatch", "block_mismatch", None]}
+    scene = play(story, faults)
     assert not scene.only().plan_failed
     assert [task.status for task in scene.only().tasks] == ["complete"]
 
@@ -179,3 +180,15 @@ def test_an_edit_is_looked_at() -> None:
         assert not await settling.is_shown(message, "Three.")
 
     play(story, {REPLIES: [None, None, "missing_scope"]})
+
+
+def test_a_message_that_is_written_anew_to_close_its_cards_loses_the_text_in_doubt() -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        message.book.want([Card("a", "A", CardState.RUNNING)])
+        await streams.send(message, Write("One. ", message.book.unsent()))
+        await streams.send(message, Write("Two. "))
+        stands, failed = await settling.settle(message, [])
+        assert (stands, failed, scene.only().text) == (False, None, "One. ")
+
+    for entry in ("internal_error", "internal_error!"):
+        play(story, {APPEND: [entry], STOP: ["message_not_in_streaming_state"]})

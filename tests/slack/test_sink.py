@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from slack_bot.errors import SlackError
 from slack_bot.playground.workspace import SeenMessage
 from slack_bot.slack.orders import Batch, Ending, Written
+from slack_bot.slack.sink import STILL_WORKING
 from slack_bot.slack.surface import Memory
 from slack_bot.tools import virtual
 from slack_bot.turn.actions import Card, CardState
@@ -830,6 +831,37 @@ def test_a_status_stands_until_the_answer_begins_and_never_beside_it() -> None:
 
     scene = play(story)
     assert scene.methods() == [STATUS, START, STOP]
+
+
+def test_where_a_message_ended_by_its_age_a_status_tells_that_work_goes_on() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("", (SEARCH,)))
+        await asyncio.sleep(scene.sink.due() or 0)
+        await scene.sink.tend()
+        await asyncio.sleep(0.5)
+        assert (line(scene), len(scene.thread())) == (STILL_WORKING, 1)
+        for _ in range(4):
+            await asyncio.sleep(90)
+            await scene.sink.keep_status()
+            await asyncio.sleep(0.5)
+            assert line(scene) == STILL_WORKING
+        await scene.sink.show_status("is waiting...")
+        await asyncio.sleep(1.5)
+        assert line(scene) == "is waiting..."
+        if more:
+            await scene.sink.write(Batch("Found."))
+            assert line(scene) is None
+            await scene.sink.show_status("is late...")
+            await asyncio.sleep(1.5)
+            assert line(scene) is None
+        await scene.sink.finish(ANSWERED)
+        assert line(scene) is None
+
+    for more in (True, False):
+        scene = play(story)
+        assert scene.thread()[-1].extras == FEEDBACK
+        assert scene.workspace.session("C1", scene.root) == "active"
+        assert len(scene.thread()) == (2 if more else 1)
 
 
 def test_a_status_is_kept_over_a_long_silence() -> None:

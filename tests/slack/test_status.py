@@ -153,3 +153,29 @@ def test_a_limit_drops_that_one_and_the_next_is_sent() -> None:
         (0.0, "a"),
         (2.0, "b"),
     ]
+
+
+def test_below_a_message_that_is_over_it_may_stand_again() -> None:
+    async def story(scene: Scene, line: StatusLine) -> None:
+        line.reopen(forget=True)  # nothing was closed
+        line.show("a")
+        await asyncio.sleep(5)
+        await line.close()
+        line.show("ignored")
+        line.reopen(forget=True)
+        line.show("a")
+        await asyncio.sleep(5)
+        await line.clear()
+
+    assert told(story)[1] == [(0.0, "a"), (5.0, "a"), (10.0, "")]
+
+
+def test_where_slack_refused_it_once_it_is_not_tried_again() -> None:
+    async def story(scene: Scene, line: StatusLine) -> None:
+        line.show("a")
+        await asyncio.sleep(5)
+        line.reopen(forget=True)
+        line.show("b")
+        await asyncio.sleep(5)
+
+    assert told(story, {"assistant.threads.setStatus": ["missing_scope"]})[1] == [(0.0, "a")]

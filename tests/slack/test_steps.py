@@ -43,3 +43,9 @@ def test_no_form_is_tried_for_ever_and_no_message_is_opened_in_vain() -> None:
 def test_only_where_nothing_may_be_written_any_more_does_a_turn_end() -> None:
     ends = {fault for fault in Fault if after_write(fault, opens=True, is_plain=True) in ENDS}
     assert ends == {Fault.STOPPED, Fault.NO_WRITING, Fault.GONE, Fault.DEAD}
+
+
+@pytest.mark.parametrize("fault", list(Fault))
+def test_what_may_have_been_applied_before_is_looked_at_unless_the_turn_ends(fault: Fault) -> None:
+    step = after_write(fault, opens=False, is_plain=True, in_doubt=True)
+    assert step is Step.SETTLE or (step in ENDS and step is AFTER_WRITE[fault])

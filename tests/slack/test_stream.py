@@ -145,6 +145,17 @@ def test_a_stop_is_repeated_until_it_has_an_answer() -> None:
         assert scene.workspace.session("C1", scene.root) == "suspended"
 
 
+def test_a_stop_that_may_have_been_slacks_own_leaves_its_cards_to_be_closed() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ", RUNNING)
+        failed = await streams.stop(message, Close.DONE)
+        assert isinstance(failed, Failed)
+        assert (failed.fault, message.is_open) == (Fault.SEALED, False)
+        assert message.book.closing(Close.DONE)
+
+    play(story, {STOP: ["timeout", "message_not_in_streaming_state"]})
+
+
 def test_a_stop_is_not_repeated_for_ever() -> None:
     async def story(scene: Scene, streams: Streams, message: Message) -> None:
         await send(streams, message, "One. ")

@@ -1,0 +1,108 @@
+"""The last message of an answer is put to rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from slack_bot.slack.blocks import context
+from slack_bot.slack.chunks import Close
+from slack_bot.slack.closing import close, rest
+from slack_bot.slack.delivery import Delivery
+from slack_bot.slack.line import Line
+from slack_bot.slack.orders import Batch
+from slack_bot.slack.surface import Memory
+from slack_bot.tools import virtual
+from slack_bot.turn.actions import Card, CardState
+from tests.slack.scene import Scene
+
+START, APPEND, STOP, UPDATE = "chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update"
+UNDER = [context("under")]
+CARD = Card("a", "Search", CardState.RUNNING)
+Story = Callable[[Scene, Delivery], Coroutine[Any, Any, None]]
+
+
+def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
+    async def go() -> Scene:
+        scene = Scene(faults, **settings)
+        await story(scene, Delivery(Line(scene.api), scene.place, scene.settings, scene.clock, Memory()))
+        return scene
+
+    return virtual.run(go())
+
+
+async def write(delivery: Delivery, text: str, *cards: Card) -> None:
+    delivery.take(Batch(text, cards))
+    await delivery.advance()
+
+
+def test_what_belongs_under_it_goes_with_the_stop() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ", CARD)
+        assert await close(delivery, UNDER, Close.FAILED, "suspended")
+        assert await close(delivery, UNDER, Close.FAILED)
+
+    scene = play(story)
+    assert scene.methods() == [START, STOP]
+    assert (scene.only().extras, scene.only().tasks[0].status) == (("under",), "error")
+    assert scene.workspace.session("C1", scene.root) == "suspended"
+
+
+def test_there_is_nothing_to_put_to_rest() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        assert not await close(delivery, UNDER, Close.DONE)
+
+    assert play(story).methods() == []
+
+
+def test_a_stream_that_is_over_is_written_anew() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ", CARD)
+        assert await close(delivery, UNDER, Close.DONE)
+
+    for error in ("message_not_in_streaming_state", "invalid_blocks"):
+        scene = play(story, {STOP: [error, None]})
+        assert (scene.only().text, scene.only().extras) == ("One. ", ("under",))
+        assert scene.only().tasks[0].status == "complete"
+
+
+def test_refused_everywhere_it_stands_nowhere() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        assert not await close(delivery, UNDER, Close.DONE)
+
+    assert play(story, {STOP: ["invalid_blocks", None], UPDATE: ["cant_update_message"]}).texts() == ["One. "]
+
+
+def test_a_message_that_is_gone_is_left_alone() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        assert not await close(delivery, UNDER, Close.DONE)
+        assert delivery.is_gone
+        assert not await close(delivery, UNDER, Close.DONE)
+
+    assert play(story, {STOP: ["message_not_found"]}).methods() == [START, STOP]
+
+
+def test_an_edited_message_is_edited_once_more() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ", CARD)
+        assert await close(delivery, UNDER, Close.DONE)
+
+    message = play(story, can_stream=False).only()
+    assert (message.text, message.extras[-1], message.tasks[0].status) == ("One. ", "under", "complete")
+
+
+def test_at_rest_nothing_that_waits_is_shown() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        await write(delivery, "Two. ")
+        delivery.take(Batch("Three."))
+        await rest(delivery, Close.DONE)
+        await rest(delivery, Close.DONE)
+        assert not delivery.ledger.waiting
+
+    for faults in ({}, {APPEND: ["timeout!"]}, {STOP: ["internal_error!", None]}):
+        scene = play(story, faults)
+        assert scene.texts() == ["One. Two. "]
+        assert scene.workspace.open_streams() == []

@@ -1,0 +1,82 @@
+"""The cards of an answer over its messages."""
+
+from slack_bot.slack.message import Message
+from slack_bot.slack.plan import Plan
+from slack_bot.slack.surface import Surface
+from slack_bot.turn.actions import Card, CardState
+
+RUNNING, DONE = CardState.RUNNING, CardState.DONE
+SEARCH = Card("a", "Search", RUNNING)
+
+
+def plan() -> Plan:
+    return Plan(room=4_500, limit=256)
+
+
+def shown(of: Plan, *cards: Card, title: str = "") -> Message:
+    """A message that shows these."""
+    message = Message(Surface.NATIVE, of.book, ts="1.0", title=title)
+    of.want(cards, title)
+    message.book.confirm(message.book.unsent())
+    return message
+
+
+def test_a_title_goes_with_cards_only_and_once_a_message() -> None:
+    every = plan()
+    every.want((), "Plan")
+    assert every.unsent(None, text=True) == ((), "")
+    every.want([SEARCH], None)
+    assert every.unsent(None, text=False) == ((SEARCH,), "Plan")
+    message = shown(every, SEARCH, title="Plan")
+    assert every.unsent(message, text=True) == ((), "")
+    every.want((), "Plan, changed")
+    assert every.unsent(message, text=False) == ((), "Plan, changed")
+
+
+def test_cards_that_only_run_on_wait_for_text_or_for_news() -> None:
+    every = plan()
+    every.turn(2, shown(every, SEARCH, title="Plan"))
+    assert every.unsent(None, text=False) == ((), "")
+    assert every.unsent(None, text=True) == ((Card("a#2", "Search", RUNNING),), "Plan")
+    every.want([SEARCH], "Plan")
+    assert every.unsent(None, text=False) == ((), "")
+    every.want([Card("a", "Search", DONE)], None)
+    assert every.unsent(None, text=False) == ((Card("a#2", "Search", DONE),), "Plan")
+
+
+def test_a_card_without_room_is_news_and_so_is_one_whose_message_does_not_exist() -> None:
+    every = plan()
+    message = shown(every, SEARCH)
+    every.want([Card("b", "Read", DONE)], None)
+    every.turn(2, message)
+    assert [card.id for card in every.unsent(None, text=False)[0]] == ["a#2", "b#2"]
+    other = plan()
+    nowhere = shown(other, Card("a", "Search", DONE, details="found"))
+    nowhere.ts = None
+    other.turn(1, nowhere)
+    assert other.unsent(None, text=False)[0] == (Card("a", "Search", DONE, details="found"),)
+
+
+def test_one_call_takes_so_many_bytes_of_cards_but_always_one() -> None:
+    every = Plan(room=300, limit=256)
+    every.want([Card(str(number), "x" * 200, DONE) for number in range(8)], None)
+    cards, _ = every.unsent(None, text=False)
+    assert [card.id for card in cards] == ["0"]
+
+
+def test_what_slack_refuses_is_not_sent() -> None:
+    every = plan()
+    every.want([SEARCH], "Plan")
+    every.is_plain = True
+    assert every.unsent(None, text=True) == ((), "")
+
+
+def test_what_became_of_a_card_is_told_where_it_stood_last() -> None:
+    every = plan()
+    message = shown(every, SEARCH)
+    every.heal(message)
+    every.turn(2, message)
+    every.want([Card("a", "Search failed", CardState.ERROR), Card("b", "Read", DONE)], None)
+    every.heal(message)
+    assert message.book.wanted() == (Card("a", "Search failed", CardState.ERROR),)
+    assert not every.is_full
