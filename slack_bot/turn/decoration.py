@@ -18,7 +18,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from .markdown import Open, Standing, open_at_end
+from .markdown import Open, Standing, is_rule, open_at_end
 
 GUARDS = ("\u2060\n", "\u2060")
 """A word joiner, which nobody sees, on a line of its own or not: the message goes on without decoration."""
@@ -41,7 +41,6 @@ _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _ITEM = re.compile(r"(?P<indent> {2,})(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
 _ANY_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _BAR = re.compile(r"(?<!\\)\|")
-_RULE_LINE = re.compile(r"[|\-: \t]*-[|\-: \t]*(?:\n|\Z)")
 _LEVELS = re.compile(r"(?: *-\n)+")
 
 
@@ -89,7 +88,8 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
         is_apart = (head[:1].isspace() or head.startswith(_JOINER)) and not state.code
         return bars + marks + (_JOINER if is_apart else "")
     header = standing.open.header
-    if header and _RULE_LINE.match(standing.line + head):
+    rule, ends, _ = (standing.line + head).partition("\n")
+    if header and ends and is_rule(header, rule):
         return header.lstrip() + standing.line
     return bars or ("" if standing.line else _levels(last_line, head))
 
