@@ -309,7 +309,9 @@ class _Run:
         close = self._close
         assert close is not None
         stopped = close.outcome is Outcome.STOPPED
+        self._sink.note(self._outbox.take_cards())
         rest = "" if stopped or self._rewrite is not None else self._outbox.buffer.rest()
+        waits = self._outbox.batch(self._now())
         await self._sink.finish(
             Ending(
                 close.outcome,
@@ -318,6 +320,8 @@ class _Run:
                 note=neutralise(close.note, self._options.secrets),
                 offer_retry=close.offer_retry,
                 form=self._harmless(self._form),
+                cards=waits.cards,
+                plan_title=waits.plan_title,
             )
         )
 

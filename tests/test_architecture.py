@@ -70,6 +70,7 @@ PURE = [
     "tools/scenario.py", "tools/plain.py", "tools/framing.py", "tools/masking.py", "tools/taping.py",
     "tools/scrambling.py", "tools/scrubbing.py", "tools/timeline.py", "tools/figures.py", "tools/canvas.py",
     "tools/drawing.py", "tools/table.py", "tools/webpage.py", "tools/likeness.py", "tools/comparison.py",
+    "tools/lines.py", "tools/witness.py", "tools/seams.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {
@@ -171,7 +172,8 @@ def test_a_pure_file_touches_nothing_of_the_world(path: Path) -> None:
 
 
 STDLIB = {
-    "__future__", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime",
+    "__future__", "array", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
+    "datetime",
     "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
     "unicodedata", "urllib", "uuid", "random", "secrets",

@@ -153,7 +153,10 @@ class Pieces:
 
     def snapshot(self, texts: Iterable[tuple[str, str]]) -> Grown | Changed | None:
         """The pieces are now these; a piece that is not named stays, unless it comes under a new name."""
-        named = [(key, text[: self.budget]) for key, text in texts]
+        named = list(texts)
+        if sum(len(text) for _, text in named) > self.budget:
+            self.overflow = True  # a text that is cut short would pass for the answer
+            return None
         for key, text in named:
             self._texts[self._known(key, text, {each for each, _ in named})] = Rope(text)
         self._size = sum(piece.size for piece in self._texts.values())

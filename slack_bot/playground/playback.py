@@ -9,11 +9,13 @@ do (facts: A2A 2.3), and whoever reads it later finds more than was sent.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
+from ..tools.lines import Lines
 from ..tools.tape import Moment, Recording, Tape
 from .snapshot import Json, Wire, is_over, last_message, task_of, wire_of, with_state
 
@@ -63,12 +65,12 @@ class Playback:
         known = self._events if breakdown is None else self._events[: breakdown.after]
         self._known = known if goes_on or cut_after is None else known[:cut_after]
         self.wire: Wire = _wire(source, self._events)
-        self._times = [t for t, _ in self._known]
+        self._times = _times(self._known)
 
     @property
     def length(self) -> float:
         """Seconds from the question to the end of the work."""
-        if self._breakdown is None and self._times == [t for t, _ in self._events]:
+        if self._breakdown is None and len(self._known) == len(self._events):
             own_end = self._source.ended if isinstance(self._source, Recording) else _last(self._source)
             return max([*self._times, own_end])
         return max([0.0, *self._times])
@@ -198,8 +200,8 @@ class Playback:
         """The message of an agent that needs no task, `t` seconds after the question."""
         return last_message(self._played(t))
 
-    def _played(self, t: float) -> list[Json]:
-        return [event for at, event in self._known if at <= t + _SLACK]
+    def _played(self, t: float) -> Iterator[Json]:
+        return (event for at, event in self._known if at <= t + _SLACK)
 
 
 # -- framing -------------------------------------------------------------------------------------------------
@@ -248,7 +250,7 @@ def framed(body: bytes) -> list[tuple[int, bytes]]:
 # -- reading captures ----------------------------------------------------------------------------------------
 
 
-def _moments(source: Tape | Recording) -> tuple[Moment, ...]:
+def _moments(source: Tape | Recording) -> Sequence[Moment]:
     return source.moments if isinstance(source, Tape) else ()
 
 
@@ -256,16 +258,48 @@ def _last(tape: Tape) -> float:
     return max((moment.t for moment in tape.moments), default=0.0)
 
 
-def _wire(source: Tape | Recording, events: list[tuple[float, Json]]) -> Wire:
+def _wire(source: Tape | Recording, events: Sequence[tuple[float, Json]]) -> Wire:
     said = source.head.get("wire") if isinstance(source, Tape) else None
     if said in ("0.3", "1.0"):
         return "1.0" if said == "1.0" else "0.3"
     return wire_of(event for _, event in events)
 
 
-def _events_of(source: Tape | Recording) -> list[tuple[float, Json]]:
+class _TapeEvents(Sequence[tuple[float, Json]]):
+    """The events among a tape's moments. Only where they stand is kept: a long tape reads them anew."""
+
+    def __init__(self, moments: Sequence[Moment], places: array[int], times: array[float]) -> None:
+        self._moments, self._places = moments, places
+        self.times = times
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[float, Json]: ...
+    @overload
+    def __getitem__(self, index: slice) -> _TapeEvents: ...
+    def __getitem__(self, index: int | slice) -> tuple[float, Json] | _TapeEvents:
+        if isinstance(index, slice):
+            return _TapeEvents(self._moments, self._places[index], self.times[index])
+        return self.times[index], self._moments[self._places[index]].event or {}
+
+
+def _times(events: Sequence[tuple[float, Json]]) -> Sequence[float]:
+    return events.times if isinstance(events, _TapeEvents) else [t for t, _ in events]
+
+
+def _events_of(source: Tape | Recording) -> Sequence[tuple[float, Json]]:
     if isinstance(source, Tape):
-        return [(moment.t, moment.event) for moment in source.moments if moment.event is not None]
+        places, times = array("Q"), array("d")
+        if isinstance(source.moments, Lines):
+            places = source.moments.events
+            return _TapeEvents(source.moments, places, array("d", map(source.moments.time, places)))
+        for place, moment in enumerate(source.moments):
+            if moment.event is not None:
+                places.append(place)
+                times.append(moment.t)
+        return _TapeEvents(source.moments, places, times)
     if "json" in source.headers.get("content-type", "").lower():
         result = _result(source.body)
         return [(source.ended, result)] if result is not None else []

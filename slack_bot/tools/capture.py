@@ -115,7 +115,7 @@ async def capture(
         raise _with_remedy(problem)
     how = "" if problem is None else f", and then: {masks.text(str(problem))}"
     count = f"{progress.events:,} events, {progress.chars:,} characters"
-    count += f", {progress.wrong:,} errors" if progress.wrong else ""
+    count += f", {progress.wrong:,} error{'s' * (progress.wrong > 1)}" if progress.wrong else ""
     progress.say(f"{count} in {tap.now():.2f} s -> {file.path}{how}")
     return 1 if problem is not None or progress.wrong else 0
 

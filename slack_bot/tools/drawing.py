@@ -8,8 +8,9 @@ grey stripes the time in which the agent sent nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log1p
 
 from .canvas import Axis, Canvas, fitted, round_ticks, text_width
@@ -214,9 +215,17 @@ def _steps(curve: Curve, axis: Axis, bottom: float, most: int, end: float) -> st
     if not curve:
         return ""
     parts = [f"M{axis.x(curve[0][0]):.1f} {bottom:.1f}"]
-    for t, size in curve:
+    for t, size in _coarse(curve, axis):
         parts.append(f"H{axis.x(t):.1f}V{bottom - _CHART * size / most:.1f}")
     return "".join([*parts, f"H{axis.x(end):.1f}"])
+
+
+def _coarse(curve: Curve, axis: Axis) -> Iterator[tuple[float, int]]:
+    """The last point of each half pixel: more cannot be seen."""
+    for (t, size), (after, _) in pairwise(curve):
+        if axis.x(after) - axis.x(t) >= 0.5 or int(2 * axis.x(after)) != int(2 * axis.x(t)):
+            yield t, size
+    yield curve[-1]
 
 
 def _marker(canvas: Canvas, axis: Axis, t: float, words: str, color: str, ys: tuple[float, float]) -> None:

@@ -80,7 +80,7 @@ def timeline(name: str, story: Story, samples: Sequence[Sample]) -> Timeline:
     """All that was to be seen, put on one axis."""
     story.settle()
     start = story.asked_at
-    visible = tuple((round(max(0.0, each.at - start), 4), len(each.visible)) for each in samples)
+    visible = tuple((round(max(0.0, each.at - start), 4), each.chars) for each in samples)
     visible = visible if any(size for _, size in visible) else ()
     produced = _thin(story.produced)
     agent = [row.t for row in story.rows if row.lane == "agent"]

@@ -6,10 +6,19 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
 from ..a2a.decode import decode
-from ..a2a.frames import Artifact, ArtifactUpdate, Metadata, Part, Snapshot, StatusUpdate
+from ..a2a.frames import (
+    Artifact,
+    ArtifactUpdate,
+    Metadata,
+    Part,
+    Reply,
+    Snapshot,
+    StatusUpdate,
+    Unknown,
+)
 from ..errors import AgentError
 from .figures import Timeline
 from .jsonfile import Json
@@ -100,6 +109,10 @@ class _Seen:
                 self._state(str(frame.state), t)
                 self._flag("final", frame.final)
                 self._metadata(frame.metadata)
+            case Reply() | Unknown():
+                pass  # a message is told by the text it becomes
+            case _:
+                assert_never(frame)
 
     def _artifact(self, t: float, artifact: Artifact, metadata: Metadata) -> None:
         sent = self.artifacts.setdefault(artifact.name or "(no name)", Sent(first=t))

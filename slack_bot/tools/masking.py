@@ -34,6 +34,8 @@ class Masks:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         worth = sorted({each for each in secrets if len(each) >= _SHORTEST}, key=len, reverse=True)
+        self.secrets = tuple(worth)
+        """The values that are known."""
         spellings = [spelling for each in worth for spelling in _spellings(each)]
         known = [re.escape(each) for each in spellings]
         self._text = re.compile("|".join([*known, *_TOKENS]), re.DOTALL)

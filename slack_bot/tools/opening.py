@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from typing import cast
 
 from ..errors import UnreadableInput
 from .framing import Splitter
 from .moments import Moment
-from .tape import Recording, Tape, read_tape
+from .tape import LONG, Recording, Tape, read_tape
 from .taping import moment_of_body, moments_of
 
 _NO_LIMIT = 1 << 40
@@ -16,7 +18,14 @@ _NO_LIMIT = 1 << 40
 
 def open_capture(path: Path, key: str | None = None) -> Tape | Recording:
     """The capture in the file at `path`. Raises UnreadableInput, as `read_tape` does."""
-    return read_tape(read_bytes(path), str(path), key)
+    try:
+        with path.open("rb") as file:
+            is_long = path.stat().st_size >= LONG
+            # a mapped file looks like its bytes, and stays mapped for as long as anybody holds it
+            data = cast(bytes, mmap(file.fileno(), 0, access=ACCESS_READ)) if is_long else file.read()
+    except OSError as error:
+        raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
+    return read_tape(data, str(path), key)
 
 
 def read_bytes(path: Path) -> bytes:

@@ -34,10 +34,12 @@ from ..store.memory import MemoryStore
 from ..turn.record import ThreadKey
 from . import virtual
 from .jsonfile import Json
+from .opening import open_capture, read_bytes
 from .plain import as_text
-from .result import Sample, Shown, as_line, make_result, visible
+from .result import Shown, as_line, visible
 from .scenario import Scenario, read_scenario
-from .tape import READS, Recording, Tape, read_tape, turns_of
+from .tape import READS, Recording, Tape, turns_of
+from .witness import Witness
 
 AGENT_URL = "http://agent.invalid/"
 
@@ -48,7 +50,7 @@ _LONGEST = 7 * 86_400.0
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: files, scenario, key, json. Returns the exit code; raises UnreadableInput."""
     scenario = read_scenario_file(args.scenario)
-    captures = [read_tape(_read(path), str(path), args.key) for path in map(Path, args.files)]
+    captures = [open_capture(path, args.key) for path in map(Path, args.files)]
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
         result = replay(capture, scenario)
@@ -98,16 +100,15 @@ def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All that was to be seen of one or more turns. Times are monotonic seconds."""
+    """All that was to be seen of one or more turns. `asked_at` is in monotonic seconds."""
 
-    facts: tuple[Fact, ...]
-    samples: tuple[Sample, ...]
+    witness: Witness
     thread: tuple[Shown, ...]
     asked_at: float
 
     def result(self) -> Json:
         """The object of `replay --json`."""
-        return make_result(self.facts, self.samples, self.thread, self.asked_at)
+        return self.witness.result(self.thread, self.asked_at)
 
 
 async def perform(
@@ -145,8 +146,7 @@ class _Performance:
         self._scenario, self._settings, self._clock = scenario, settings, clock
         self._watcher = watcher
         self._workspace = _workspace(scenario)
-        self._facts: list[Fact] = []
-        self._samples: list[Sample] = []
+        self._witness = Witness()
         self._mail = asyncio.Event()
         self._turned = asyncio.Event()
         self._counts = Counter[type]()
@@ -167,7 +167,7 @@ class _Performance:
         async with app:
             await self._remember_context(app)
             asked_at = await self._ask(app, follow_ups)
-        return Observation(tuple(self._facts), tuple(self._samples), tuple(self._thread()), asked_at)
+        return Observation(self._witness, tuple(self._thread()), asked_at)
 
     async def _remember_context(self, app: App) -> None:
         asked = self._scenario
@@ -214,7 +214,7 @@ class _Performance:
             self._workspace.stop(asked.user, asked.channel, asked.thread_ts, now=self._clock.wall())
 
     def _note(self, fact: Fact) -> None:
-        self._facts.append(fact)
+        self._witness.take(fact)
         if isinstance(fact, TurnOpened | TurnClosed):
             self._counts[type(fact)] += 1
             self._turned.set()
@@ -224,9 +224,7 @@ class _Performance:
         if change.kind == "envelope":
             self._mail.set()
             return
-        text = visible(self._thread())
-        if not self._samples or self._samples[-1].visible != text:
-            self._samples.append(Sample(self._clock.monotonic(), text))
+        self._witness.look(self._clock.monotonic(), visible(self._thread()))
 
     def _thread(self) -> list[Shown]:
         asked = self._scenario
@@ -296,16 +294,9 @@ def read_scenario_file(path: str | None) -> Scenario:
     if path is None:
         return Scenario()
     try:
-        return read_scenario(_read(Path(path)).decode("utf-8-sig"), path)
+        return read_scenario(read_bytes(Path(path)).decode("utf-8-sig"), path)
     except UnicodeDecodeError as error:
         raise UnreadableInput(f"{path}: not UTF-8 text") from error
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
 
 
 def accept_any_script() -> None:

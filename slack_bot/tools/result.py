@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed
@@ -39,10 +40,24 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The visible answer text from `at` on, in monotonic seconds."""
+    """The visible answer text from `at` on, in monotonic seconds.
+
+    `chars` is its length, `ink` that without white space. `light()` has these without the text.
+    """
 
     at: float
     visible: str
+    chars: int = -1
+    ink: int = -1
+
+    def __post_init__(self) -> None:
+        if self.chars < 0:
+            object.__setattr__(self, "chars", len(self.visible))
+            object.__setattr__(self, "ink", len(_ink(self.visible)))
+
+    def light(self) -> Sample:
+        """The same without the text."""
+        return Sample(self.at, "", self.chars, self.ink)
 
 
 def visible(messages: Iterable[Shown]) -> str:
@@ -51,9 +66,16 @@ def visible(messages: Iterable[Shown]) -> str:
 
 
 def make_result(
-    facts: Sequence[Fact], samples: Sequence[Sample], thread: Sequence[Shown], asked_at: float
+    facts: Sequence[Fact],
+    samples: Sequence[Sample],
+    thread: Sequence[Shown],
+    asked_at: float,
+    counted: Mapping[str, int] = MappingProxyType({}),
 ) -> Json:
     """The result of one turn that was asked at `asked_at`, in monotonic seconds.
+
+    `counted` are events of the agent by kind, besides those among the facts. Of the samples, only the last
+    one before the end needs its text.
 
     `longest_gap` is the longest time between two growths of the visible text, from the first visible text to
     the last; `live_share` the part of the final text's characters (white space apart) that stood there,
@@ -62,7 +84,7 @@ def make_result(
     """
     closed = next((fact for fact in reversed(facts) if isinstance(fact, TurnClosed)), None)
     decided = [fact for fact in facts if isinstance(fact, Decided) and not fact.late]
-    first_answer = next((fact.at for fact in decided if _is_answer(fact.event)), None)
+    first_answer = next((fact.at for fact in decided if is_answer(fact.event)), None)
     text = visible(thread)
     growths = _growths(samples) if text.strip() else []  # what was taken away again never was the answer
     return {
@@ -78,7 +100,7 @@ def make_result(
         "first_visible": _since(growths[0] if growths else None, asked_at),
         "longest_gap": _longest_gap(growths),
         "live_share": _live_share(decided, samples, text),
-        "events": dict(sorted(Counter(f.kind for f in facts if isinstance(f, AgentEvent)).items())),
+        "events": dict(sorted((Counter(counted) + Counter(_kinds(facts))).items())),
         "dropped": {"late": closed.late if closed else 0},
         "latches": dict(closed.latches) if closed else {},
     }
@@ -89,11 +111,17 @@ def as_line(result: Json) -> str:
     return json.dumps(result, ensure_ascii=True, separators=(", ", ": "))
 
 
-def _is_answer(event: object) -> bool:
+def _kinds(facts: Iterable[Fact]) -> Iterator[str]:
+    return (fact.kind for fact in facts if isinstance(fact, AgentEvent))
+
+
+def is_answer(event: object) -> bool:
+    """`event` brings answer text."""
     return isinstance(event, AnswerText | AnswerReplaced | FinalAnswer)
 
 
-def _is_end(event: object) -> bool:
+def is_end(event: object) -> bool:
+    """After `event` no more answer text is awaited."""
     return isinstance(event, FinalAnswer | TaskEnded | StreamEnded)
 
 
@@ -135,7 +163,7 @@ def _since(at: float | None, start: float) -> float | None:
 def _growths(samples: Sequence[Sample]) -> list[float]:
     times, longest = [], 0
     for sample in samples:
-        if (size := len(_ink(sample.visible))) > longest:
+        if (size := sample.ink) > longest:
             longest = size
             times.append(sample.at)
     return times
@@ -152,7 +180,7 @@ def _live_share(decided: Sequence[Decided], samples: Sequence[Sample], text: str
     final = _ink(text)
     if not final:
         return None
-    end = next((fact.at for fact in decided if _is_end(fact.event)), None)
+    end = next((fact.at for fact in decided if is_end(fact.event)), None)
     early = ""
     for sample in samples:
         # what was shown in the same instant may have been shown because of the end

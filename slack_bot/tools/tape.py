@@ -8,12 +8,13 @@ read says why in one sentence with its name and, where there is one, the line.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import UnreadableInput
 from .jsonfile import Json, load_json
+from .lines import Lines
 from .moments import RESULT_KEYS, Items, Moment, caipe_end
 from .recording import Recording, looks_raw, read_recording
 
@@ -21,6 +22,8 @@ __all__ = ["Json", "Moment", "Recording", "Tape", "read_tape", "write_tape"]
 
 FORMAT = "slack-bot-tape"
 VERSION = 1
+LONG = 4 * 1024 * 1024
+"""Bytes from which on a tape is read line by line whenever its moments are asked for (`lines`)."""
 READS = ("convention", "answer_from")
 """Settings that say how an answer is read; a tape's head may name them."""
 
@@ -30,7 +33,7 @@ class Tape:
     """A whole stream. `head` has `format`, `version`, and where known agent, wire, question, captured_at."""
 
     head: Json
-    moments: tuple[Moment, ...]
+    moments: Sequence[Moment]
 
 
 def read_tape(data: str | bytes, name: str, key: str | None = None) -> Tape | Recording:
@@ -40,6 +43,9 @@ def read_tape(data: str | bytes, name: str, key: str | None = None) -> Tape | Re
         UnreadableInput: not a format we know, truncated, binary, empty, or `key` is missing or wrong.
     """
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if len(raw) >= LONG and (long := _read_long(raw, name, key)) is not None:
+        return long
+    raw = raw[:]  # a mapped file becomes its bytes
     if not raw.strip():
         raise UnreadableInput(f"{name}: the file is empty")
     if looks_raw(raw) and b"\0" not in raw:
@@ -68,6 +74,8 @@ def as_line(row: Json) -> str:
 def turns_of(tape: Tape) -> tuple[tuple[str | None, Tape], ...]:
     """Each question of `tape` (None: not known) and what came in answer to it, in seconds from there."""
     asked = tape.head.get("question")
+    if not _has_questions(tape.moments):
+        return ((asked if isinstance(asked, str) else None, tape),)
     turns: list[tuple[str | None, float, list[Moment]]] = [
         (asked if isinstance(asked, str) else None, 0.0, [])
     ]
@@ -78,6 +86,25 @@ def turns_of(tape: Tape) -> tuple[tuple[str | None, Tape], ...]:
             _, start, moments = turns[-1]
             moments.append(replace(moment, t=round(moment.t - start, 6)) if start else moment)
     return tuple((text, Tape({**tape.head, "question": text}, tuple(rows))) for text, _, rows in turns)
+
+
+def _has_questions(moments: Sequence[Moment]) -> bool:
+    if isinstance(moments, Lines):
+        return moments.has_questions
+    return any(moment.question is not None for moment in moments)
+
+
+def _read_long(raw: bytes, name: str, key: str | None) -> Tape | None:
+    """A long tape of ours; None for everything else."""
+    try:
+        head = json.loads(raw[: raw.find(b"\n") + 1])
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        return None
+    _no_key(key, name, "a tape")
+    _check_head(head, name)
+    return Tape({"format": FORMAT, "version": VERSION, **head}, Lines(raw, name))
 
 
 def _no_key(key: str | None, name: str, what: str) -> None:

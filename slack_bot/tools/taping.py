@@ -14,6 +14,7 @@ from .framing import Piece
 from .jsonfile import Json
 from .masking import Masks
 from .moments import RESULT_KEYS, Moment
+from .seams import Seams
 from .tape import FORMAT, VERSION, as_line, row_of
 
 _QUOTED = 300
@@ -93,6 +94,7 @@ class TapeLines:
 
     def __init__(self, write: Callable[[str], None], head: Json, masks: Masks) -> None:
         self._write, self._head, self._masks = write, head, masks
+        self._seams = Seams(masks.secrets)
         self._asked: Asked | None = None
         self._verb = "ask"
         self._held: list[Moment] = []
@@ -149,6 +151,8 @@ class TapeLines:
         held, self._held = self._held, []
         for moment in held:
             self._put(moment)
+        for row in self._seams.end():
+            self._write(as_line(row))
 
     def _look(self, moment: Moment) -> None:
         """The task from the side: worth a line where it has changed."""
@@ -161,8 +165,9 @@ class TapeLines:
             self.began = True
             head = {"format": FORMAT, "version": VERSION, **self._head}
             self._write(as_line(self._masks.value(head)))
-        row = row_of(replace(moment, t=round(moment.t, _DIGITS)))
-        self._write(as_line(self._masks.value(row)))
+        row = self._masks.value(row_of(replace(moment, t=round(moment.t, _DIGITS))))
+        for ready in self._seams.push(row):
+            self._write(as_line(ready))
 
 
 class RawLines:

@@ -8,9 +8,9 @@ from the question.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, assert_never
 
 from ..a2a.decode import decode
 from ..a2a.frames import ArtifactUpdate, Frame, Reply, Snapshot, StatusUpdate
@@ -36,6 +36,10 @@ Lane: TypeAlias = Literal["agent", "decision", "slack"]
 
 EXCERPT = 120
 """Characters kept of any text."""
+EXCERPTS = 10_000
+"""Rows whose text is kept; of those after them only the size."""
+EXCERPTS = 10_000
+"""Rows whose text is kept; of those after them only the size."""
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (FinalAnswer, "result"),
@@ -107,9 +111,13 @@ class Ending:
 
 @dataclass(slots=True)
 class Story:
-    """Collects facts. `produced` is how many characters of the answer the agent had written, over time."""
+    """Collects facts. `produced` is how many characters of the answer the agent had written, over time.
+
+    `clean` takes out of an excerpt what nobody should see.
+    """
 
     asked_at: float
+    clean: Callable[[str], str] = str
     rows: list[Row] = field(default_factory=list)
     produced: list[tuple[float, int]] = field(default_factory=list)
     chars: Counter[str] = field(default_factory=Counter)
@@ -120,6 +128,8 @@ class Story:
     _decided: list[Decision] = field(default_factory=list)
     _held: int = 0
     _kinds: list[str] = field(default_factory=list)
+    _known: dict[Decision, Decision] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
 
     def take(self, fact: Fact) -> None:
         """One more fact, in the order of time."""
@@ -127,12 +137,8 @@ class Story:
             case AgentEvent():
                 self.settle()
                 name, text = _told(fact.kind, fact.raw)
-                self._open = (
-                    self._since(fact.at),
-                    name,
-                    " ".join(text[: 4 * EXCERPT].split())[:EXCERPT],
-                    len(text),
-                )
+                short = self.clean(_excerpt(text)) if len(self.rows) < EXCERPTS else ""
+                self._open = (self._since(fact.at), self._names.setdefault(name, name), short, len(text))
             case Decided():
                 self._decide(fact)
             case SlackCalled():
@@ -143,6 +149,8 @@ class Story:
             case TurnClosed():
                 self.settle()
                 self.ending = Ending(self._since(fact.at), fact.outcome, fact.reason)
+            case _:
+                assert_never(fact)
 
     def settle(self) -> None:
         """What the agent's last event led to is known: it becomes a row."""
@@ -170,6 +178,7 @@ class Story:
             fact.state,
             fact.late,
         )
+        decision = self._known.setdefault(decision, decision)  # thousands are alike
         if not fact.late:
             self._count(t, event)
         self._kinds.append(_kind(event))
@@ -255,8 +264,11 @@ def _reason(action: Any) -> str:
 def _call(fact: SlackCalled, t: float) -> Row:
     text = _words(fact.args)
     name = fact.method if fact.ok else f"{fact.method}: {fact.error}"
-    excerpt = " ".join(text[: 4 * EXCERPT].split())[:EXCERPT]
-    return Row(t, "slack", fact.method, name, excerpt, len(text), ok=fact.ok, took=round(fact.took, 4))
+    return Row(t, "slack", fact.method, name, _excerpt(text), len(text), ok=fact.ok, took=round(fact.took, 4))
+
+
+def _excerpt(text: str) -> str:
+    return " ".join(text[: 4 * EXCERPT].split())[:EXCERPT]
 
 
 def _words(args: Mapping[str, Any]) -> str:

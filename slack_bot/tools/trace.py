@@ -17,11 +17,12 @@ from pathlib import Path
 from ..clock import loop_clock
 from ..errors import UnreadableInput
 from ..observe.facts import Fact, TurnOpened
-from ..settings import Settings, load, with_overrides
+from ..settings import Settings, load, secrets_of, with_overrides
 from .addressing import is_address, settings_for
 from .drawing import draw
 from .figures import Timeline, timeline
 from .jsonfile import Json
+from .masking import Masks
 from .opening import open_capture
 from .outfile import OutFile
 from .replay import Observation, accept_any_script, emulated, observe, read_scenario_file, replayed
@@ -81,11 +82,12 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     url, text = args.targets
     if not text.strip():
         raise UnreadableInput("the question is empty; write what to ask the agent")
-    settings, note = settings_for(url, load())
+    given = load()
+    settings, note = settings_for(url, given)
     if note:
         sys.stderr.write(f"note: {note}\n")
     settings = with_overrides(settings, scenario.settings) if scenario.settings else settings
-    teller = Teller(_table(args.all))
+    teller = Teller(_table(args.all), Masks((*secrets_of(given), *secrets_of(settings))))
     seen = asyncio.run(_observed(replace(scenario, text=text), settings, teller))
     return teller.finish(url, seen)
 
@@ -105,8 +107,8 @@ def _short_name(path: str) -> str:
 class Teller:
     """A watcher that collects a story and prints its rows, each as soon as it is whole."""
 
-    def __init__(self, table: Table | None) -> None:
-        self._table = table
+    def __init__(self, table: Table | None, masks: Masks | None = None) -> None:
+        self._table, self._masks = table, masks or Masks()
         self._early: list[Fact] = []
         self._story: Story | None = None
         self._printed = 0
@@ -117,15 +119,15 @@ class Teller:
             if not isinstance(fact, TurnOpened):
                 self._early.append(fact)
                 return
-            self._story = Story(fact.at)
+            self._story = Story(fact.at, self._masks.text)
             self._print(self._table.head() if self._table else ())
         self._story.take(fact)
         self._show()
 
     def finish(self, name: str, seen: Observation) -> Timeline:
         """The timeline, and the figures printed."""
-        story = self._story or Story(seen.asked_at)
-        found = timeline(name, story, seen.samples)
+        story = self._story or Story(seen.asked_at, self._masks.text)
+        found = timeline(name, story, seen.witness.samples)
         if self._table is not None:
             self._show()
             self._print([*self._table.end(), "", figures(found.summary)])

@@ -76,7 +76,7 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
     """
     state = open_at_end("", before=standing)
     if state.fence:
-        return _fence_opener(state)
+        return _fence_opener(state, "" if standing.open.fence else standing.line)
     if state.table and (standing.line or _is_row(state.table, head)):
         return state.table.lstrip() + _cells_before(standing.line)
     if standing.line:
@@ -103,18 +103,20 @@ def _carried_fence(state: Open) -> tuple[str, str] | None:
     return (lead, run) if fits else None
 
 
-def _fence_opener(state: Open) -> str:
+def _fence_opener(state: Open, line: str) -> str:
+    """The fence again. `line`: the line that opens it, where that one was cut itself: it goes on."""
     fence = _carried_fence(state)
     if fence is None:
         return ""
     lead, run = fence
+    end = "" if line else "\n"
     quoted = lead.rfind(">") + 1
     if quoted:
-        return f"{lead[:quoted].lstrip()} {run}{state.info}\n"
+        return f"{lead[:quoted].lstrip()} {run}{state.info}{end}"
     indent = len(lead.expandtabs())
     if indent < _CODE_INDENT:
-        return f"{run}{state.info}\n"
-    return f"{_nest(indent)}{' ' * indent}{run}{state.info}\n"
+        return f"{run}{state.info}{end}"
+    return f"{_nest(indent)}{' ' * indent}{run}{state.info}{end}"
 
 
 def _carried_marks(state: Open) -> list[str]:

@@ -62,7 +62,6 @@ def test_the_budget_holds() -> None:
     assert text.put("a", "6", append=True) is None
     assert text.overflow
     assert text.whole == "12345"
-    assert Pieces(budget=2).snapshot([("a", "12345")]) == Grown("12")
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text("xy \n", max_size=4), st.booleans()), max_size=25))
@@ -201,3 +200,10 @@ def test_lines_of_their_own_become_paragraphs_only_where_they_may() -> None:
     text = pieces()
     text.put("a", "The fox", append=False)
     assert text.ending(3).endswith("fox")
+
+
+def test_a_snapshot_beyond_the_budget_is_not_cut_short_in_silence() -> None:
+    text = Pieces(budget=5)
+    assert text.snapshot([("a", "123"), ("b", "456")]) is None
+    assert text.overflow
+    assert text.whole == ""

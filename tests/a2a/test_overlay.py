@@ -165,3 +165,8 @@ def test_what_was_said_anew_is_this_turn_s_though_it_is_the_same() -> None:
     overlay.stood_before(task(artifact("same")))
     overlay.hear(chunk("same", append=False))
     assert artifacts_of(overlay.lay(task(artifact("same")))) == [("same", {})]
+
+
+def test_a_status_message_without_text_is_left_as_it_is() -> None:
+    silent = task(message=said("", "1"))
+    assert heard().lay(silent) == [silent]

@@ -51,7 +51,7 @@ class Page:
 
     Lines that only open or close a fence are not ink. `tables` are (first of the header, first behind the
     separator, end) as indexes into `ink`; `quotes` the ink's indexes that stand in quoted lines; `last_line`
-    is where the last line with ink begins; `is_open`: it ends within a fence.
+    is where the last line begins that is more than marks; `is_open`: it ends within a fence.
     """
 
     ink: str = ""
@@ -95,7 +95,7 @@ class _Reading:
         for number, line in enumerate(self._lines):
             if number:
                 self._gap += "\n"
-            if line.strip():
+            if line.strip(" \t*_~`" + _JOINER):
                 self._page.last_line = len(self._ink)
             self._line(line, self._lines[number + 1] if number + 1 < len(self._lines) else "")
         self._end_table()

@@ -71,7 +71,8 @@ def tapes(draw: st.DrawFn) -> tuple[str, Tape]:
     most = draw(st.sampled_from([1, 7, 60, 1000, 20_000]))
     size = max(most, len(text) // 150)
     parts = [text[at : at + size] for at in range(0, len(text), size)]
-    pauses = draw(st.lists(GAPS, min_size=1, max_size=5))
+    # no agent takes half a minute for a letter, and between the letters of a fence nothing can be mended
+    pauses = draw(st.lists(GAPS if size > 7 else GAPS.filter(lambda gap: gap < 5), min_size=1, max_size=5))
     now, moments = 0.1, [Moment(0.1, event=task())]
     for number in range(draw(st.integers(0, 2))):
         for event in (_tool("start", number), _tool("end", number)):

@@ -449,3 +449,71 @@ async def test_an_answer_to_the_agent_s_question_that_is_cut_does_not_tell_the_f
         assert "".join(bot.read(root)).count("First part.") == 1
         assert bot.read(root)[-1].strip() == "Second part."
         assert len(bot.agent.questions) == 2
+
+
+@on_virtual_time
+async def test_a_result_that_is_known_needs_one_look_behind_the_cut() -> None:
+    final = chunk("All of it.")
+    final["artifact"] = {**final["artifact"], "artifactId": "f", "name": "final_result"}
+    never_ends = Tape(
+        {"wire": "0.3"}, (Moment(0.1, event=task()), Moment(0.2, event=final), Moment(0.3, end="cut"))
+    )
+    async with whole_bot(never_ends) as bot:
+        began, root = bot.now, await bot.ask("hi")
+        await bot.idle()
+        assert (bot.read(root), bot.ends) == (["All of it."], ["answered"])
+        assert asked(bot) == ["message/stream", "tasks/get"]
+        assert bot.now - began < 2
+
+
+@on_virtual_time
+async def test_a_task_that_has_become_too_long_is_told() -> None:
+    tape = answer("one two three " + "word " * 500, seconds=5)
+    async with whole_bot(tape, cut_after=3, max_turn_chars=1000) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.ends == ["failed"]
+        assert "too long" in str(bot.thread(root)[-1].blocks)
+
+
+@on_virtual_time
+async def test_a_task_that_cannot_be_read_before_its_question_is_answered_is_answered_all_the_same() -> None:
+    class NoTasks(httpx.AsyncBaseTransport):
+        def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+            self.inner = inner
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            if b"tasks/get" in request.content:
+                return httpx.Response(500)
+            return await self.inner.handle_async_request(request)
+
+    async with whole_bot(question("Which one?"), answer("That one."), through=NoTasks) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await bot.ask("that", thread_ts=root)
+        await bot.idle()
+        assert bot.ends == ["asked", "answered"]
+        assert bot.read(root)[-1] == "That one."
+
+
+@on_virtual_time
+async def test_a_stop_does_not_wait_for_an_agent_that_does_not_say_what_became_of_the_task() -> None:
+    class Slow(httpx.AsyncBaseTransport):
+        """Takes its time to say how a task stands."""
+
+        def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+            self.inner = inner
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            if b"tasks/get" in request.content:
+                await asyncio.sleep(25)
+            return await self.inner.handle_async_request(request)
+
+    async with whole_bot(answer("one two three", seconds=60), cut_after=2, through=Slow) as bot:
+        began = bot.now
+        await bot.ask("hi")
+        await asyncio.sleep(5)
+        stop(bot)
+        await bot.idle()
+        assert (bot.ends, asked(bot)[-1]) == (["stopped"], "tasks/cancel")
+        assert bot.now - began < 6

@@ -93,6 +93,20 @@ def test_a_card_that_works_on_in_silence_takes_no_messages_of_its_own() -> None:
     assert (scene.only().plan_title, extras(scene)) == ("Plan", [("under",)])
 
 
+def test_how_a_card_ended_is_told_where_it_stands_if_nothing_else_follows() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "", Card("a", "Search", RUNNING, details="one "))
+        await asyncio.sleep(240)
+        await delivery.advance()
+        delivery.take(Batch("", (Card("a", "Search failed", CardState.ERROR, details="two"),)))
+        await end(delivery)
+
+    scene = play(story)
+    (task,) = scene.only().tasks
+    assert (task.title, task.status, task.details) == ("Search failed", "error", "one two")
+    assert extras(scene) == [("under",)]
+
+
 def test_a_card_that_changed_is_news() -> None:
     changed = [
         Card("a", "Search", DONE),

@@ -66,6 +66,13 @@ def test_what_was_sent_and_how_it_was_marked() -> None:
     assert (found.name, found.question, found.wire, found.visible) == ("mine", "What?", "0.3", "Hi.")
 
 
+def test_what_says_nothing_is_not_counted() -> None:
+    message = {"kind": "message", "role": "agent", "parts": [{"kind": "text", "text": "Hi."}]}
+    bare = {"kind": "artifact-update", "artifact": {"artifactId": "a", "parts": []}}
+    found = profile(Tape({}, (Moment(0.0, event=message), Moment(1.0, event=bare))), drawn(), RESULT)
+    assert (list(found.artifacts), found.flags, found.parts) == (["(no name)"], {}, {})
+
+
 def test_an_empty_tape_has_a_profile() -> None:
     found = profile(Tape({}, ()), drawn(), {"visible": "", "thread": []})
     assert (found.wire, found.artifacts, found.flags, found.states) == ("not known", {}, {}, ())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.errors import UnreadableInput
-from slack_bot.tools.opening import open_capture, taped
+from slack_bot.tools.opening import open_capture, read_bytes, taped
 from slack_bot.tools.recording import Recording
 from slack_bot.tools.replay import replay
 from slack_bot.tools.tape import Tape
@@ -42,5 +42,8 @@ def test_a_refusal_becomes_a_comment() -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableInput, match="nothing: No such file"):
+        read_bytes(tmp_path / "nothing")
+    assert read_bytes(CAPTURES / "a2asdk130_chunks.txt")
     with pytest.raises(UnreadableInput, match="nothing: No such file"):
         open_capture(tmp_path / "nothing")

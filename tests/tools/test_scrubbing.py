@@ -142,6 +142,16 @@ def test_files_numbers_errors_and_what_is_no_event() -> None:
     assert (after[2].raw or "").startswith('event: error\ndata: {"')
 
 
+def test_odd_parts_are_left_in_their_places() -> None:
+    parts = ["odd", {"kind": "data", "data": 1}, {"kind": "text", "text": "Maya"}]
+    event = {"kind": "artifact-update", "artifact": {"name": "answer", "parts": parts}}
+    (found,) = scrubbed(Tape({}, (Moment(0.0, event=event),))).moments
+    assert found.event is not None
+    shown = found.event["artifact"]["parts"]
+    assert (shown[1], len(shown[2]["text"])) == (parts[1], 4)
+    assert "Maya" not in repr(found)
+
+
 def test_short_ids_do_not_run_into_each_other() -> None:
     events = tuple(Moment(0.0, event={"kind": "task", "id": str(n)}) for n in range(30))
     ids = [moment.event["id"] for moment in scrubbed(Tape({}, events)).moments if moment.event]

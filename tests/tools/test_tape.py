@@ -301,4 +301,4 @@ def test_a_tape_of_several_questions_is_one_tape_a_question() -> None:
     assert one.moments == moments[:2]
     assert two.moments == (Moment(0.5, event=DONE), Moment(1.0, end="cut"))
     assert two.head == {"question": "and then?", "wire": "0.3"}
-    assert turns_of(Tape({}, ())) == ((None, Tape({"question": None}, ())),)
+    assert turns_of(Tape({}, ())) == ((None, Tape({}, ())),)

@@ -100,6 +100,11 @@ def test_the_task_from_the_side_has_a_line_where_it_changed() -> None:
     assert tape.moments[-1].event == done
 
 
+def test_a_row_that_waits_for_the_rest_of_a_secret_is_written_in_the_end() -> None:
+    tape = tape_of(FIRST, {"event": {**TASK, "history": [{"parts": [{"text": "he hunt"}]}]}})
+    assert "he hunt" in repr(tape.moments[0].event)
+
+
 def test_secrets_are_not_in_it() -> None:
     tape = tape_of(FIRST, {"event": {**TASK, "metadata": {"x": "the hunter2 token"}}}, {"comment": "hunter2"})
     assert "hunter2" not in repr(tape)

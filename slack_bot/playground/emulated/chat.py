@@ -19,6 +19,7 @@ def post(state: State, args: Json, now: float) -> Json:
     sent = _new(state, channel, root, now)
     sent.body, sent.blocks, sent.metadata = body, _kept_blocks(state, args), metadata(state, args)
     sent.is_markdown = "markdown_text" in args
+    blockkit.take_cards(sent)
     if root is not None:
         state.thread(channel.id, root).status = ""
     state.add(sent)
