@@ -20,6 +20,7 @@ from . import __version__
 from .errors import BotError, SettingsError, UnreadableInput
 
 _PROGRAM = "slack-bot"
+_MODES = ("hybrid", "marker", "structured")
 
 Verb = Callable[[argparse.Namespace], int]
 _Verbs: TypeAlias = "argparse._SubParsersAction[_Parser]"
@@ -61,7 +62,11 @@ def parser() -> argparse.ArgumentParser:
     )
     play.add_argument("--host", default="127.0.0.1", help="address of the page (default: %(default)s)")
     play.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
-    play.add_argument("--pace", type=float, default=None, help="tokens a second the agent writes; 0: at once")
+    _add_agent_options(play)
+    agent = _verb(verbs, "agent", _agent, "serve the reference agent alone, to be asked by any A2A client")
+    agent.add_argument("--host", default="127.0.0.1", help="address to serve on (default: %(default)s)")
+    agent.add_argument("--port", type=int, default=8001, help="port to serve on (default: %(default)s)")
+    _add_agent_options(agent)
 
     run = _verb(verbs, "run", _run, "run the bot against Slack and the agent of the settings")
     run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
@@ -81,6 +86,14 @@ def parser() -> argparse.ArgumentParser:
     _add_compare(verbs)
     _add_conform(verbs)
     return top
+
+
+def _add_agent_options(verb: argparse.ArgumentParser) -> None:
+    """What may be said of the reference agent on the command line, in place of its settings."""
+    verb.add_argument("--pace", type=float, default=None, help="tokens a second the agent writes; 0: at once")
+    verb.add_argument(
+        "--mode", choices=_MODES, default=None, help="how the agent marks its answer (default: hybrid)"
+    )
 
 
 def _add_capture(verbs: _Verbs) -> None:
@@ -154,7 +167,7 @@ def _add_conform(verbs: _Verbs) -> None:
     conform.add_argument(
         "--only", metavar="CASE", action="append", default=[], help="this case only (repeat for more)"
     )
-    conform.add_argument("--mode", metavar="MODE", help="how the playground's agent answers")
+    conform.add_argument("--mode", choices=_MODES, help="how the playground's agent marks its answer")
     conform.add_argument(
         "--report",
         metavar="FILE",
@@ -176,6 +189,7 @@ def _add_conform(verbs: _Verbs) -> None:
 
 _EXAMPLES = {
     "play": "slack-bot play --port 9000",
+    "agent": "slack-bot agent --mode marker --port 8001",
     "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
     "replay": "slack-bot replay export.json --json",
     "capture": "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl",
@@ -198,15 +212,20 @@ def _verb(verbs: _Verbs, name: str, verb: Verb, about: str) -> argparse.Argument
 
 
 def _play(args: argparse.Namespace) -> int:
-    with _playground():
+    with _agent_wanted():
         from .playground import serve
-
     return int(serve.main(args))
 
 
+def _agent(args: argparse.Namespace) -> int:
+    with _agent_wanted():
+        from .playground import alone
+    return int(alone.main(args))
+
+
 @contextmanager
-def _playground() -> Iterator[None]:
-    """Inside, the playground's agent is imported, which needs more than the bot does."""
+def _agent_wanted() -> Iterator[None]:
+    """Inside, the playground's agent is imported; BotError, with the remedy, where it is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -241,7 +260,7 @@ def _compare(args: argparse.Namespace) -> int:
 def _conform(args: argparse.Namespace) -> int:
     from .tools import conform
 
-    with _quiet(), _playground():
+    with _quiet(), _agent_wanted():
         return int(conform.main(args))
 
 
