@@ -31,9 +31,9 @@ def _shown_soon(seen: Measures, params: Params) -> Verdict:
 
 
 def _never_lags(seen: Measures, params: Params) -> Verdict:
-    if not seen.produced:
+    if not seen.written:
         return Verdict(None, "the agent wrote no answer")
-    longest = lag(seen.produced, seen.visible, seen.summary.end, int(params["but"]))
+    longest = lag(seen.written, seen.visible, seen.summary.end, int(params["but"]))
     return Verdict(
         longest <= params["within"],
         f"at most {longest:.2f} s between writing and showing, {params['but']:g} characters apart",
