@@ -60,7 +60,7 @@ class LocalTurns:
             yield from self._said(move)
             if self._awaited or isinstance(move, AskBack):
                 return
-        if self._draft:
+        if self._draft and not has_called:
             yield from self._respond(Response("".join(self._draft)))
 
     def _next(self, result: ToolResult | None) -> Move | None:
@@ -81,7 +81,8 @@ class LocalTurns:
             case Pause(seconds):
                 yield Silence(seconds)
             case ShowPlan(steps):
-                yield Silence(tokens=self.PLANNING if self._plans_itself else 0)
+                if self._plans_itself:
+                    yield Silence(tokens=self.PLANNING)
                 todos = [{"title": each.title, "agent": each.agent, "status": each.status} for each in steps]
                 yield from self._called(PLAN, {"todos": todos})
             case CallTool(tool, argument):

@@ -93,19 +93,18 @@ class Run:
         returned: list[Returned] = []
         for _ in range(_MOST_MESSAGES):
             heard = await self._listen(self._talk.turn(returned))
-            if heard.response is not None:
-                await self._responded(heard.response)
-                return
-            if not heard.calls:
+            if not heard.calls and heard.response is None:
                 await self._said_all()
                 return
-            await self._show_plans(heard)
             returned = []
             for call in heard.calls:
                 if call.tool == ASK:
                     await self._ask(call)
                     return
                 returned.append(Returned(call, await self._call(call)))
+            if heard.response is not None:
+                await self._responded(heard.response)
+                return
             await self._tell(self._gate.border())
         raise ModelFailed("The model called tools for ever and gave no answer.")
 
@@ -123,6 +122,7 @@ class Run:
                     pass
                 case _:
                     assert_never(said)
+        await self._show_plans(heard)
         return heard
 
     async def _grow(self, heard: _Heard, name: str, tool: str, arguments: str) -> None:
@@ -139,6 +139,7 @@ class Run:
     async def _compose(self, heard: _Heard, arguments: str) -> None:
         if heard.response is None:
             heard.response = ResponseReader()
+            await self._show_plans(heard)
             await self._telling.announce(COMPOSING, "✍️ Composing answer...\n")
         if (text := heard.response.feed(arguments)) and not heard.response.asks:
             await self._telling.say(Piece(text, Voice.ANSWER))
