@@ -347,6 +347,8 @@ class _Run:
         gone = self._gone.is_set() or self._sink.is_gone
         close = self._close
         outcome = Outcome.GONE if gone or close is None else close.outcome
+        if outcome is Outcome.ANSWERED and self._sink.is_stopped:
+            outcome = Outcome.STOPPED  # while the last of it was written
         reason = "the thread was deleted" if outcome is Outcome.GONE else (close.reason if close else None)
         waits = outcome is Outcome.ASKED and self._reader.waits_for_human
         result = TurnResult(

@@ -81,6 +81,11 @@ class Sink:
         return self._delivery.is_gone
 
     @property
+    def is_stopped(self) -> bool:
+        """The human stopped it: what stands may not be all."""
+        return self._line.is_hushed or self._delivery.ended is Written.STOPPED
+
+    @property
     def begins(self) -> bool:
         """The next write begins a message."""
         return self._delivery.begins

@@ -103,7 +103,7 @@ def lay_line(waiting: str, before: Standing, used: int, limits: Limits) -> Laid 
 
 
 def _may_be_header(waiting: str, at: int, before: Standing) -> bool:
-    """The line that ends at `at` is a table's header row if a separator row follows, and that is not known."""
+    """The line that ends at `at` is a table's header row if a separator row follows: not known yet."""
     return "\n" not in waiting[at:] and bool(before.then(waiting[:at]).open.header)
 
 

@@ -172,7 +172,7 @@ class _Comparison:
     def __init__(self, answer: Page, *, whole: bool, closed: bool) -> None:
         self._answer, self._whole, self._closed = answer, whole, closed
         self._at = 0
-        self._torn: list[tuple[int, int]] = []  # tables whose header row was cut in two: they read as text
+        self._torn: list[tuple[int, int, int]] = []  # tables from where their header row was cut in two
 
     def run(self, pages: Sequence[Page]) -> Finding | None:
         answer, whole = self._answer, self._whole
@@ -188,16 +188,36 @@ class _Comparison:
         return None
 
     def _take(self, number: int, page: Page, is_last: bool) -> Finding | None:
-        skip, length = max(
-            ((skip, self._common(page, skip)) for skip in self._openers(page)), key=lambda both: sum(both)
-        )
+        fits = [(skip, self._common(page, skip)) for skip in self._openers(page)]
+        most = max(sum(each) for each in fits)
+        findings = [self._read(number, page, *each, is_last=is_last) for each in fits if sum(each) == most]
+        finding = None if None in findings else findings[0]
+        best = [each for each in fits if sum(each) == most][findings.index(finding)]
+        self._go_on(*best)
+        return finding
+
+    def _read(self, number: int, page: Page, skip: int, length: int, *, is_last: bool) -> Finding | None:
+        """What is wrong with a page whose first `skip` characters were added; the next `length` match."""
         left = page.ink[skip + length :]
         if left and not self._closes(left, self._at + length, is_last=is_last):
             return self._differs(number, page, skip + length, self._at + length)
+        return self._shape(number, page, skip, self._at, length)
+
+    def _go_on(self, skip: int, length: int) -> None:
         at, self._at = self._at, self._at + length
-        if not skip and length and "\n" not in self._answer.gaps[at]:
-            self._torn += [(start, end) for start, body, end in self._answer.tables if start < at < body]
-        return self._shape(number, page, skip, at, length)
+        self._torn += [
+            (max(at, start), body, end) for start, body, end in self._cut_within(at, length) if not skip
+        ]
+
+    def _cut_within(self, at: int, length: int) -> list[tuple[int, int, int]]:
+        """Tables with a header row or a separator row that is cut where these characters begin or end.
+
+        Only a fault cuts there. Half a header is none, and what follows half a separator cannot be told yet:
+        such a table reads as text.
+        """
+        gaps = self._answer.gaps
+        ends = [end for end in (at, at + length) if length and "\n" not in "".join(gaps[end : end + 1])]
+        return [table for table in self._answer.tables if any(table[0] < end < table[1] for end in ends)]
 
     def _closes(self, left: str, at: int, *, is_last: bool) -> bool:
         """Whether `left`, at the end of a page, may close what is open in the answer at `at`."""
@@ -209,7 +229,7 @@ class _Comparison:
         skips = [0]
         if at == 0:
             return skips
-        for start, body, end in answer.tables:
+        for start, body, end in (*answer.tables, *self._torn):
             header = answer.ink[start:body]
             if body <= at < end and page.ink.startswith(header):
                 skips.append(len(header))
@@ -251,7 +271,7 @@ class _Comparison:
         for here in range(length):
             one, other = answer.place[at + here], page.place[skip + here]
             if one != other and not (
-                one == _ROW and other == _TEXT and self._is_headless(page, skip, at, here)
+                one == _ROW and other == _TEXT and self._is_headless(page, skip, at, here, length)
             ):
                 return self._misplaced(number, page, skip + here, at + here)
         gaps = (answer.gaps[at + 1 : at + length], page.gaps[skip + 1 : skip + length])
@@ -262,9 +282,10 @@ class _Comparison:
             return Finding("wrong", number, why, answer.gaps[at + here], page.gaps[skip + here])
         return self._indent(number, page, skip, at) if length else None
 
-    def _is_headless(self, page: Page, skip: int, at: int, here: int) -> bool:
+    def _is_headless(self, page: Page, skip: int, at: int, here: int, length: int) -> bool:
         """A header row is one only when its separator row stands under it, whole."""
-        return skip + here >= page.last_line or any(start <= at + here < end for start, end in self._torn)
+        torn = (*self._torn, *self._cut_within(at, length))
+        return skip + here >= page.last_line or any(start <= at + here < end for start, _, end in torn)
 
     def _misplaced(self, number: int, page: Page, here: int, at: int) -> Finding:
         names = {_TEXT: "text", _ROW: "a row"}
