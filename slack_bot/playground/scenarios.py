@@ -4,8 +4,8 @@
 knows nothing of A2A, nor of tokens: `reference/local.py` says its moves as a language model would.
 
 Questions about what the library knows are answered from it, with tools; a page that a question names as
-`@page.md` is read too. A few first words ask for something
-special, so that every way an answer can go may be tried by hand: `fail`, `slow`, `long 8000`, `unicode 8000`.
+`@page.md` is read too. A few first words ask for something special, so that every way an answer can go may be
+tried by hand: `fail`, `slow`, `long 8000`, `unicode 8000`.
 """
 
 from __future__ import annotations

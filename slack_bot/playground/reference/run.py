@@ -80,6 +80,7 @@ class Run:
         self._mode = mode
         self._structured = structured
         self._gate = Gate(marked=mode is not Mode.STRUCTURED)
+        self._reader: ResponseReader | None = None
 
     async def carry_out(self) -> None:
         """Go on until there is an answer, a question or a failure, and tell it."""
@@ -87,6 +88,7 @@ class Run:
             await self._carry_out()
         except ModelFailed as failed:
             await self._tell(self._gate.end())
+            await self._last_word()
             await self._telling.fail(str(failed))
 
     async def _carry_out(self) -> None:
@@ -138,7 +140,7 @@ class Run:
 
     async def _compose(self, heard: _Heard, arguments: str) -> None:
         if heard.response is None:
-            heard.response = ResponseReader()
+            heard.response = self._reader = ResponseReader()
             await self._show_plans(heard)
             await self._telling.announce(COMPOSING, "✍️ Composing answer...\n")
         if (text := heard.response.feed(arguments)) and not heard.response.asks:
@@ -178,10 +180,13 @@ class Run:
         response = wrapped(answer) if self._mode is Mode.HYBRID else None
         await self._finish(response, answer)
 
-    async def _responded(self, reader: ResponseReader) -> None:
-        rest = reader.end()
-        if rest and not reader.asks:
+    async def _last_word(self) -> None:
+        """What waits in a response for the end of its word."""
+        if self._reader is not None and (rest := self._reader.end()) and not self._reader.asks:
             await self._telling.say(Piece(rest, Voice.ANSWER))
+
+    async def _responded(self, reader: ResponseReader) -> None:
+        await self._last_word()
         response, streamed = reader.response(), "" if reader.asks else reader.content
         if response is not None and (response.require_user_input or response.fields):
             await self._telling.ask(response.content, self._hands.middleware.fields(response.fields))

@@ -26,7 +26,7 @@ class Kept(EventQueue):
         return [each for each in self.updates if each.artifact.name == name]
 
     def told(self) -> list[tuple[str, str]]:
-        """Text by its flag, joined where neighbours share it; every other artifact by name and description."""
+        """Text by its flag, joined where neighbours share it; other artifacts by name and description."""
         found: list[tuple[str, str]] = []
         for each in self.updates:
             artifact = each.artifact
@@ -51,6 +51,6 @@ class Kept(EventQueue):
         return part.text or MessageToDict(part.data)
 
     @property
-    def statuses(self) -> list[tuple["TaskState.ValueType", str]]:
+    def statuses(self) -> list[tuple[TaskState.ValueType, str]]:
         found = [each.status for each in self.events if isinstance(each, TaskStatusUpdateEvent)]
         return [(each.state, each.message.parts[0].text if each.message.parts else "") for each in found]

@@ -1,4 +1,5 @@
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ N, A, U = Voice.NARRATION, Voice.ANSWER, Voice.UNMARKED
 Told = list[tuple[str, Any]]
 CALL = "call"
 
-# Where we answer otherwise than the original's gate, and why. Each is a defect of the original (facts: CAIPE 6), or
+# Where we answer otherwise than the original's gate, and why: a defect of the original (facts: CAIPE 6), or
 # the same text told sooner.
 CORRECTED: dict[str, Told] = {
     "MG-01": [("Some thinking...", N), ("Here is the answer", A)],  # text before the marker was dropped
@@ -143,7 +144,7 @@ TEXTS = st.lists(
 
 def cut(text: str, cuts: list[int]) -> list[str]:
     places = sorted({0, len(text), *(at % (len(text) + 1) for at in cuts)})
-    return [text[a:b] for a, b in zip(places, places[1:], strict=False)]
+    return [text[a:b] for a, b in pairwise(places)]
 
 
 @given(TEXTS, st.lists(st.integers(0, 200), max_size=12))

@@ -17,7 +17,7 @@ from slack_bot.playground.reference.model import (
     Token,
     Utterance,
 )
-from slack_bot.playground.scenarios import CallTool, Narrate, Thought, Write, think
+from slack_bot.playground.scenarios import CallTool, GiveUp, Narrate, Thought, Write, think
 from slack_bot.playground.search import Library
 from slack_bot.playground.toolbox import FETCH, SEARCH, Toolbox, argument_of
 
@@ -116,6 +116,20 @@ def test_it_asks_the_human_by_the_tool_of_its_mode(mode: Mode, tool: str) -> Non
 def test_it_gives_up_with_its_reason(mode: Mode) -> None:
     with pytest.raises(ModelFailed, match="archive broke"):
         messages("fail late", mode)
+
+
+def test_structured_it_breaks_off_in_the_middle_of_its_object() -> None:
+    def thought() -> Thought:
+        yield Write("One two")
+        yield GiveUp("It broke.")
+
+    said = list[Utterance]()
+    with pytest.raises(ModelFailed, match="It broke"):
+        for each in LocalTurns(thought(), Mode.STRUCTURED).turn([]):
+            said.append(each)
+    assert "".join(each.arguments for each in said if isinstance(each, CallPart)).endswith(
+        '"content": "One two'
+    )
 
 
 def test_a_plan_of_its_own_takes_time() -> None:

@@ -138,6 +138,13 @@ def test_a_model_that_breaks_off_keeps_what_it_said(mode: Mode) -> None:
     assert queue.statuses[-1] == (FAILED, "It broke.")
 
 
+def test_a_response_that_breaks_off_keeps_its_last_word() -> None:
+    parts = [CallPart("r", RESPONSE, '{"content": "One '), CallPart("r", RESPONSE, "two th")]
+    queue, *_ = run([*parts, ModelFailed("It broke.")], mode=Mode.STRUCTURED)
+    assert queue.answer == "One two th"
+    assert queue.statuses[-1] == (FAILED, "It broke.")
+
+
 # -- tools ---------------------------------------------------------------------------------------------------
 
 
@@ -313,8 +320,8 @@ def test_no_plan_is_read_where_there_is_none(arguments: str) -> None:
 
 
 def test_what_a_plan_leaves_out_is_filled_in() -> None:
-    raw = '{"todos": [{"title": "A"}, {"title": "B", "agent": "X", "status": "completed"}, {"title": "C", "status": 7}]}'
-    assert read_plan(raw) == (
+    rows = [{"title": "A"}, {"title": "B", "agent": "X", "status": "completed"}, {"title": "C", "status": 7}]
+    assert read_plan(json.dumps({"todos": rows})) == (
         PlanStep("A", "Supervisor"),
         PlanStep("B", "X", StepStatus.DONE),
         PlanStep("C", "Supervisor"),

@@ -1,4 +1,5 @@
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from tests.playground.reference.oracle import cases
 
 # Where the deltas differ from the original's, and why; the text is the same.
 CORRECTED = {
-    # a chunk that ends in a lone backslash could not be parsed, so all of it waited; only the escape waits now
+    # a chunk that ends in a lone backslash could not be parsed: all of it waited; only the escape waits now
     "RF-05": (['Say "', 'hi" ', "and\n"], "bye"),
 }
 
@@ -58,7 +59,7 @@ def test_any_text_comes_out_of_any_object_however_it_is_cut(
     raw = json.dumps(tree, ensure_ascii=escaped)
     places = sorted({0, len(raw), *(at % (len(raw) + 1) for at in cuts)})
     reader = ResponseReader()
-    said = [reader.feed(raw[a:b]) for a, b in zip(places, places[1:], strict=False)]
+    said = [reader.feed(raw[a:b]) for a, b in pairwise(places)]
     whole = "".join([*said, reader.end()])
     assert whole.encode("utf-16", "surrogatepass") is not None
     if escaped or all(not "\ud800" <= char <= "\udfff" for char in text):
