@@ -64,6 +64,10 @@ def _no_long_gap(seen: Measures, params: Params) -> Verdict:
     return Verdict(gap <= params["within"], f"at most {gap:.2f} s without new text")
 
 
+def _ends_in_time(seen: Measures, params: Params) -> Verdict:
+    return Verdict(seen.summary.end <= params["within"], f"after {seen.summary.end:.2f} s")
+
+
 TIME = (
     Check(
         "first_visible_text",
@@ -101,4 +105,5 @@ TIME = (
         _no_long_gap,
         {"within": Param("number", 2.0)},
     ),
+    Check("ends_in_time", "The turn was over in time", _ends_in_time, {"within": Param("number", 60.0)}),
 )

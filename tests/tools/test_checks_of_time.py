@@ -53,6 +53,8 @@ def test_a_burst_says_whether_the_agent_burst() -> None:
 
 
 def test_most_stands_there_before_the_result_and_nothing_stands_still() -> None:
+    assert verdict("ends_in_time", SEEN).ok
+    assert verdict("ends_in_time", SEEN, within=1).detail == "after 3.20 s"
     assert verdict("live_share", SEEN).ok
     assert verdict("live_share", resulted(live_share=0.2)).ok is False
     assert verdict("live_share", resulted(live_share=None)).ok is None

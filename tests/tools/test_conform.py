@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +22,9 @@ from slack_bot.tools.conform import examine_all, open_suite, summary
 from slack_bot.tools.examining import playground
 from slack_bot.tools.findings import Examination
 from tests.tools.measured import examination, examined
+from tests.whole_bot import free_port
+
+ROOT = Path(__file__).parents[2]
 
 JOKE = {"name": "joke", "query": "tell me a joke", "checks": ["live_streamed", "no_tools"]}
 
@@ -35,11 +43,10 @@ def suite(folder: Path, *cases: dict[str, Any]) -> str:
     return str(path)
 
 
-def fails_in(mode: str) -> set[tuple[str, str]]:
-    """Case and check."""
-    found = of_mode(mode)
+def fails_in(found: Examination) -> dict[tuple[str, str], str]:
+    """Case and check, and what was found."""
     return {
-        (case.case.name, finding.wanted.check.name)
+        (case.case.name, finding.wanted.check.name): finding.detail
         for case in found.cases
         for finding in case.findings
         if finding.ok is False
@@ -68,7 +75,7 @@ def test_the_caipe_suite_passes_22_of_22(here: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("mode", ["hybrid", "marker"])
 def test_in_these_modes_nothing_fails(mode: str) -> None:
-    assert fails_in(mode) == set()
+    assert fails_in(of_mode(mode)) == {}
 
 
 STRUCTURED = {("first-look", "first_visible_text"), ("first-look", "burst_share")}
@@ -76,13 +83,7 @@ STRUCTURED = {("first-look", "first_visible_text"), ("first-look", "burst_share"
 
 
 def test_in_structured_mode_exactly_the_checks_fail_that_should_and_the_report_says_why() -> None:
-    found = of_mode("structured")
-    failed = {
-        (case.case.name, finding.wanted.check.name): finding.detail
-        for case in found.cases
-        for finding in case.findings
-        if finding.ok is False
-    }
+    failed = fails_in(of_mode("structured"))
     assert set(failed) == STRUCTURED
     assert failed["first-look", "first_visible_text"].endswith("the agent's wait")
     assert "the agent itself wrote" in failed["first-look", "burst_share"]
@@ -181,3 +182,48 @@ def test_the_summary_tells_rates_errors_and_what_was_left_out() -> None:
 
 def test_our_own_agent_is_known_by_its_card() -> None:
     assert agent_card("http://a/").name == conform._OURS
+
+
+# -- live ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def process(*words: str) -> Iterator[str]:
+    """A server of its own that prints its address when it is up."""
+    running = subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    try:
+        assert running.stdout is not None
+        address = next(found for line in running.stdout if (found := re.search(r"http://[\d.]+:\d+/", line)))
+        yield address[0]
+    finally:
+        running.kill()
+        running.communicate()
+
+
+def test_our_own_agent_by_its_address_passes_22_of_22(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with process("slack_bot", "agent", "--mode", "marker", "--port", "0", "--pace", "300") as url:
+        assert main(["conform", "--url", url, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (
+            main(["conform", "--url", url, "--suite", "extended", "--only", "fails", "--only", "agent-cut"])
+            == 0
+        )
+    assert (found["passed"], found["failed"], found["target"]) == (22, 0, url)
+    assert "left out: agent-cut: it plays a tape and asks no agent" in capsys.readouterr().out
+
+
+def test_a_foreign_agent_is_held_to_what_applies(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = [
+        {
+            "name": "long",
+            "query": "long",
+            "checks": ["outcomes", "live_streamed", "no_duplicate", "stop_has_no_text", "nothing_twice",
+                       "only_grows", "nothing_left_open", "final_answer_latched", "no_narration"],
+        },
+        {"name": "fails", "query": "fail", "needs": "playground", "checks": ["no_silence"]},
+    ]  # fmt: skip
+    with process("tests.live_agent", str(free_port())) as url:
+        assert main(["conform", "--url", url, "--suite", suite(here, *cases), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["passed"], found["not_applicable"]) == (8, 1), "it marks no narration"
+    assert [each["name"] for each in found["skipped"]] == ["fails"]
