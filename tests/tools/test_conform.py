@@ -21,6 +21,8 @@ from slack_bot.tools import conform
 from slack_bot.tools.conform import examine_all, open_suite, summary
 from slack_bot.tools.examining import playground
 from slack_bot.tools.findings import Examination
+from slack_bot.tools.tape import write_tape
+from tests.tools import rehearsals
 from tests.tools.measured import examination, examined
 from tests.whole_bot import free_port
 
@@ -178,6 +180,11 @@ def test_the_summary_tells_rates_errors_and_what_was_left_out() -> None:
     assert said[3] == "      no such setting"
     assert said[4] == "left out: c: it plays a tape"
     assert said[5] == "1 of 4 checks passed: FAIL (http://agent/)"
+
+
+def test_the_tapes_are_what_the_script_writes() -> None:
+    written = {f"{name}.jsonl": write_tape(tape) for name, tape in rehearsals.tapes()}
+    assert written == {path.name: path.read_text("utf-8") for path in rehearsals.FOLDER.iterdir()}
 
 
 def test_our_own_agent_is_known_by_its_card() -> None:
