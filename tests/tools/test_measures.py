@@ -57,7 +57,7 @@ def test_a_task_as_it_stands_tells_the_result_too_and_nonsense_is_passed_over() 
         with_artifacts(
             AgentEvent(START + 1, "q", "task", task),
             AgentEvent(START + 2, "q", "?", {"error": {"code": -1, "message": "no"}}),
-            AgentEvent(START + 3, "q", "?", {"kind": "status-update", "status": {"state": "working"}}),,
+            AgentEvent(START + 3, "q", "?", {"kind": "status-update", "status": {"state": "working"}}),
         )
     )
     assert seen.final == "whole"
