@@ -20,6 +20,7 @@ from . import __version__
 from .errors import BotError, SettingsError, UnreadableInput
 
 _PROGRAM = "slack-bot"
+_MODES = ("hybrid", "marker", "structured")
 
 Verb = Callable[[argparse.Namespace], int]
 _Verbs: TypeAlias = "argparse._SubParsersAction[_Parser]"
@@ -61,7 +62,11 @@ def parser() -> argparse.ArgumentParser:
     )
     play.add_argument("--host", default="127.0.0.1", help="address of the page (default: %(default)s)")
     play.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
-    play.add_argument("--pace", type=float, default=None, help="tokens a second the agent writes; 0: at once")
+    _add_agent_options(play)
+    agent = _verb(verbs, "agent", _agent, "serve the reference agent alone, to be asked by any A2A client")
+    agent.add_argument("--host", default="127.0.0.1", help="address to serve on (default: %(default)s)")
+    agent.add_argument("--port", type=int, default=8001, help="port to serve on (default: %(default)s)")
+    _add_agent_options(agent)
 
     run = _verb(verbs, "run", _run, "run the bot against Slack and the agent of the settings")
     run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
@@ -79,7 +84,16 @@ def parser() -> argparse.ArgumentParser:
     _add_scrub(verbs)
     _add_trace(verbs)
     _add_compare(verbs)
+    _add_conform(verbs)
     return top
+
+
+def _add_agent_options(verb: argparse.ArgumentParser) -> None:
+    """What may be said of the reference agent on the command line, in place of its settings."""
+    verb.add_argument("--pace", type=float, default=None, help="tokens a second the agent writes; 0: at once")
+    verb.add_argument(
+        "--mode", choices=_MODES, default=None, help="how the agent marks its answer (default: hybrid)"
+    )
 
 
 def _add_capture(verbs: _Verbs) -> None:
@@ -121,6 +135,9 @@ def _add_trace(verbs: _Verbs) -> None:
         metavar="FILE | URL TEXT",
         help="tapes or captures; or an agent's address and a question",
     )
+    trace.add_argument(
+        "--modes", action="store_true", help="ask the reference agent in all its modes; TEXT alone is given"
+    )
     trace.add_argument("--html", metavar="FILE", help="draw it, with all rows, as a page")
     trace.add_argument("--svg", metavar="FILE", help="draw it")
     trace.add_argument("--all", action="store_true", help="print every row, also of many alike")
@@ -139,13 +156,49 @@ def _add_compare(verbs: _Verbs) -> None:
     compare.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
 
 
+def _add_conform(verbs: _Verbs) -> None:
+    conform = _verb(verbs, "conform", _conform, "check that an agent's answers get into Slack as they should")
+    conform.add_argument(
+        "--url", metavar="URL", help="the agent to ask (default: the playground's, in memory)"
+    )
+    conform.add_argument(
+        "--suite",
+        metavar="NAME|FILE",
+        default="caipe",
+        help="caipe, extended, or a file (default: %(default)s)",
+    )
+    conform.add_argument(
+        "--only", metavar="CASE", action="append", default=[], help="this case only (repeat for more)"
+    )
+    conform.add_argument("--mode", choices=_MODES, help="how the playground's agent marks its answer")
+    conform.add_argument(
+        "--report",
+        metavar="FILE",
+        nargs="?",
+        const="",
+        help="write it as Markdown (default: a name with the time)",
+    )
+    conform.add_argument("--json", action="store_true", help="print the findings as one JSON object")
+    conform.add_argument("--junit", metavar="FILE", help="write them as JUnit XML")
+    conform.add_argument(
+        "--repeat",
+        metavar="N",
+        type=int,
+        default=1,
+        help="ask each question so often; a check must pass each time",
+    )
+    conform.add_argument("-v", "--verbose", action="store_true", help="every check, and what it found")
+
+
 _EXAMPLES = {
     "play": "slack-bot play --port 9000",
+    "agent": "slack-bot agent --mode marker --port 8001",
     "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
     "replay": "slack-bot replay export.json --json",
     "capture": "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl",
     "trace": "slack-bot trace answer.jsonl --html answer.html",
     "compare": "slack-bot compare before.jsonl after.jsonl -o comparison.md",
+    "conform": "slack-bot conform --url http://127.0.0.1:8000 --report",
     "scrub": "slack-bot scrub answer.jsonl -o shareable.jsonl",
 }
 
@@ -162,15 +215,28 @@ def _verb(verbs: _Verbs, name: str, verb: Verb, about: str) -> argparse.Argument
 
 
 def _play(args: argparse.Namespace) -> int:
-    try:
+    with _agent_wanted():
         from .playground import serve
+    return int(serve.main(args))
+
+
+def _agent(args: argparse.Namespace) -> int:
+    with _agent_wanted():
+        from .playground import alone
+    return int(alone.main(args))
+
+
+@contextmanager
+def _agent_wanted() -> Iterator[None]:
+    """Inside, the playground's agent is imported; BotError, with the remedy, where it is not installed."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("a2a", "starlette", "uvicorn"):
             raise
         raise BotError(
             "The playground's agent is not installed: pip install --require-hashes -r deploy/play.txt"
         ) from error
-    return int(serve.main(args))
 
 
 def _replay(args: argparse.Namespace) -> int:
@@ -183,6 +249,9 @@ def _replay(args: argparse.Namespace) -> int:
 def _trace(args: argparse.Namespace) -> int:
     from .tools import trace
 
+    if args.modes:
+        with _agent_wanted():
+            from .tools import modes as modes
     with _quiet():
         return int(trace.main(args))
 
@@ -192,6 +261,13 @@ def _compare(args: argparse.Namespace) -> int:
 
     with _quiet():
         return int(compare.main(args))
+
+
+def _conform(args: argparse.Namespace) -> int:
+    from .tools import conform
+
+    with _quiet(), _agent_wanted():
+        return int(conform.main(args))
 
 
 @contextmanager

@@ -38,7 +38,10 @@ ROOMS: dict[str, set[str]] = {
         "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store", "outbound",
         "errors", "clock", "settings", "observe",
     },
-    "playground": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe", "tools"},
+    "playground": {
+        "app", "turn", "a2a", "slack", "store",
+        "errors", "clock", "sections", "settings", "observe", "tools",
+    },
     "tools": {
         "app", "dispatch", "runner", "turn", "a2a", "slack", "store", "playground",
         "errors", "clock", "settings", "observe",
@@ -60,10 +63,15 @@ PURE = [
     "listeners/inbound.py", "listeners/wording.py",
     "playground/workspace.py", "playground/emulated/*.py", "playground/search.py", "playground/toolbox.py",
     "playground/scenarios.py", "playground/snapshot.py", "playground/playback.py",
+    "playground/reference/model.py", "playground/reference/local.py", "playground/reference/gate.py",
+    "playground/reference/structured.py", "playground/reference/words.py", "playground/reference/deltas.py",
+    "playground/reference/middleware.py", "playground/reference/prompts.py",
     "tools/tape.py", "tools/moments.py", "tools/recording.py", "tools/jsonfile.py", "tools/result.py",
     "tools/scenario.py", "tools/plain.py", "tools/framing.py", "tools/masking.py", "tools/taping.py",
     "tools/scrambling.py", "tools/scrubbing.py", "tools/timeline.py", "tools/figures.py", "tools/canvas.py",
     "tools/drawing.py", "tools/table.py", "tools/webpage.py", "tools/likeness.py", "tools/comparison.py",
+    "tools/measures.py", "tools/checks.py", "tools/checks_of_*.py", "tools/cases.py",
+    "tools/findings.py", "tools/report.py", "tools/junit.py",
     "tools/lines.py", "tools/witness.py", "tools/seams.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
@@ -170,7 +178,7 @@ STDLIB = {
     "datetime",
     "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
-    "unicodedata", "urllib", "uuid", "random", "secrets",
+    "unicodedata", "urllib", "uuid", "random", "secrets", "xml",
 }  # fmt: skip
 
 
