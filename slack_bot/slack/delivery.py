@@ -292,6 +292,7 @@ class Delivery:
         if message.surface is not Surface.NATIVE:
             if message.book.closing(Close.CONTINUES):
                 await self.edits.show(message, message.text, message.title, close=Close.CONTINUES)
+                self.settling.heal_later(message)
         elif message.is_open or message.book.closing(Close.CONTINUES):
             stopped = await self.settling.stop(message)
             if isinstance(stopped, Failed):

@@ -50,8 +50,8 @@ class Page:
     """A text as it is read: its visible characters, and for each where it stands and the space before it.
 
     Lines that only open or close a fence are not ink. `tables` are (first of the header, first behind the
-    separator, end) as indexes into `ink`; `quotes` the ink's indexes that stand in quoted lines; `last_line`
-    is where the last line begins that is more than marks; `is_open`: it ends within a fence.
+    separator, end) as indexes into `ink`; `quotes` the ink's indexes that stand in quoted lines. `is_open`:
+    it ends within a fence.
     """
 
     ink: str = ""
@@ -59,7 +59,6 @@ class Page:
     gaps: list[str] = field(default_factory=list)
     tables: list[tuple[int, int, int]] = field(default_factory=list)
     quotes: set[int] = field(default_factory=set)
-    last_line: int = 0
     is_open: bool = False
 
 
@@ -95,8 +94,6 @@ class _Reading:
         for number, line in enumerate(self._lines):
             if number:
                 self._gap += "\n"
-            if line.strip(" \t*_~`" + _JOINER):
-                self._page.last_line = len(self._ink)
             self._line(line, self._lines[number + 1] if number + 1 < len(self._lines) else "")
         self._end_table()
         page = self._page
@@ -204,20 +201,15 @@ class _Comparison:
         return self._shape(number, page, skip, self._at, length)
 
     def _go_on(self, skip: int, length: int) -> None:
-        at, self._at = self._at, self._at + length
-        self._torn += [
-            (max(at, start), body, end) for start, body, end in self._cut_within(at, length) if not skip
-        ]
+        self._torn += self._tears(skip, length)
+        self._at += length
 
-    def _cut_within(self, at: int, length: int) -> list[tuple[int, int, int]]:
-        """Tables with a header row or a separator row that is cut where these characters begin or end.
-
-        Only a fault cuts there. Half a header is none, and what follows half a separator cannot be told yet:
-        such a table reads as text.
-        """
-        gaps = self._answer.gaps
-        ends = [end for end in (at, at + length) if length and "\n" not in "".join(gaps[end : end + 1])]
-        return [table for table in self._answer.tables if any(table[0] < end < table[1] for end in ends)]
+    def _tears(self, skip: int, length: int) -> list[tuple[int, int, int]]:
+        """The table whose header row goes on, without its beginning, where this page begins."""
+        at = self._at
+        if skip or not length or "\n" in self._answer.gaps[at]:
+            return []
+        return [(at, *table[1:]) for table in self._answer.tables if table[0] < at < table[1]]
 
     def _closes(self, left: str, at: int, *, is_last: bool) -> bool:
         """Whether `left`, at the end of a page, may close what is open in the answer at `at`."""
@@ -268,11 +260,11 @@ class _Comparison:
     def _shape(self, number: int, page: Page, skip: int, at: int, length: int) -> Finding | None:
         """The same characters: do they stand in the same places, with the same space between them?"""
         answer = self._answer
+        headless = self._headless(skip, at, length)
         for here in range(length):
             one, other = answer.place[at + here], page.place[skip + here]
-            if one != other and not (
-                one == _ROW and other == _TEXT and self._is_headless(page, skip, at, here, length)
-            ):
+            excused = one == _ROW and other == _TEXT and any(at + here in each for each in headless)
+            if one != other and not excused:
                 return self._misplaced(number, page, skip + here, at + here)
         gaps = (answer.gaps[at + 1 : at + length], page.gaps[skip + 1 : skip + length])
         if gaps[0] != gaps[1]:
@@ -282,10 +274,11 @@ class _Comparison:
             return Finding("wrong", number, why, answer.gaps[at + here], page.gaps[skip + here])
         return self._indent(number, page, skip, at) if length else None
 
-    def _is_headless(self, page: Page, skip: int, at: int, here: int, length: int) -> bool:
-        """A header row is one only when its separator row stands under it, whole."""
-        torn = (*self._torn, *self._cut_within(at, length))
-        return skip + here >= page.last_line or any(start <= at + here < end for start, _, end in torn)
+    def _headless(self, skip: int, at: int, length: int) -> list[range]:
+        """Where rows read as text: a header row is one only with its separator row under it, both whole."""
+        torn = [*self._torn, *self._tears(skip, length)]
+        cut = [range(start, body) for start, body, _ in self._answer.tables if start < at + length < body]
+        return [*cut, *(range(start, end) for start, _, end in torn)]
 
     def _misplaced(self, number: int, page: Page, here: int, at: int) -> Finding:
         names = {_TEXT: "text", _ROW: "a row"}

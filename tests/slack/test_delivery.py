@@ -307,6 +307,19 @@ def test_an_edit_that_was_applied_and_then_refused_is_not_shown_twice() -> None:
         assert "".join(scene.texts()) == "One. Two. Three."
 
 
+def test_an_edited_message_whose_card_could_not_be_closed_is_closed_at_the_end() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "", Card("a", "A", RUNNING))
+        await asyncio.sleep(3)
+        await write(delivery, "", Card("a", "A", DONE))
+        await end(delivery, "One.")
+        await delivery.settling.sweep(delivery.known())
+
+    scene = play(story, {UPDATE: ["invalid_blocks", "invalid_blocks", None]}, can_stream=False)
+    assert "".join(scene.texts()) == "One."
+    assert {task.status for message in scene.thread() for task in message.tasks} == {"complete"}
+
+
 @pytest.mark.parametrize("entry", ["internal_error", "internal_error!"])
 def test_edits_that_never_have_an_answer_are_looked_at_and_given_up(entry: str) -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
