@@ -79,6 +79,7 @@ def parser() -> argparse.ArgumentParser:
     _add_scrub(verbs)
     _add_trace(verbs)
     _add_compare(verbs)
+    _add_conform(verbs)
     return top
 
 
@@ -139,6 +140,40 @@ def _add_compare(verbs: _Verbs) -> None:
     compare.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
 
 
+def _add_conform(verbs: _Verbs) -> None:
+    conform = _verb(verbs, "conform", _conform, "check that an agent's answers get into Slack as they should")
+    conform.add_argument(
+        "--url", metavar="URL", help="the agent to ask (default: the playground's, in memory)"
+    )
+    conform.add_argument(
+        "--suite",
+        metavar="NAME|FILE",
+        default="caipe",
+        help="caipe, extended, or a file (default: %(default)s)",
+    )
+    conform.add_argument(
+        "--only", metavar="CASE", action="append", default=[], help="this case only (repeat for more)"
+    )
+    conform.add_argument("--mode", metavar="MODE", help="how the playground's agent answers")
+    conform.add_argument(
+        "--report",
+        metavar="FILE",
+        nargs="?",
+        const="",
+        help="write it as Markdown (default: a name with the time)",
+    )
+    conform.add_argument("--json", action="store_true", help="print the findings as one JSON object")
+    conform.add_argument("--junit", metavar="FILE", help="write them as JUnit XML")
+    conform.add_argument(
+        "--repeat",
+        metavar="N",
+        type=int,
+        default=1,
+        help="ask each question so often; a check must pass each time",
+    )
+    conform.add_argument("-v", "--verbose", action="store_true", help="every check, and what it found")
+
+
 _EXAMPLES = {
     "play": "slack-bot play --port 9000",
     "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
@@ -146,6 +181,7 @@ _EXAMPLES = {
     "capture": "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl",
     "trace": "slack-bot trace answer.jsonl --html answer.html",
     "compare": "slack-bot compare before.jsonl after.jsonl -o comparison.md",
+    "conform": "slack-bot conform --url http://127.0.0.1:8000 --report",
     "scrub": "slack-bot scrub answer.jsonl -o shareable.jsonl",
 }
 
@@ -162,15 +198,23 @@ def _verb(verbs: _Verbs, name: str, verb: Verb, about: str) -> argparse.Argument
 
 
 def _play(args: argparse.Namespace) -> int:
-    try:
+    with _playground():
         from .playground import serve
+
+    return int(serve.main(args))
+
+
+@contextmanager
+def _playground() -> Iterator[None]:
+    """Inside, the playground's agent is imported, which needs more than the bot does."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("a2a", "starlette", "uvicorn"):
             raise
         raise BotError(
             "The playground's agent is not installed: pip install --require-hashes -r deploy/play.txt"
         ) from error
-    return int(serve.main(args))
 
 
 def _replay(args: argparse.Namespace) -> int:
@@ -192,6 +236,13 @@ def _compare(args: argparse.Namespace) -> int:
 
     with _quiet():
         return int(compare.main(args))
+
+
+def _conform(args: argparse.Namespace) -> int:
+    from .tools import conform
+
+    with _quiet(), _playground():
+        return int(conform.main(args))
 
 
 @contextmanager

@@ -64,6 +64,8 @@ PURE = [
     "tools/scenario.py", "tools/plain.py", "tools/framing.py", "tools/masking.py", "tools/taping.py",
     "tools/scrambling.py", "tools/scrubbing.py", "tools/timeline.py", "tools/figures.py", "tools/canvas.py",
     "tools/drawing.py", "tools/table.py", "tools/webpage.py", "tools/likeness.py", "tools/comparison.py",
+    "tools/measures.py", "tools/checks.py", "tools/checks_of_*.py", "tools/cases.py",
+    "tools/findings.py", "tools/report.py", "tools/junit.py",
     "tools/lines.py", "tools/witness.py", "tools/seams.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
@@ -170,7 +172,7 @@ STDLIB = {
     "datetime",
     "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
-    "unicodedata", "urllib", "uuid", "random", "secrets",
+    "unicodedata", "urllib", "uuid", "random", "secrets", "xml",
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import asyncio
 import io
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -71,9 +71,14 @@ def replay(capture: Tape | Recording, scenario: Scenario | None = None, watcher:
 
 
 def replayed(
-    capture: Tape | Recording, scenario: Scenario | None = None, watcher: Watcher = ignore
+    capture: Tape | Recording,
+    scenario: Scenario | None = None,
+    watcher: Watcher = ignore,
+    *,
+    witness: Witness | None = None,
+    through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
 ) -> Observation:
-    """As `replay`, with all that was to be seen on the way."""
+    """As `replay`, with all that `witness` keeps. `through` stands between the bot and the agent."""
     around = scenario or Scenario()
     turns = turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
     around = _as_captured(around, capture)
@@ -84,10 +89,8 @@ def replayed(
     )
     clock = virtual.virtual_clock()
     follow_ups = tuple(text or "" for text, _ in turns[1:])
-    work = observe(
-        around, _settings(AGENT_URL, around.settings), clock, ScriptedTransport(agent), watcher, follow_ups
-    )
-    return virtual.run(work)
+    settings, transport = settings_with(AGENT_URL, around.settings), through(ScriptedTransport(agent))
+    return virtual.run(observe(around, settings, clock, transport, watcher, follow_ups, witness))
 
 
 def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
@@ -123,7 +126,7 @@ async def perform(
     The agent at `agent_url` is reached through `transport`, or over the network where that is None. `watcher`
     hears all facts. Raises SettingsError for the scenario's settings.
     """
-    settings = _settings(agent_url, scenario.settings)
+    settings = settings_with(agent_url, scenario.settings)
     return (await observe(scenario, settings, clock, transport, watcher)).result()
 
 
@@ -134,19 +137,25 @@ async def observe(
     transport: httpx.AsyncBaseTransport | None = None,
     watcher: Watcher = ignore,
     follow_ups: Sequence[str] = (),
+    witness: Witness | None = None,
 ) -> Observation:
-    """As `perform`, with all settings given, and with further questions in the same thread."""
-    return await _Performance(scenario, settings, clock, watcher).run(transport, follow_ups)
+    """As `perform`, with all settings given, and with further questions in the same thread.
+
+    `witness` decides how much is kept; None: what the result needs.
+    """
+    performance = _Performance(scenario, settings, clock, watcher, witness or Witness())
+    return await performance.run(transport, follow_ups)
 
 
 class _Performance:
     """One question in one scenario."""
 
-    def __init__(self, scenario: Scenario, settings: Settings, clock: Clock, watcher: Watcher) -> None:
+    def __init__(
+        self, scenario: Scenario, settings: Settings, clock: Clock, watcher: Watcher, witness: Witness
+    ) -> None:
         self._scenario, self._settings, self._clock = scenario, settings, clock
-        self._watcher = watcher
+        self._watcher, self._witness = watcher, witness
         self._workspace = _workspace(scenario)
-        self._witness = Witness()
         self._mail = asyncio.Event()
         self._turned = asyncio.Event()
         self._counts = Counter[type]()
@@ -277,8 +286,11 @@ def _workspace(scenario: Scenario) -> Workspace:
     return workspace
 
 
-def _settings(agent_url: str, overrides: Mapping[str, Any]) -> Settings:
-    """The defaults with `overrides`: what the environment says must not change what a tape shows."""
+def settings_with(agent_url: str, overrides: Mapping[str, Any]) -> Settings:
+    """The defaults with `overrides`: what the environment says must not change what a tape shows.
+
+    Raises SettingsError for a setting that does not exist or a value that cannot be.
+    """
     env = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "A2A_AGENT_URL": agent_url}
     settings = load(env, env_file=None, secrets_dir=None)
     return with_overrides(settings, overrides) if overrides else settings

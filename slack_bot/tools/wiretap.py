@@ -41,7 +41,7 @@ class Wiretap:
         return 0.0 if self._start is None else self._clock.monotonic() - self._start
 
     async def _request(self, request: httpx.Request) -> None:
-        asked = _asked(request)
+        asked = asked_in(request)
         if asked is not None:
             self.hung_up = False
             if self._start is None:
@@ -50,7 +50,7 @@ class Wiretap:
                 ear.asked(self.now(), asked, request.content)
 
     async def _response(self, response: httpx.Response) -> None:
-        if _asked(response.request) is None:
+        if asked_in(response.request) is None:
             return
         for ear in self._ears:
             ear.answered(self.now(), response.status_code, response.headers)
@@ -140,7 +140,7 @@ class _Tapped(httpx.AsyncByteStream):
                 ear.ended(self._now(), end)
 
 
-def _asked(request: httpx.Request) -> Asked | None:
+def asked_in(request: httpx.Request) -> Asked | None:
     """The A2A call in a request; None for cards, tokens and whatever else is fetched."""
     if request.method != "POST":
         return None

@@ -1,0 +1,147 @@
+"""PURE. Checks of what stands in the thread: the agent's answer, whole, once, in order, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..turn.decoration import joined, reads_as
+from .checks import Check, Param, Params, Verdict
+from .measures import Measures, ink
+
+_MARKERS = ("[FINAL ANSWER]", "[FINAL_ANSWER]")
+_MARKUP = re.compile(r"[\s`*_~|>\u2060-]+")
+_PIECE = 24  # characters of a line by which it is known again
+_SHOWN = 60  # characters of a text in a detail
+
+
+def _text_equals_final(seen: Measures, params: Params) -> Verdict:
+    if seen.final is None:
+        return Verdict(None, "the agent sent no final result")
+    return _same(seen, seen.final)
+
+
+def _text_is(seen: Measures, params: Params) -> Verdict:
+    return _same(seen, params["text"])
+
+
+def _same(seen: Measures, wanted: str) -> Verdict:
+    if reads_as(seen.texts, wanted):
+        return Verdict(True, f"{len(ink(wanted))} characters, white space apart")
+    have, want = ink(joined(seen.texts)), ink(wanted)
+    same = next(
+        (n for n, (a, b) in enumerate(zip(have, want, strict=False)) if a != b), min(len(have), len(want))
+    )
+    there, should = have[same : same + 20] or "nothing", want[same : same + 20] or "nothing"
+    return Verdict(
+        False, f"{len(have)} characters for {len(want)}; after {same}: {there!r} instead of {should!r}"
+    )
+
+
+def _text_has(seen: Measures, params: Params) -> Verdict:
+    everything = "\n".join(everything_in(seen))
+    missing = [text for text in params["texts"] if text not in everything]
+    return Verdict(not missing, _list("missing", missing) if missing else "all there")
+
+
+def _text_lacks(seen: Measures, params: Params) -> Verdict:
+    found = [text for text in params["texts"] if text in seen.text]
+    return Verdict(not found, _list("in the answer", found) if found else "none of it")
+
+
+def _no_marker(seen: Measures, params: Params) -> Verdict:
+    ever = (look.visible for look in seen.looks)
+    shown = any(mark in text for text in (*ever, seen.text) for mark in _MARKERS)
+    return Verdict(not shown, "a marker was shown" if shown else "never shown")
+
+
+def _no_narration(seen: Measures, params: Params) -> Verdict:
+    if not seen.narration:
+        return Verdict(None, "the agent marked nothing as narration")
+    answer = ink(seen.final or "")
+    foreign = [piece for piece in seen.narration if ink(piece) not in answer]
+    ever = [ink(text) for text in (*(look.visible for look in seen.looks), seen.text)]
+    found = [piece for piece in foreign if any(ink(piece) in text for text in ever)]
+    return Verdict(
+        not found, _list("shown as answer", found) if found else f"{len(foreign)} sentences kept out"
+    )
+
+
+def _nothing_twice(seen: Measures, params: Params) -> Verdict:
+    """Also for a moment: what was shown twice and then repaired was seen by somebody."""
+    if not seen.total:
+        return Verdict(None, "there is no answer")
+    source = ink(seen.final or "") or ink(seen.said)
+    texts = [
+        *(look.visible for look in seen.looks[:: max(1, len(seen.looks) // 40)]),
+        joined(seen.texts),
+    ]
+    for text in reversed(texts):
+        whole = ink(text)
+        for piece in _pieces(text):
+            if whole.count(piece) > max(1, source.count(piece)):
+                return Verdict(False, f"{_short(piece)} stood there {whole.count(piece)} times")
+    return Verdict(True, "no line more often than the agent wrote it")
+
+
+def _only_grows(seen: Measures, params: Params) -> Verdict:
+    """Markup does not count: it is closed and opened again where a message ends."""
+    if not seen.total:
+        return Verdict(None, "there is no answer")
+    end = _bare(seen.text)
+    for look in seen.looks:
+        text = _bare(look.visible)
+        if not end.startswith(text):
+            return Verdict(False, f"{_short(text[-40:])} was shown and is not there any more, or elsewhere")
+    return Verdict(True, f"{len(seen.looks)} times looked at, each time a beginning of the end")
+
+
+def everything_in(seen: Measures) -> Iterator[str]:
+    """All that can be read in the thread: texts, blocks, cards."""
+    for message in seen.thread:
+        yield message.text
+        yield from _strings(message.blocks)
+        yield from _strings(message.tasks)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _strings(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _strings(part)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    lines = (ink(line) for line in text.splitlines())
+    return (line for line in dict.fromkeys(lines) if len(line) >= _PIECE)
+
+
+def _bare(text: str) -> str:
+    return _MARKUP.sub("", text)
+
+
+def _list(what: str, texts: list[str]) -> str:
+    more = f" and {len(texts) - 2} more" if len(texts) > 2 else ""
+    return f"{what}: {', '.join(_short(text) for text in texts[:2])}{more}"
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+
+
+TEXT = (
+    Check("text_equals_final", "The thread reads as the agent's final result", _text_equals_final),
+    Check("text_is", "The thread reads as this text", _text_is, {"text": Param("text")}),
+    Check("text_has", "This can be read in the thread", _text_has, {"texts": Param("texts")}),
+    Check("text_lacks", "This is no part of the answer", _text_lacks, {"texts": Param("texts")}),
+    Check("no_marker", "No [FINAL ANSWER] marker was ever shown", _no_marker),
+    Check("no_narration", "Nothing that was narration was ever shown as answer", _no_narration),
+    Check("nothing_twice", "No line stood there more often than it was written", _nothing_twice),
+    Check("only_grows", "The answer grew at its end only", _only_grows),
+)

@@ -1,0 +1,178 @@
+"""`slack-bot conform`: does an agent's answer get into Slack as it should? A suite of cases says so.
+
+The suite `caipe` asks the four questions and makes the 22 checks of the CAIPE project's own suite, here on
+the bot as it ships. `extended` adds what that suite does not look at. A suite of your own is a JSON file
+(`cases`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from ..a2a.agent import Agent, new_http
+from ..a2a.origins import bare
+from ..clock import loop_clock
+from ..errors import AgentUnreachable, BotError, UnreadableInput
+from ..settings import Settings, load
+from .addressing import settings_for
+from .cases import Suite, joined_suite, read_suite
+from .examining import Asker, Live, examine, playground
+from .findings import Examination, Examined, as_json
+from .junit import as_junit
+from .outfile import OutFile
+from .replay import accept_any_script
+from .report import as_markdown, duration, file_name
+from .tally import Tally
+from .tape import Recording, Tape, read_tape
+
+BUILT_IN: Mapping[str, tuple[str, ...]] = {"caipe": ("caipe",), "extended": ("caipe", "extended")}
+"""The suites that ship with the project, and the files that make them up."""
+
+_OURS = "Playground agent"
+
+
+def main(args: argparse.Namespace) -> int:
+    """The verb. `args`: url, suite, only, mode, report, json, junit, repeat, verbose. Returns the status.
+
+    Raises UnreadableInput for wrong usage and for files that cannot be read or written, BotError where there
+    is no agent to ask.
+    """
+    if args.repeat < 1:
+        raise UnreadableInput("--repeat wants a number of runs, 1 at least")
+    if args.url and args.mode:
+        raise UnreadableInput("--mode is the playground agent's; leave it out with --url")
+    suite, tapes = open_suite(args.suite)
+    suite = _chosen(suite, args.only)
+    asker = _live(args.url) if args.url else playground(args.mode)
+    started = loop_clock().wall()
+    report = file_name(started) if args.report == "" else args.report
+    accept_any_script()
+    with ExitStack() as files:
+        outs = [
+            (files.enter_context(OutFile(name)), make)
+            for name, make in ((report, as_markdown), (args.junit, as_junit))
+            if name
+        ]
+        found = examine_all(suite, tapes, asker, args.repeat, Tally(args.verbose), started)
+        for out, make in outs:
+            out.text(make(found))
+            sys.stderr.write(f"-> {out.path}\n")
+    sys.stdout.write(json.dumps(as_json(found)) + "\n" if args.json else summary(found))
+    return 0 if found.verdict == "PASS" else 1
+
+
+def open_suite(name: str) -> tuple[Suite, dict[str, Tape | Recording]]:
+    """The suite that `name` names, or the file it is the path of, and the tapes that its cases play.
+
+    Raises UnreadableInput for what cannot be read, and for a name that neither is.
+    """
+    if name in BUILT_IN:
+        folder = resources.files(__package__) / "suites"
+        parts = [_read_suite(folder / f"{part}.json", f"{part}.json") for part in BUILT_IN[name]]
+        suite = joined_suite(name, parts)
+    else:
+        path = Path(name)
+        if not path.exists():
+            raise UnreadableInput(f"{name}: no such file; there are the suites {' and '.join(BUILT_IN)}")
+        folder, suite = path.parent, _read_suite(path, name)
+    tapes = dict.fromkeys(case.tape for case in suite.cases if case.tape is not None)
+    return suite, {tape: read_tape(_bytes(folder / tape, tape), tape) for tape in tapes}
+
+
+def examine_all(
+    suite: Suite,
+    tapes: Mapping[str, Tape | Recording],
+    asker: Asker,
+    repeat: int = 1,
+    tally: Tally | None = None,
+    started: float = 0.0,
+) -> Examination:
+    """Put all cases of `suite` to `asker`, each `repeat` times."""
+    tally = tally or Tally(out=None)
+    refused = [(case.name, why) for case in suite.cases if (why := asker.refusal(case)) is not None]
+    cases = [case for case in suite.cases if case.name not in dict(refused)]
+    tally.begin(len(cases) * repeat)
+    examined = []
+    for case in cases:
+        runs = []
+        for _ in range(repeat):
+            tally.asking(case)
+            runs.append(examine(case, asker, tapes))
+        examined.append(Examined(case, tuple(runs)))
+        tally.examined(examined[-1])
+    seconds = sum(run.seconds for each in examined for run in each.runs)
+    return Examination(suite.name, asker.name, started, seconds, tuple(examined), tuple(refused))
+
+
+def summary(found: Examination) -> str:
+    """What is printed: a line a case, the checks that failed, the verdict."""
+    return "\n".join(_summary(found)) + "\n"
+
+
+def _summary(found: Examination) -> Iterator[str]:
+    wide = max((len(each.case.name) for each in found.cases), default=0)
+    for each in found.cases:
+        applied = [finding for finding in each.findings if finding.ok is not None]
+        count = f"{sum(finding.ok is True for finding in applied)}/{len(applied)}"
+        yield f"{each.verdict:5} {each.case.name:{wide}}  {count:>5}  {duration(each.seconds):>7}"
+        if each.shown.error:
+            yield f"      {each.shown.error}"
+            continue
+        for finding in each.findings:
+            if finding.ok is False:
+                rate = f" [{finding.rate}]" if finding.runs > 1 else ""
+                yield f"      {finding.wanted.check.name}: {finding.detail}{rate}"
+    for name, why in found.skipped:
+        yield f"left out: {name}: {why}"
+    idle = f", {found.idle} did not apply" if found.idle else ""
+    total = found.passed + found.failed
+    yield f"{found.passed} of {total} checks passed{idle}: {found.verdict} ({found.target})"
+
+
+def _chosen(suite: Suite, only: Sequence[str]) -> Suite:
+    """The suite with only the cases that were named."""
+    names = [case.name for case in suite.cases]
+    for name in only:
+        if name not in names:
+            raise UnreadableInput(f"--only {name}: the suite has no such case; there are: {', '.join(names)}")
+    return replace(suite, cases=tuple(case for case in suite.cases if not only or case.name in only))
+
+
+def _read_suite(path: Traversable, name: str) -> Suite:
+    try:
+        return read_suite(_bytes(path, name).decode("utf-8-sig"), name)
+    except UnicodeDecodeError as error:
+        raise UnreadableInput(f"{name}: not UTF-8 text") from error
+
+
+def _bytes(path: Traversable, name: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableInput(f"{name}: {error.strerror or 'cannot be read'}") from error
+
+
+def _live(url: str) -> Live:
+    """The agent at `url`, once it has shown its card. Raises BotError where there is none."""
+    settings, note = settings_for(url, load())
+    if note:
+        sys.stderr.write(f"note: {note}\n")
+    name = asyncio.run(_card_name(settings))
+    return Live(bare(url).partition("?")[0], settings, is_ours=name == _OURS)
+
+
+async def _card_name(settings: Settings) -> str:
+    async with new_http(settings.agent, None) as http:
+        try:
+            return (await Agent(http, settings.agent, loop_clock()).prepare()).name
+        except AgentUnreachable as error:
+            raise BotError(f"{error}; is the agent running at this address?") from error
