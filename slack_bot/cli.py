@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import math
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -66,21 +67,46 @@ def parser() -> argparse.ArgumentParser:
     run = _verb(verbs, "run", _run, "run the bot against Slack and the agent of the settings")
     run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
 
-    replay = _verb(
-        verbs, "replay", _replay, "show the thread that a recorded stream of an agent would have made"
-    )
-    replay.add_argument(
-        "files", nargs="+", metavar="FILE", help="tape, capture or raw SSE; the format is recognised"
-    )
-    replay.add_argument("--json", action="store_true", help="one JSON object a file")
-    replay.add_argument("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
-    replay.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+    _add_replay(verbs)
     _add_capture(verbs)
     _add_scrub(verbs)
     _add_trace(verbs)
     _add_compare(verbs)
     _add_conform(verbs)
     return top
+
+
+def _add_replay(verbs: _Verbs) -> None:
+    replay = _verb(
+        verbs, "replay", _replay, "show the thread that a recorded stream of an agent would have made"
+    )
+    replay.add_argument(
+        "files", nargs="+", metavar="FILE", help="tape, capture or raw SSE; the format is recognised"
+    )
+    replay.add_argument("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
+    replay.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+    what = replay.add_mutually_exclusive_group()
+    what.add_argument("--json", action="store_true", help="one JSON object a file")
+    what.add_argument(
+        "--shrink",
+        action="store_true",
+        help="find the smallest tape that still shows a broken promise, or a difference to --golden; with -o",
+    )
+    what.add_argument("--play", action="store_true", help="show it in the playground's page")
+    replay.add_argument(
+        "--golden", metavar="DIR", help="compare with the threads kept there; exit 1 if one differs or is new"
+    )
+    replay.add_argument(
+        "--update", action="store_true", help="keep the threads as they are now, with --golden"
+    )
+    replay.add_argument("-o", "--output", metavar="FILE", help="where --shrink writes the tape")
+    replay.add_argument(
+        "--speed",
+        metavar="N",
+        type=float,
+        help="N times as fast as it was; 1: in real time (default: virtual time, at once; with --play 1)",
+    )
+    replay.add_argument("--port", type=int, default=8765, help="port of --play's page (default: %(default)s)")
 
 
 def _add_capture(verbs: _Verbs) -> None:
@@ -218,10 +244,39 @@ def _playground() -> Iterator[None]:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from .tools import replay
-
+    _check_replay(args)
+    if args.play:
+        return _play(args)
     with _quiet():
+        if args.shrink:
+            from .tools import shrink
+
+            return int(shrink.main(args))
+        if args.golden:
+            from .tools import keeping
+
+            return int(keeping.main(args))
+        from .tools import replay
+
         return int(replay.main(args))
+
+
+def _check_replay(args: argparse.Namespace) -> None:
+    """Options that make no sense together are refused: half of them would be ignored in silence."""
+    wrong = {
+        "--golden prints its own report; leave --json and --play out": args.golden
+        and (args.json or args.play),
+        "--update belongs to --golden DIR, without --shrink": args.update
+        and (args.shrink or not args.golden),
+        "--output is where --shrink writes; leave it out": args.output and not args.shrink,
+        "--shrink wants -o FILE for the smaller tape": args.shrink and not args.output,
+        "--shrink takes one FILE": args.shrink and len(args.files) > 1,
+        "--speed is for looking on; leave it out with --golden and --shrink": args.speed is not None
+        and (args.golden or args.shrink),
+        "--speed must be above 0": args.speed is not None and not 0 < args.speed < math.inf,
+    }
+    if (mistake := next((said for said, holds in wrong.items() if holds), None)) is not None:
+        raise UnreadableInput(mistake)
 
 
 def _trace(args: argparse.Namespace) -> int:

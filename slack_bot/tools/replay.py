@@ -62,6 +62,14 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
+def questioned(scenario: Scenario, capture: Tape | Recording) -> Scenario:
+    """The scenario, asking what the tape says was asked, where it does not say otherwise."""
+    asked = capture.head.get("question") if isinstance(capture, Tape) else None
+    if isinstance(asked, str) and asked and scenario.text == Scenario().text:
+        return replace(scenario, text=asked)
+    return scenario
+
+
 def replay(capture: Tape | Recording, scenario: Scenario | None = None, watcher: Watcher = ignore) -> Json:
     """The result of `replay --json` for one capture, as plain data.
 
