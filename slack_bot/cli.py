@@ -68,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
 
     _add_replay(verbs)
+    _add_explain(verbs)
     _add_capture(verbs)
     _add_scrub(verbs)
     _add_trace(verbs)
@@ -107,6 +108,15 @@ def _add_replay(verbs: _Verbs) -> None:
         help="N times as fast as it was; 1: in real time (default: virtual time, at once; with --play 1)",
     )
     replay.add_argument("--port", type=int, default=8765, help="port of --play's page (default: %(default)s)")
+
+
+def _add_explain(verbs: _Verbs) -> None:
+    explain = _verb(
+        verbs, "explain", _explain, "say why each part of an answer went where it went, and what was left out"
+    )
+    explain.add_argument("file", metavar="FILE", help="tape, capture or raw SSE")
+    explain.add_argument("--scenario", metavar="FILE", help="as for replay")
+    explain.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
 
 
 def _add_capture(verbs: _Verbs) -> None:
@@ -204,6 +214,7 @@ _EXAMPLES = {
     "play": "slack-bot play --port 9000",
     "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
     "replay": "slack-bot replay export.json --json",
+    "explain": "slack-bot explain export.json",
     "capture": "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl",
     "trace": "slack-bot trace answer.jsonl --html answer.html",
     "compare": "slack-bot compare before.jsonl after.jsonl -o comparison.md",
@@ -259,6 +270,13 @@ def _replay(args: argparse.Namespace) -> int:
         from .tools import replay
 
         return int(replay.main(args))
+
+
+def _explain(args: argparse.Namespace) -> int:
+    from .tools import explain
+
+    with _quiet():
+        return int(explain.main(args))
 
 
 def _check_replay(args: argparse.Namespace) -> None:

@@ -66,7 +66,8 @@ PURE = [
     "tools/drawing.py", "tools/table.py", "tools/webpage.py", "tools/likeness.py", "tools/comparison.py",
     "tools/measures.py", "tools/checks.py", "tools/checks_of_*.py", "tools/cases.py",
     "tools/findings.py", "tools/report.py", "tools/junit.py",
-    "tools/lines.py", "tools/golden.py", "tools/shrinking.py", "tools/witness.py", "tools/seams.py",
+    "tools/lines.py", "tools/witness.py", "tools/seams.py",
+    "tools/golden.py", "tools/shrinking.py", "tools/account.py", "tools/explanation.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {
