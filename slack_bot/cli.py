@@ -241,6 +241,13 @@ def _play(args: argparse.Namespace) -> int:
     return int(serve.main(args))
 
 
+def _show(args: argparse.Namespace) -> int:
+    with _playground():
+        from .playground import showing
+
+    return int(showing.main(args))
+
+
 @contextmanager
 def _playground() -> Iterator[None]:
     """Inside, the playground's agent is imported, which needs more than the bot does."""
@@ -257,7 +264,7 @@ def _playground() -> Iterator[None]:
 def _replay(args: argparse.Namespace) -> int:
     _check_replay(args)
     if args.play:
-        return _play(args)
+        return _show(args)
     with _quiet():
         if args.shrink:
             from .tools import shrink

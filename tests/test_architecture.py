@@ -59,7 +59,7 @@ PURE = [
     "slack/budget.py", "slack/governor.py",
     "listeners/inbound.py", "listeners/wording.py",
     "playground/workspace.py", "playground/emulated/*.py", "playground/search.py", "playground/toolbox.py",
-    "playground/scenarios.py", "playground/snapshot.py", "playground/playback.py",
+    "playground/scenarios.py", "playground/exporting.py", "playground/snapshot.py", "playground/playback.py",
     "tools/tape.py", "tools/moments.py", "tools/recording.py", "tools/jsonfile.py", "tools/result.py",
     "tools/scenario.py", "tools/plain.py", "tools/framing.py", "tools/masking.py", "tools/taping.py",
     "tools/scrambling.py", "tools/scrubbing.py", "tools/timeline.py", "tools/figures.py", "tools/canvas.py",

@@ -67,7 +67,7 @@ def tape(seconds: float = 6.0) -> Tape:
 
 def options(*files: Path, **more: Any) -> argparse.Namespace:
     return argparse.Namespace(
-        files=list(map(str, files)), **{"json": True, "key": None, "scenario": None, **more}
+        files=list(map(str, files)), **{"json": True, "key": None, "scenario": None, "speed": None, **more}
     )
 
 
@@ -196,7 +196,7 @@ def test_two_processes_print_the_same_bytes(tmp_path: Path) -> None:
     file.write_text(json.dumps([moment.event for moment in tape().moments]))
     program = (
         "import argparse, sys; from slack_bot.tools.replay import main;"
-        f"main(argparse.Namespace(files=[{str(file)!r}], json=True, key=None, scenario=None))"
+        f"main(argparse.Namespace(files=[{str(file)!r}], json=True, key=None, scenario=None, speed=None))"
     )
     outputs = {
         subprocess.run(
