@@ -82,7 +82,7 @@ class Feed:
 
     def facts_of(self, turn: str) -> list[Tale]:
         """The facts of one turn as they were told; [] where it is not kept any more."""
-        return next((list(story.facts) for story in self._turns if story.turn == turn), [])
+        return next((list(story.facts) for story in reversed(self._turns) if story.turn == turn), [])
 
     def troubled(self, trouble: Tale) -> None:
         """What goes wrong on purpose from now on: `slack_faults` by method, `cut_after`."""

@@ -14,16 +14,17 @@ export class Trouble {
     this.dialog = dialog;
     this.rows = h("div", { class: "faults" });
     this.cut = h("input", { type: "number", min: "0", step: "1", id: "cut-after", class: "short", placeholder: "never" });
-    const set = h("form", { method: "dialog", on: { submit: () => send({ type: "trouble", slack_faults: this.faults(), cut_after: this.cut.value === "" ? null : Number(this.cut.value) }) } },
+    const order = () => ({ type: "trouble", slack_faults: this.faults(), cut_after: this.cut.value === "" ? null : Number(this.cut.value) });
+    const calm = () => { send({ type: "trouble", slack_faults: {}, cut_after: null }); dialog.close(); };
+    dialog.append(h("form", { method: "dialog", on: { submit: () => send(order()) } },
       h("label", { class: "field" }, "Cut the agent's stream after", this.cut, "events"),
       h("p", { class: "dim", text: "Slack's answers, call by call; the last one repeats, - is none:" }), this.rows,
       h("datalist", { id: "fault-examples" }, ...EXAMPLES.map((value) => h("option", { value }))),
       h("div", { class: "deeds" },
+        h("button", { type: "submit", class: "button", data: { sends: "" }, id: "trouble-set" }, "Use from the next question on"),
+        h("button", { type: "button", class: "button", data: { sends: "" }, id: "trouble-clear", on: { click: calm } }, "Nothing goes wrong"),
         h("button", { type: "button", class: "button", on: { click: () => this.add() } }, "One more method"),
-        h("button", { type: "submit", class: "button", data: { sends: "" }, id: "trouble-set" }, "Use from the next question on")));
-    const clear = h("form", { method: "dialog", on: { submit: () => send({ type: "trouble", slack_faults: {}, cut_after: null }) } },
-      h("button", { type: "submit", class: "button", data: { sends: "" }, id: "trouble-clear" }, "Nothing goes wrong"));
-    dialog.append(set, clear);
+        h("button", { type: "button", class: "button", on: { click: () => dialog.close() } }, "Cancel"))));
     button.addEventListener("click", () => dialog.showModal());
   }
 
