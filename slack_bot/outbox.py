@@ -67,9 +67,13 @@ class Outbox:
 
     def batch(self, now: float) -> Batch:
         """What may be written now. The text stays in the buffer; cards and title are the caller's now."""
+        return replace(self.take_cards(), text=self.buffer.ready(now))
+
+    def take_cards(self) -> Batch:
+        """The cards and the title that wait; they are the caller's now. The text is not among it."""
         cards, self._cards = tuple(self._cards.values()), {}
         title, self._plan_title = self._plan_title, None
-        return Batch(self.buffer.ready(now), cards, title)
+        return Batch("", cards, title)
 
     def due(self, now: float) -> float | None:
         """Seconds until something may be written: 0 for now, None for nothing in sight."""

@@ -309,7 +309,9 @@ class _Run:
         close = self._close
         assert close is not None
         stopped = close.outcome is Outcome.STOPPED
+        self._sink.note(self._outbox.take_cards())
         rest = "" if stopped or self._rewrite is not None else self._outbox.buffer.rest()
+        waits = self._outbox.batch(self._now())
         await self._sink.finish(
             Ending(
                 close.outcome,
@@ -318,6 +320,8 @@ class _Run:
                 note=neutralise(close.note, self._options.secrets),
                 offer_retry=close.offer_retry,
                 form=self._harmless(self._form),
+                cards=waits.cards,
+                plan_title=waits.plan_title,
             )
         )
 
@@ -343,6 +347,8 @@ class _Run:
         gone = self._gone.is_set() or self._sink.is_gone
         close = self._close
         outcome = Outcome.GONE if gone or close is None else close.outcome
+        if outcome is Outcome.ANSWERED and self._sink.is_stopped:
+            outcome = Outcome.STOPPED  # while the last of it was written
         reason = "the thread was deleted" if outcome is Outcome.GONE else (close.reason if close else None)
         waits = outcome is Outcome.ASKED and self._reader.waits_for_human
         result = TurnResult(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from slack_bot.outbox import Outbox
+from slack_bot.slack.orders import Batch
 from slack_bot.turn.actions import Card, CardState, Remember
 from slack_bot.turn.buffer import StreamBuffer
 
@@ -58,3 +59,13 @@ def test_when_something_is_due() -> None:
     assert box.due(5.0) == 0.0
     assert box.take_memories() == [Remember("t")]
     assert box.take_memories() == []
+
+
+def test_cards_can_be_taken_without_the_text() -> None:
+    box = outbox()
+    box.card(Card("a", "A", CardState.DONE))
+    box.retitle("Plan")
+    box.buffer.push("text", 0.0)
+    assert box.take_cards() == Batch("", (Card("a", "A", CardState.DONE),), "Plan")
+    assert box.take_cards() == Batch()
+    assert box.buffer.rest() == "text"

@@ -142,8 +142,19 @@ class Answer:
         return passed(text) if self._gated else text
 
     def snapshot(self, texts: list[tuple[str, str]]) -> list[Event]:
-        """The artifacts as they stand by now."""
-        return self._told(ARTIFACT, self._pieces[ARTIFACT].snapshot(texts), "the task as it stands")
+        """The artifacts as they stand by now, each as the agent wrote it; they may go on."""
+        passed_on = [(key, text) for key, raw in texts if (text := self._anew(key, raw))]
+        if not passed_on:
+            return []
+        return self._told(ARTIFACT, self._pieces[ARTIFACT].snapshot(passed_on), "the task as it stands")
+
+    def _anew(self, key: str, raw: str) -> str:
+        """An artifact's text from its beginning. What its gate had held is in there too."""
+        if not self._gated:
+            return raw
+        gate = self._gates[ARTIFACT, key] = TextGate()
+        said = gate.feed(raw)
+        return "".join(each.text for each in said if each.is_answer or not gate.opened)
 
     def key_of(self, artifact_id: str, name: str, text: str, *, append: bool) -> str:
         """The key of an artifact's text. Some servers give each chunk of one artifact an id of its own."""

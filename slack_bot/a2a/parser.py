@@ -355,7 +355,7 @@ class EventParser:
             kind = self._convention.kind(artifact.name)
             marked = truth(artifact.metadata, "is_final_answer")
             if kind is Kind.ANSWER or (kind is Kind.STREAM and marked):
-                if text := self._answer.plain(spoken(artifact.parts, artifact.metadata).text):
+                if text := spoken(artifact.parts, artifact.metadata).text:
                     answers.append((artifact.artifact_id or artifact.name, text))
             elif kind in (Kind.STREAM, Kind.THOUGHT) and not self._convention.is_sub_agent(artifact.metadata):
                 self._answer.keep("" if self._leaked else unboxed(artifact), append=False)
@@ -363,8 +363,7 @@ class EventParser:
                 events += self._result(artifact, kind)
             elif kind is Kind.FORM:
                 events += self._found_form(artifact)
-        if answers:
-            events += self._answer.snapshot(answers)
+        events += self._answer.snapshot(answers)
         return [*events, *self._status(task.state, task.message)]
 
     def _reply(self, message: Message) -> list[Event]:

@@ -8,7 +8,7 @@ is closed, truly, and one that still runs when its message ends goes on in the n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any
@@ -127,7 +127,11 @@ class CardBook:
         """Take over how the same cards should read in a message that never came."""
         for key, card in later._wanted.items():
             if key in self._wanted:
-                self._wanted[key] = replace(card, details="", output="")
+                self._wanted[key] = card
+
+    def holds(self, later: CardBook) -> bool:
+        """All cards of `later` are shown here."""
+        return later._wanted.keys() <= self._shown.keys()
 
     def is_full(self) -> bool:
         """Some card has no room in this message."""
@@ -176,21 +180,12 @@ class CardBook:
             self._unsure.discard(key)
 
     def ended(self, close: Close) -> tuple[Card, ...]:
-        """All cards that Slack shows, as they read once they are closed."""
-        return tuple(
-            replace(self._end(key, close), details=shown.details, output=shown.output)
-            for key, shown in self._shown.items()
-        )
+        """All cards that Slack shows, as they should read once they are closed."""
+        return tuple(card for card in self._whole(close) if card.id.removesuffix(self._suffix) in self._shown)
 
     def present(self, close: Close | None = None) -> tuple[Card, ...]:
         """All cards as they should read now, whatever was sent: for a message that is written as a whole."""
-        cards = []
-        for key, card in list(self._wanted.items())[:MAX_CARDS]:
-            shown = self._shown.get(key)
-            whole = self._named(card) if close is None else self._end(key, close)
-            before = ("", "") if shown is None else (shown.details, shown.output)
-            cards.append(replace(whole, details=before[0] + card.details, output=before[1] + card.output))
-        return tuple(cards)
+        return tuple(self._whole(close))[:MAX_CARDS]
 
     def carried(self) -> tuple[Card, ...]:
         """The cards that go on in the next message: those that still run, and those that had no room here."""
@@ -208,6 +203,14 @@ class CardBook:
             before = ("", "") if shown is None else (shown.details, shown.output)
             every.append(replace(card, details=before[0] + card.details, output=before[1] + card.output))
         return tuple(every)
+
+    def _whole(self, close: Close | None) -> Iterator[Card]:
+        """Each card with all its details and output, sent or not."""
+        for key, card in self._wanted.items():
+            shown = self._shown.get(key)
+            whole = self._named(card) if close is None else self._end(key, close)
+            before = ("", "") if shown is None else (shown.details, shown.output)
+            yield replace(whole, details=before[0] + card.details, output=before[1] + card.output)
 
     def _differs(self, key: str, card: Card) -> bool:
         shown = self._shown.get(key)

@@ -134,6 +134,8 @@ class Delivery:
             if self.ledger.in_doubt:
                 await self.settle()
                 continue
+            if final and self._needs_no_more():
+                return
             if self.begins and self._has_more() and not self._may_begin(final=final):
                 return
             cards, title = self._unsent()
@@ -154,6 +156,12 @@ class Delivery:
     def _has_more(self) -> bool:
         """Something waits that can be seen."""
         return bool(self.ledger.waiting.strip()) or any(self._unsent())
+
+    def _needs_no_more(self) -> bool:
+        """All that waits is how cards ended that the last message shows: that is written there."""
+        if not self.begins or self.last is None or self.ledger.waiting.strip():
+            return False
+        return self.plan.is_told_by(self.last)
 
     def _may_begin(self, *, final: bool) -> bool:
         """Whether a message may be begun now. What is whole already becomes a post rather than wait."""
@@ -266,7 +274,7 @@ class Delivery:
         if step in ENDS:
             await self.conclude(failed)
             return
-        if self.surface is Surface.POST and step in (Step.DOWN, Step.REMEMBER):
+        if self.surface is Surface.POST and message.ts is None and step in (Step.DOWN, Step.REMEMBER):
             raise SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)
         if step is Step.REMEMBER:
             self._memory.remember(self._place.user_team, self._place.channel, self._clock.monotonic())
@@ -284,6 +292,7 @@ class Delivery:
         if message.surface is not Surface.NATIVE:
             if message.book.closing(Close.CONTINUES):
                 await self.edits.show(message, message.text, message.title, close=Close.CONTINUES)
+                self.settling.heal_later(message)
         elif message.is_open or message.book.closing(Close.CONTINUES):
             stopped = await self.settling.stop(message)
             if isinstance(stopped, Failed):

@@ -54,6 +54,7 @@ class Ending:
 
     `rest` is answer text that never was shown. `rewrite`, where set, is the whole text that must stand in the
     thread in the end, instead of what was streamed. `note` is for the reader ("" where the answer says all).
+    `cards` and `plan_title` are what waited to be shown when the turn ended.
     """
 
     outcome: Outcome
@@ -62,3 +63,5 @@ class Ending:
     note: str = ""
     offer_retry: bool = False
     form: Form | None = None
+    cards: tuple[Card, ...] = ()
+    plan_title: str | None = None

@@ -59,6 +59,10 @@ class Plan:
         if self.book is not message.book:
             message.book.become(self.book)
 
+    def is_told_by(self, message: Message) -> bool:
+        """`message`, the last one, can show all there is to say, written anew: none is needed for it."""
+        return message.book.holds(self.book)
+
     @property
     def is_full(self) -> bool:
         """Some card has no room in the present message."""

@@ -34,7 +34,8 @@ class Posts:
     ) -> Done | Failed:
         """Post Markdown `text` between the blocks `above` and `under`. Done: it stands, and has that `ts`.
 
-        `kind` is "answer" or "note"; `says` is what a notification reads where there is no text.
+        A form that is refused is followed by another one, of the text alone. `kind` is "answer" or "note";
+        `says` is what a notification reads where there is no text.
         """
         self._count += 1
         place = self._place
@@ -46,10 +47,12 @@ class Posts:
             "unfurl_media": False,
         }
         full = {**base, **blocks.body(text, above, under, says=says)}
-        plain = {**base, "markdown_text": text or says}
+        other: Args = {"markdown_text": text or says}
+        if other.items() <= full.items():
+            other = {"text": blocks.fallback(text or says), "blocks": [blocks.markdown(text or says)]}
         result = await self._once(full)
-        if isinstance(result, Failed) and result.fault is Fault.WRONG_CALL and full != plain:
-            result = await self._once(plain)
+        if isinstance(result, Failed) and result.fault is Fault.WRONG_CALL and (text or says):
+            result = await self._once({**base, **other})
         return result
 
     async def _once(self, args: Args) -> Done | Failed:

@@ -31,7 +31,7 @@ class Settling:
         self._streams, self._edits, self._turn = streams, edits, turn
         self._unfound: list[Message] = []  # starts without an answer whose stream may appear yet
         self._unstopped: list[Message] = []
-        self._unhealed: list[Message] = []  # ended by Slack with a card open, and not written anew yet
+        self._unhealed: list[Message] = []  # ended with a card open, and not written anew yet
 
     async def settle(self, message: Message, known: Sequence[str]) -> tuple[bool, Failed | None]:
         """End the doubt about `message`, and its stream. `known`: the ts of the turn's other messages.
@@ -67,8 +67,13 @@ class Settling:
         if message.is_open:
             self._unstopped.append(message)
         elif message.book.closing(Close.CONTINUES) and not await self._is_healed(message):
-            self._unhealed.append(message)
+            self.heal_later(message)
         return stopped
+
+    def heal_later(self, message: Message) -> None:
+        """Its cards could not be closed now: `sweep` tries again."""
+        if message.book.closing(Close.CONTINUES):
+            self._unhealed.append(message)
 
     async def _is_healed(self, message: Message) -> bool:
         """Write a message anew whose cards Slack left open."""

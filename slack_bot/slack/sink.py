@@ -81,6 +81,11 @@ class Sink:
         return self._delivery.is_gone
 
     @property
+    def is_stopped(self) -> bool:
+        """The human stopped it: what stands may not be all."""
+        return self._line.is_hushed or self._delivery.ended is Written.STOPPED
+
+    @property
     def begins(self) -> bool:
         """The next write begins a message."""
         return self._delivery.begins
@@ -128,9 +133,13 @@ class Sink:
         Whatever is returned, the batch is the sink's: what is not shown now is shown later, by `finish` at
         the latest.
         """
+        self.note(batch)
+        return await self.tend()
+
+    def note(self, batch: Batch) -> None:
+        """Take a batch without showing it: `finish` tells what became of its cards."""
         self._whole.append(batch.text)
         self._delivery.take(batch)
-        return await self.tend()
 
     async def tend(self) -> Written:
         """Do what the time asks for: show what waits, begin a new message before one grows too old."""
@@ -181,6 +190,7 @@ class Sink:
                 await self._status.clear()
 
     async def _deliver(self, ending: Ending) -> None:
+        self._delivery.take(Batch("", ending.cards, ending.plan_title))
         if ending.outcome is Outcome.STOPPED:
             await self._stop(ending)
             return
@@ -218,10 +228,16 @@ class Sink:
         """Make what stands in the thread read `text` instead."""
         delivery, most = self._delivery, self._settings.max_segments
         laid = lay_out(text, delivery.limits())
-        if len(laid) > most and await self._attach(text):
-            laid = laid[:most]
+        if len(laid) <= most:
+            return await rewrite(delivery, laid, self._under(ending), _close(ending))
+        await rewrite(delivery, laid[:most], (), _close(ending))
+        last = delivery.last
+        if last is not None and await self._attach(text):
             ending = replace(ending, note=f"{_AS_FILE} {ending.note}".rstrip())
-        return await rewrite(delivery, laid, self._under(ending), _close(ending))
+            return await closing.sign(delivery, last, self._under(ending), _close(ending))
+        for number, piece in enumerate(laid[most:], start=most + 1):
+            await delivery.post(piece, self._under(ending) if number == len(laid) else (), _close(ending))
+        return delivery.last is not None and delivery.last.is_signed
 
     async def _attach(self, text: str) -> bool:
         return await self._files.upload(_FILE, text.encode("utf-8", "replace"))

@@ -18,7 +18,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from .markdown import Open, Standing, open_at_end
+from .markdown import Open, Standing, is_rule, open_at_end
 
 GUARDS = ("\u2060\n", "\u2060")
 """A word joiner, which nobody sees, on a line of its own or not: the message goes on without decoration."""
@@ -41,7 +41,7 @@ _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _ITEM = re.compile(r"(?P<indent> {2,})(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
 _ANY_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _BAR = re.compile(r"(?<!\\)\|")
-_RULE_LINE = re.compile(r"[|\-: \t]*-[|\-: \t]*(?:\n|\Z)")
+_RULE_BEGINS = re.compile(r"[|\-: \t]*-[|\-: \t]*")
 _LEVELS = re.compile(r"(?: *-\n)+")
 
 
@@ -76,7 +76,7 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
     """
     state = open_at_end("", before=standing)
     if state.fence:
-        return _fence_opener(state)
+        return _fence_opener(state, "" if standing.open.fence else standing.line)
     if state.table and (standing.line or _is_row(state.table, head)):
         return state.table.lstrip() + _cells_before(standing.line)
     if standing.line:
@@ -89,7 +89,7 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
         is_apart = (head[:1].isspace() or head.startswith(_JOINER)) and not state.code
         return bars + marks + (_JOINER if is_apart else "")
     header = standing.open.header
-    if header and _RULE_LINE.match(standing.line + head):
+    if header and _rules(header, standing.line, head):
         return header.lstrip() + standing.line
     return bars or ("" if standing.line else _levels(last_line, head))
 
@@ -103,18 +103,20 @@ def _carried_fence(state: Open) -> tuple[str, str] | None:
     return (lead, run) if fits else None
 
 
-def _fence_opener(state: Open) -> str:
+def _fence_opener(state: Open, line: str) -> str:
+    """The fence again. `line`: the line that opens it, where that one was cut itself: it goes on."""
     fence = _carried_fence(state)
     if fence is None:
         return ""
     lead, run = fence
+    end = "" if line else "\n"
     quoted = lead.rfind(">") + 1
     if quoted:
-        return f"{lead[:quoted].lstrip()} {run}{state.info}\n"
+        return f"{lead[:quoted].lstrip()} {run}{state.info}{end}"
     indent = len(lead.expandtabs())
     if indent < _CODE_INDENT:
-        return f"{run}{state.info}\n"
-    return f"{_nest(indent)}{' ' * indent}{run}{state.info}\n"
+        return f"{run}{state.info}{end}"
+    return f"{_nest(indent)}{' ' * indent}{run}{state.info}{end}"
 
 
 def _carried_marks(state: Open) -> list[str]:
@@ -124,6 +126,16 @@ def _carried_marks(state: Open) -> list[str]:
     if len(marks) > _MOST_MARKS or any(len(mark) > most for mark, most in zip(marks, longest, strict=False)):
         return []
     return marks
+
+
+def _rules(header: str, line: str, head: str) -> bool:
+    """The row being written, `line` and then `head`, makes a header row of `header`, as far as one can tell.
+
+    Half a row that stands in the message before is believed only when all of it is known: else the header
+    would be read twice for nothing.
+    """
+    row, ends, _ = (line + head).partition("\n")
+    return is_rule(header, row) if ends or line else bool(_RULE_BEGINS.fullmatch(row))
 
 
 def _is_row(table: str, head: str) -> bool:

@@ -97,9 +97,14 @@ def lay_line(waiting: str, before: Standing, used: int, limits: Limits) -> Laid 
     """Lay `waiting` up to its first line end, where the message ends; None: no line ends in it in time."""
     room = min(fitting(waiting, limits.rotate_bytes - limits.reserve - used), limits.max_call_chars)
     for cut in cuts_up_to(waiting, room, before):
-        if cut.rank >= Rank.ROW and not cut.waits:
+        if cut.rank >= Rank.ROW and not cut.waits and not _may_be_header(waiting, cut.at, before):
             return Laid(cut.at, ends=True)
     return None
+
+
+def _may_be_header(waiting: str, at: int, before: Standing) -> bool:
+    """The line that ends at `at` is a table's header row if a separator row follows: not known yet."""
+    return "\n" not in waiting[at:] and bool(before.then(waiting[:at]).open.header)
 
 
 def quality_at_end(text: str, standing: Standing) -> Rank | None:

@@ -196,7 +196,7 @@ def _cuts(standing: Standing, text: str) -> Iterator[Cut]:
     for line in lines[:-1]:
         after = _after(state, line)
         cuts = [*_line_cuts(state, line, offset), Cut(offset + len(line) + 1, _end_rank(after, line))]
-        rules = state.header and _is_rule(state.header, line)
+        rules = state.header and is_rule(state.header, line)
         if header and not rules:
             yield from header
         header = cuts if after.header and offset >= 0 else []
@@ -252,7 +252,7 @@ def _after(state: Open, line: str) -> Open:
         return Open(fence=fence["lead"] + fence["run"], info=fence["info"])
     if not line.strip() or _HEADING.match(line):
         return Open()
-    if state.header and _is_rule(state.header, line):
+    if state.header and is_rule(state.header, line):
         return Open(table=f"{state.header}{line}\n")
     if state.table and not _BLOCK.match(line):
         return state
@@ -277,7 +277,7 @@ def _inherited(state: Open, line: str) -> tuple[str, ...]:
     return (*state.emphasis, *([state.code] if state.code else []))
 
 
-def _is_rule(header: str, line: str) -> bool:
+def is_rule(header: str, line: str) -> bool:
     """`line` is the separator row that makes `header` a table's header row."""
     cells = _cells(line)
     return len(cells) == len(_cells(header)) and all(_RULE.fullmatch(cell.strip()) for cell in cells)

@@ -222,6 +222,17 @@ def test_what_a_gate_holds_back_at_the_end_stays_where_its_text_is() -> None:
     assert tell(SUBMITTED, *streamed(*with_marker), COMPLETED).shown == f"{FOX} and ["
 
 
+@pytest.mark.parametrize(
+    "said", ["```json\n{} is empty\n```\nfine", "so [FINAL] it is", '{"content": "It ru\\u00e9ns."}']
+)
+def test_what_a_gate_holds_is_not_said_again_by_the_task_as_it_stands(said: str) -> None:
+    whole = tell(SUBMITTED, *streamed(said), COMPLETED).shown
+    for at in range(1, len(said)):
+        joined = Snapshot("t", "c", TaskState.WORKING, artifacts=(Artifact("a", parts=text(said[:at])),))
+        rest = artifact(text(said[at:]), append=True)
+        assert tell(SUBMITTED, *streamed(*said[:at]), joined, rest, COMPLETED).shown == whole, at
+
+
 def test_behind_the_marker_every_artifact_is_the_answer_and_before_it_none() -> None:
     appendix = artifact(text("Appendix."), "b")
     thought = artifact(text("I think so."), "0")

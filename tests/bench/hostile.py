@@ -61,13 +61,8 @@ def dead() -> dict[str, Script]:
 
 def ways() -> set[str]:
     """Every fault that may be drawn."""
-    return {
-        *_ANYWHERE,
-        *_UPLOADING,
-        *NOT_HERE,
-        *NOT_THIS_ONE,
-        *(n for b in _BESIDES.values() for n in b.split()),
-    }
+    besides = " ".join(_BESIDES.values()).split()
+    return {*_ANYWHERE.split(), *besides, *_UPLOADING, *NOT_HERE, *NOT_THIS_ONE}
 
 
 def _script(random: Random, rate: float, method: str) -> Script:

@@ -137,7 +137,8 @@ def _of_kind(planned: Plan, random: Random) -> Plan:
             return replace(planned, truth=replace(planned.truth, closed=True))
         case "cut":
             after = random.randint(1, len(source.moments)) if isinstance(source, Tape) else None
-            return replace(planned, cut_after=after)
+            # what a tool became while the connection was away is in no task: its card cannot know
+            return replace(planned, cut_after=after, truth=replace(planned.truth, failing=frozenset()))
         case "no streams" | "not this one":
             names = hostile.NOT_HERE if planned.kind == "no streams" else hostile.NOT_THIS_ONE
             return replace(planned, scripts={**planned.scripts, "chat.startStream": [random.choice(names)]})
@@ -313,7 +314,13 @@ class _Ordeal:
             strays=strays,
             directs=directs,
             broken=self._broken,
+            unnamed=frozenset(self._unnamed()),
         )
+
+    def _unnamed(self) -> Iterator[str]:
+        """The messages whose start was applied and not answered: their ts is the time of that call."""
+        times = {call.now for call in self._workspace.calls if call.applied and not call.ok}
+        return (seen.ts for seen in self._mine() if any(abs(float(seen.ts) - at) < 1e-3 for at in times))
 
 
 async def _hand_over(app: App, envelope: Envelope) -> None:

@@ -50,8 +50,8 @@ class Page:
     """A text as it is read: its visible characters, and for each where it stands and the space before it.
 
     Lines that only open or close a fence are not ink. `tables` are (first of the header, first behind the
-    separator, end) as indexes into `ink`; `quotes` the ink's indexes that stand in quoted lines; `last_line`
-    is where the last line with ink begins; `is_open`: it ends within a fence.
+    separator, end) as indexes into `ink`; `quotes` the ink's indexes that stand in quoted lines. `is_open`:
+    it ends within a fence.
     """
 
     ink: str = ""
@@ -59,7 +59,6 @@ class Page:
     gaps: list[str] = field(default_factory=list)
     tables: list[tuple[int, int, int]] = field(default_factory=list)
     quotes: set[int] = field(default_factory=set)
-    last_line: int = 0
     is_open: bool = False
 
 
@@ -95,8 +94,6 @@ class _Reading:
         for number, line in enumerate(self._lines):
             if number:
                 self._gap += "\n"
-            if line.strip():
-                self._page.last_line = len(self._ink)
             self._line(line, self._lines[number + 1] if number + 1 < len(self._lines) else "")
         self._end_table()
         page = self._page
@@ -172,7 +169,7 @@ class _Comparison:
     def __init__(self, answer: Page, *, whole: bool, closed: bool) -> None:
         self._answer, self._whole, self._closed = answer, whole, closed
         self._at = 0
-        self._torn: list[tuple[int, int]] = []  # tables whose header row was cut in two: they read as text
+        self._torn: list[tuple[int, int, int]] = []  # tables from where their header row was cut in two
 
     def run(self, pages: Sequence[Page]) -> Finding | None:
         answer, whole = self._answer, self._whole
@@ -188,16 +185,31 @@ class _Comparison:
         return None
 
     def _take(self, number: int, page: Page, is_last: bool) -> Finding | None:
-        skip, length = max(
-            ((skip, self._common(page, skip)) for skip in self._openers(page)), key=lambda both: sum(both)
-        )
+        fits = [(skip, self._common(page, skip)) for skip in self._openers(page)]
+        most = max(sum(each) for each in fits)
+        findings = [self._read(number, page, *each, is_last=is_last) for each in fits if sum(each) == most]
+        finding = None if None in findings else findings[0]
+        best = [each for each in fits if sum(each) == most][findings.index(finding)]
+        self._go_on(*best)
+        return finding
+
+    def _read(self, number: int, page: Page, skip: int, length: int, *, is_last: bool) -> Finding | None:
+        """What is wrong with a page whose first `skip` characters were added; the next `length` match."""
         left = page.ink[skip + length :]
         if left and not self._closes(left, self._at + length, is_last=is_last):
             return self._differs(number, page, skip + length, self._at + length)
-        at, self._at = self._at, self._at + length
-        if not skip and length and "\n" not in self._answer.gaps[at]:
-            self._torn += [(start, end) for start, body, end in self._answer.tables if start < at < body]
-        return self._shape(number, page, skip, at, length)
+        return self._shape(number, page, skip, self._at, length)
+
+    def _go_on(self, skip: int, length: int) -> None:
+        self._torn += self._tears(skip, length)
+        self._at += length
+
+    def _tears(self, skip: int, length: int) -> list[tuple[int, int, int]]:
+        """The table whose header row goes on, without its beginning, where this page begins."""
+        at = self._at
+        if skip or not length or "\n" in self._answer.gaps[at]:
+            return []
+        return [(at, *table[1:]) for table in self._answer.tables if table[0] < at < table[1]]
 
     def _closes(self, left: str, at: int, *, is_last: bool) -> bool:
         """Whether `left`, at the end of a page, may close what is open in the answer at `at`."""
@@ -209,7 +221,7 @@ class _Comparison:
         skips = [0]
         if at == 0:
             return skips
-        for start, body, end in answer.tables:
+        for start, body, end in (*answer.tables, *self._torn):
             header = answer.ink[start:body]
             if body <= at < end and page.ink.startswith(header):
                 skips.append(len(header))
@@ -248,11 +260,11 @@ class _Comparison:
     def _shape(self, number: int, page: Page, skip: int, at: int, length: int) -> Finding | None:
         """The same characters: do they stand in the same places, with the same space between them?"""
         answer = self._answer
+        headless = self._headless(skip, at, length)
         for here in range(length):
             one, other = answer.place[at + here], page.place[skip + here]
-            if one != other and not (
-                one == _ROW and other == _TEXT and self._is_headless(page, skip, at, here)
-            ):
+            excused = one == _ROW and other == _TEXT and any(at + here in each for each in headless)
+            if one != other and not excused:
                 return self._misplaced(number, page, skip + here, at + here)
         gaps = (answer.gaps[at + 1 : at + length], page.gaps[skip + 1 : skip + length])
         if gaps[0] != gaps[1]:
@@ -262,9 +274,11 @@ class _Comparison:
             return Finding("wrong", number, why, answer.gaps[at + here], page.gaps[skip + here])
         return self._indent(number, page, skip, at) if length else None
 
-    def _is_headless(self, page: Page, skip: int, at: int, here: int) -> bool:
-        """A header row is one only when its separator row stands under it, whole."""
-        return skip + here >= page.last_line or any(start <= at + here < end for start, end in self._torn)
+    def _headless(self, skip: int, at: int, length: int) -> list[range]:
+        """Where rows read as text: a header row is one only with its separator row under it, both whole."""
+        torn = [*self._torn, *self._tears(skip, length)]
+        cut = [range(start, body) for start, body, _ in self._answer.tables if start < at + length < body]
+        return [*cut, *(range(start, end) for start, _, end in torn)]
 
     def _misplaced(self, number: int, page: Page, here: int, at: int) -> Finding:
         names = {_TEXT: "text", _ROW: "a row"}

@@ -144,3 +144,4 @@ def test_a_header_row_that_was_cut_in_two_makes_no_table() -> None:
     answer = "| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |\n| 4 | 5 | 6 |"
     assert kind(answer, answer[:5], answer[5:]) == "right"
     assert kind(answer, answer[:40], answer[40:]) == "wrong"
+    assert kind(answer, answer[:5], answer[5:40], answer[5:28] + answer[40:]) == "right"

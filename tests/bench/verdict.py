@@ -41,7 +41,8 @@ class Scene:
     """What is found after the turn. `files` are the bytes of the files that stand in the thread.
 
     `strays` are messages of the bot's in the channel and outside the thread, `directs` those to the asker.
-    `broken` are the tracebacks that were logged.
+    `broken` are the tracebacks that were logged. `unnamed` are the streams whose start had no answer, so that
+    nobody knows of them who cannot find them in the thread.
     """
 
     messages: Sequence[SeenMessage]
@@ -50,6 +51,7 @@ class Scene:
     strays: Sequence[str] = ()
     directs: Sequence[str] = ()
     broken: Sequence[str] = ()
+    unnamed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,10 @@ def judge(truth: Truth, scene: Scene) -> Verdict:
         wanted = ", ".join(sorted(truth.outcomes))
         faults.add("broke" if scene.outcome is None else "wrong", f"outcome {scene.outcome}, not {wanted}")
     _judge_around(truth, scene, faults)
-    streams = 0 if truth.may_stay_open else sum(seen.state == "streaming" for seen in scene.messages)
-    cards = 0 if truth.may_stay_open else _open_cards(scene.messages)
+    lost = scene.unnamed if scene.outcome in truth.partial and truth.may_be_silent else frozenset()
+    reached = [] if truth.may_stay_open else [seen for seen in scene.messages if seen.ts not in lost]
+    streams = sum(seen.state == "streaming" for seen in reached)
+    cards = _open_cards(reached)
     kind, why = faults.found[0] if faults.found else ("right", "")
     return Verdict(kind, why, streams, cards, scene.outcome)
 

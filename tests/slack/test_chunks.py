@@ -117,7 +117,7 @@ def test_a_card_whose_end_was_never_shown_is_closed_as_it_truly_ended() -> None:
     book = shown(Card("a", "A", RUNNING, details="one"))
     book.want([Card("a", "A failed", ERROR, details="two")])
     assert book.closing(Close.DONE) == (Card("a", "A failed", ERROR),)
-    assert book.ended(Close.DONE) == (Card("a", "A failed", ERROR, details="one"),)
+    assert book.ended(Close.DONE) == (Card("a", "A failed", ERROR, details="onetwo"),)
     assert book.present() == (Card("a", "A failed", ERROR, details="onetwo"),)
 
 

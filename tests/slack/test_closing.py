@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
+
+import pytest
 
 from slack_bot.slack.blocks import context
 from slack_bot.slack.chunks import Close
@@ -82,6 +85,30 @@ def test_a_message_that_is_gone_is_left_alone() -> None:
         assert not await close(delivery, UNDER, Close.DONE)
 
     assert play(story, {STOP: ["message_not_found"]}).methods() == [START, STOP]
+
+
+def test_a_start_in_doubt_is_settled_first() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await write(delivery, "One. ")
+        assert await close(delivery, UNDER, Close.DONE) == bool(scene.thread())
+
+    assert play(story, {START: ["timeout"]}).thread() == []
+    assert play(story, {START: ["timeout!"]}).only().extras == ("under",)
+
+
+def test_text_in_doubt_is_settled_before_it_is_written_anew() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await write(delivery, "Two.")
+        assert await close(delivery, UNDER, Close.DONE)
+
+    faults = {APPEND: ["timeout!"], STOP: ["message_not_in_streaming_state", None]}
+    scene = play(story, faults)
+    assert (scene.only().text, scene.only().extras) == ("One. Two.", ("under",))
 
 
 def test_an_edited_message_is_edited_once_more() -> None:

@@ -93,6 +93,20 @@ def test_a_card_that_works_on_in_silence_takes_no_messages_of_its_own() -> None:
     assert (scene.only().plan_title, extras(scene)) == ("Plan", [("under",)])
 
 
+def test_how_a_card_ended_is_told_where_it_stands_if_nothing_else_follows() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "", Card("a", "Search", RUNNING, details="one "))
+        await asyncio.sleep(240)
+        await delivery.advance()
+        delivery.take(Batch("", (Card("a", "Search failed", CardState.ERROR, details="two"),)))
+        await end(delivery)
+
+    scene = play(story)
+    (task,) = scene.only().tasks
+    assert (task.title, task.status, task.details) == ("Search failed", "error", "one two")
+    assert extras(scene) == [("under",)]
+
+
 def test_a_card_that_changed_is_news() -> None:
     changed = [
         Card("a", "Search", DONE),
@@ -291,6 +305,19 @@ def test_an_edit_that_was_applied_and_then_refused_is_not_shown_twice() -> None:
     for entries in (["internal_error!", "invalid_blocks"], ["internal_error", "invalid_blocks"]):
         scene = play(story, {UPDATE: [*entries, None]}, can_stream=False)
         assert "".join(scene.texts()) == "One. Two. Three."
+
+
+def test_an_edited_message_whose_card_could_not_be_closed_is_closed_at_the_end() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "", Card("a", "A", RUNNING))
+        await asyncio.sleep(3)
+        await write(delivery, "", Card("a", "A", DONE))
+        await end(delivery, "One.")
+        await delivery.settling.sweep(delivery.known())
+
+    scene = play(story, {UPDATE: ["invalid_blocks", "invalid_blocks", None]}, can_stream=False)
+    assert "".join(scene.texts()) == "One."
+    assert {task.status for message in scene.thread() for task in message.tasks} == {"complete"}
 
 
 @pytest.mark.parametrize("entry", ["internal_error", "internal_error!"])

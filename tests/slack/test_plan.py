@@ -77,6 +77,7 @@ def test_what_became_of_a_card_is_told_where_it_stood_last() -> None:
     every.heal(message)
     every.turn(2, message)
     every.want([Card("a", "Search failed", CardState.ERROR), Card("b", "Read", DONE)], None)
+    assert not every.is_told_by(message)
     every.heal(message)
     assert message.book.wanted() == (Card("a", "Search failed", CardState.ERROR),)
     assert not every.is_full

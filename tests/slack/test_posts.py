@@ -79,3 +79,15 @@ def test_the_asker_is_told_directly() -> None:
     scene = virtual.run(go())
     (message,) = scene.workspace.history(scene.workspace.direct("U1"))
     assert message.text == "I may not write in <#C1>, so I cannot answer you there."
+
+
+def test_text_alone_has_a_second_form_too() -> None:
+    async def go() -> Scene:
+        scene = Scene({POST: ["invalid_blocks", None]})
+        assert isinstance(await Posts(Line(scene.api), scene.place).post("**One.**", (), (), "answer"), Done)
+        return scene
+
+    scene = virtual.run(go())
+    assert scene.texts() == ["**One.**"]
+    assert "markdown_text" in scene.workspace.calls[0].args
+    assert "blocks" in scene.workspace.calls[1].args

@@ -813,6 +813,64 @@ def test_a_dead_token_is_an_error() -> None:
     assert caught.value.error == "invalid_auth"
 
 
+# -- too long, stopped while it waits ------------------------------------------------------------------------
+
+LONG = "".join(f"Line {number}, Grüße.\n" for number in range(60))
+
+
+@pytest.mark.parametrize("rewrites", [False, True])
+def test_an_answer_with_more_than_its_messages_is_a_file_too(rewrites: bool) -> None:
+    ending = Ending(Outcome.ANSWERED, rewrite=LONG) if rewrites else Ending(Outcome.ANSWERED, rest=LONG)
+    scene = play(answer("Wrong. " if rewrites else "", ending=ending), rotate_bytes=300, max_segments=2)
+    *messages, last = scene.thread()
+    assert [file.content for file in last.files] == [LONG.encode()]
+    assert len(messages) == 2
+    assert LONG.startswith("".join(message.text for message in messages)[:400])
+    assert (messages[0].extras, messages[1].extras) == (
+        (),
+        ("This answer is too long for the thread. All of it is in answer.md.", *FEEDBACK),
+    )
+
+
+@pytest.mark.parametrize("rewrites", [False, True])
+def test_without_a_file_it_takes_all_the_messages_it_needs(rewrites: bool) -> None:
+    ending = Ending(Outcome.ANSWERED, rewrite=LONG) if rewrites else Ending(Outcome.ANSWERED, rest=LONG)
+    faults = {"files.completeUploadExternal": ["missing_scope"]}
+    story = answer("Wrong. " if rewrites else "", ending=ending)
+    scene = play(story, faults, rotate_bytes=300, max_segments=2)
+    assert reads_as(scene.texts(), LONG)
+    assert scene.thread()[-1].extras == FEEDBACK
+
+
+def test_after_a_stop_a_write_that_waits_is_dropped_and_nothing_more_is_shown() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        waiting = asyncio.ensure_future(scene.sink.write(Batch("Two. ")))
+        await asyncio.sleep(1)
+        scene.sink.hush()
+        async with asyncio.timeout(0.1):
+            assert await waiting is Written.HELD
+        assert not scene.sink.is_live
+        assert await scene.sink.write(Batch("Three. ")) is Written.HELD
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Four."))
+        await asyncio.sleep(100)
+
+    scene = play(story, {APPEND: ["ratelimited:30"]})
+    assert (sealed(scene).text, sealed(scene).extras) == ("One. ", ("Stopped.",))
+    assert [task.status for task in sealed(scene).tasks] == ["complete"]
+
+
+def test_no_stream_in_time_is_a_post_that_is_edited() -> None:
+    async def story(scene: Scene) -> None:
+        assert scene.sink.begins
+        scene.sink.start_late()
+        await answer("One. ", "Two.")(scene)
+        assert scene.sink.pause() >= 0.0
+
+    scene = play(story)
+    assert (scene.texts(), scene.methods()) == (["One. Two."], [POST, UPDATE])
+
+
 # -- status --------------------------------------------------------------------------------------------------
 
 

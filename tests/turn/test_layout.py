@@ -112,6 +112,8 @@ def test_a_message_past_its_time_ends_at_the_next_line() -> None:
     assert lay_line("more\nand", Standing().then("half "), 98, HUNDRED) is None
     assert lay_line("| a |\nb\n", Standing(), 0, HUNDRED) == Laid(6, ends=True)
     assert lay_line("| a |\n|-", Standing(), 0, HUNDRED) is None
+    assert lay_line("\n", Standing().then("| a | b |"), 9, HUNDRED) is None
+    assert lay_line("\nno\n", Standing().then("| a | b |"), 9, HUNDRED) == Laid(1, ends=True)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,93 @@
+"""One turn of the fault run: the same for the same numbers, bounded in time, and judged."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slack_bot.slack.sink import Sink
+from tests.whole_bot import answer
+
+from . import faults
+from .ordeals import Plan, plan, run
+from .verdict import Truth
+
+HELLO = Plan(0, "calm", "", answer("Hello you there."), Truth("Hello you there."))
+
+
+def test_a_plan_depends_on_its_numbers_only() -> None:
+    assert plan(1, 2) == plan(1, 2)
+    assert plan(1, 2) != plan(1, 3) != plan(2, 3)
+
+
+def test_every_kind_of_ordeal_is_planned() -> None:
+    kinds = {plan(1, number).kind for number in range(200)}
+    assert kinds == {
+        "storm", "calm", "cut", "no streams", "not this one", "stopped", "gone", "dead", "archived"
+    }  # fmt: skip
+
+
+def test_the_same_turn_has_the_same_calls() -> None:
+    first, second = run(plan(1, 4)), run(plan(1, 4))
+    assert [(call.now, call.method, call.error) for call in first.made] == [
+        (call.now, call.method, call.error) for call in second.made
+    ]
+    assert first.verdict == second.verdict
+
+
+def test_an_answer_is_right_and_another_is_not() -> None:
+    assert run(HELLO).verdict.is_right
+    assert run(replace(HELLO, truth=Truth("Hello me there."))).verdict.kind == "wrong"
+
+
+def test_a_turn_that_never_ends_has_hung(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def spin(*_: Any) -> None:
+        for _ in itertools.count():
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(Sink, "finish", spin)
+    verdict = run(HELLO, most_seconds=0.3).verdict
+    assert (verdict.kind, "0.3 s of real time" in verdict.why) == ("hung", True)
+
+
+def test_a_turn_that_waits_for_ever_has_hung(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def wait(*_: Any) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Sink, "finish", wait)
+    assert run(HELLO).verdict.kind == "hung"
+
+
+def test_a_turn_that_breaks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: Any) -> None:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr(Sink, "write", fail)
+    verdict = run(HELLO).verdict
+    assert verdict.kind == "broke"
+    assert "ZeroDivisionError: on purpose" in verdict.why
+
+
+def test_the_command_prints_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert faults.main(["--seed", "1", "--only", "3..5", "--verbose"]) == 0
+    printed = capsys.readouterr().out
+    for name in (
+        "turns            3",
+        "verdicts         right 3 lost 0 doubled 0",
+        "streams open     0",
+        "429",
+    ):
+        assert name in printed
+    assert "chat.startStream" in printed
+
+
+def test_the_command_fails_where_a_turn_went_wrong(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(faults, "plan", lambda seed, number: replace(HELLO, truth=Truth("Something else.")))
+    assert faults.main(["--turns", "1"]) == 1
+    assert "turn 0 of seed 1: wrong" in capsys.readouterr().out
