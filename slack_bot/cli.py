@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import math
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ from . import __version__
 from .errors import BotError, SettingsError, UnreadableInput
 
 _PROGRAM = "slack-bot"
+_MODES = ("hybrid", "marker", "structured")
 
 Verb = Callable[[argparse.Namespace], int]
 _Verbs: TypeAlias = "argparse._SubParsersAction[_Parser]"
@@ -62,7 +62,11 @@ def parser() -> argparse.ArgumentParser:
     )
     play.add_argument("--host", default="127.0.0.1", help="address of the page (default: %(default)s)")
     play.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
-    play.add_argument("--pace", type=float, default=None, help="tokens a second the agent writes; 0: at once")
+    _add_agent_options(play)
+    agent = _verb(verbs, "agent", _agent, "serve the reference agent alone, to be asked by any A2A client")
+    agent.add_argument("--host", default="127.0.0.1", help="address to serve on (default: %(default)s)")
+    agent.add_argument("--port", type=int, default=8001, help="port to serve on (default: %(default)s)")
+    _add_agent_options(agent)
 
     run = _verb(verbs, "run", _run, "run the bot against Slack and the agent of the settings")
     run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
@@ -117,6 +121,14 @@ def _add_explain(verbs: _Verbs) -> None:
     explain.add_argument("file", metavar="FILE", help="tape, capture or raw SSE")
     explain.add_argument("--scenario", metavar="FILE", help="as for replay")
     explain.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+
+
+def _add_agent_options(verb: argparse.ArgumentParser) -> None:
+    """What may be said of the reference agent on the command line, in place of its settings."""
+    verb.add_argument("--pace", type=float, default=None, help="tokens a second the agent writes; 0: at once")
+    verb.add_argument(
+        "--mode", choices=_MODES, default=None, help="how the agent marks its answer (default: hybrid)"
+    )
 
 
 def _add_capture(verbs: _Verbs) -> None:
@@ -190,7 +202,7 @@ def _add_conform(verbs: _Verbs) -> None:
     conform.add_argument(
         "--only", metavar="CASE", action="append", default=[], help="this case only (repeat for more)"
     )
-    conform.add_argument("--mode", metavar="MODE", help="how the playground's agent answers")
+    conform.add_argument("--mode", choices=_MODES, help="how the playground's agent marks its answer")
     conform.add_argument(
         "--report",
         metavar="FILE",
@@ -212,6 +224,7 @@ def _add_conform(verbs: _Verbs) -> None:
 
 _EXAMPLES = {
     "play": "slack-bot play --port 9000",
+    "agent": "slack-bot agent --mode marker --port 8001",
     "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
     "replay": "slack-bot replay export.json --json",
     "explain": "slack-bot explain export.json",
@@ -235,22 +248,20 @@ def _verb(verbs: _Verbs, name: str, verb: Verb, about: str) -> argparse.Argument
 
 
 def _play(args: argparse.Namespace) -> int:
-    with _playground():
+    with _agent_wanted():
         from .playground import serve
-
     return int(serve.main(args))
 
 
-def _show(args: argparse.Namespace) -> int:
-    with _playground():
-        from .playground import showing
-
-    return int(showing.main(args))
+def _agent(args: argparse.Namespace) -> int:
+    with _agent_wanted():
+        from .playground import alone
+    return int(alone.main(args))
 
 
 @contextmanager
-def _playground() -> Iterator[None]:
-    """Inside, the playground's agent is imported, which needs more than the bot does."""
+def _agent_wanted() -> Iterator[None]:
+    """Inside, the playground's agent is imported; BotError, with the remedy, where it is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -262,21 +273,14 @@ def _playground() -> Iterator[None]:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    _check_replay(args)
     if args.play:
-        return _show(args)
+        with _agent_wanted():
+            from .playground import showing
+        return int(showing.main(args))
+    from .tools import replaying
+
     with _quiet():
-        if args.shrink:
-            from .tools import shrink
-
-            return int(shrink.main(args))
-        if args.golden:
-            from .tools import keeping
-
-            return int(keeping.main(args))
-        from .tools import replay
-
-        return int(replay.main(args))
+        return int(replaying.main(args))
 
 
 def _explain(args: argparse.Namespace) -> int:
@@ -284,24 +288,6 @@ def _explain(args: argparse.Namespace) -> int:
 
     with _quiet():
         return int(explain.main(args))
-
-
-def _check_replay(args: argparse.Namespace) -> None:
-    """Options that make no sense together are refused: half of them would be ignored in silence."""
-    wrong = {
-        "--golden prints its own report; leave --json and --play out": args.golden
-        and (args.json or args.play),
-        "--update belongs to --golden DIR, without --shrink": args.update
-        and (args.shrink or not args.golden),
-        "--output is where --shrink writes; leave it out": args.output and not args.shrink,
-        "--shrink wants -o FILE for the smaller tape": args.shrink and not args.output,
-        "--shrink takes one FILE": args.shrink and len(args.files) > 1,
-        "--speed is for looking on; leave it out with --golden and --shrink": args.speed is not None
-        and (args.golden or args.shrink),
-        "--speed must be above 0": args.speed is not None and not 0 < args.speed < math.inf,
-    }
-    if (mistake := next((said for said, holds in wrong.items() if holds), None)) is not None:
-        raise UnreadableInput(mistake)
 
 
 def _trace(args: argparse.Namespace) -> int:
@@ -321,7 +307,7 @@ def _compare(args: argparse.Namespace) -> int:
 def _conform(args: argparse.Namespace) -> int:
     from .tools import conform
 
-    with _quiet(), _playground():
+    with _quiet(), _agent_wanted():
         return int(conform.main(args))
 
 

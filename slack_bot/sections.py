@@ -210,3 +210,41 @@ class LogSettings(Section):
     """Least severe level that is logged. Message text is logged at debug only; tokens never."""
     log_format: Literal["text", "json"] = "text"
     """One line of text or one JSON object an entry."""
+
+
+class ReferenceSettings(Section):
+    """The reference agent of `play` and `agent`: how it streams its answers, and which model it asks."""
+
+    response_mode: Literal["hybrid", "marker", "structured"] = "hybrid"
+    """How the answer is told apart from what the model says on the way: by a marker in its text, with or
+    without a structured response around it afterwards, or as one field of a JSON object."""
+    structured_output: bool = False
+    """The final result carries the structured response as data, where it is valid; else as text."""
+    pace: float = Field(default=30.0, ge=0)
+    """Tokens a second that the local model writes; 0: as fast as it goes."""
+    model_url: HttpUrl | None = None
+    """Base URL of an OpenAI-compatible endpoint (`https://host/v1`); empty: the local model."""
+    model_key: SecretStr | None = None
+    """Key for that endpoint."""
+    model_name: str = "gpt-4o-mini"
+    """Name of the model at that endpoint."""
+    model_timeout: float = Field(default=120.0, gt=0)
+    """Seconds without a word from that endpoint until it is given up."""
+    heartbeat: float = Field(default=30.0, ge=0)
+    """Seconds of silence after which the agent says that it is still working; 0: never. CAIPE: 30."""
+    search_calls: int = Field(default=5, ge=0)
+    """Calls of `search` in one run. CAIPE: 5."""
+    fetch_calls: int = Field(default=10, ge=0)
+    """Calls of `fetch_document` in one run. CAIPE: 10."""
+    middleware: bool = True
+    """Master switch of the five below: off wins over each of them."""
+    deterministic_middleware: bool = True
+    """Plans come from a fixed workflow at once; off: the model takes its time for each."""
+    self_service_middleware: bool = True
+    """What the human is asked comes as a form with fields; off: in words only."""
+    policy_middleware: bool = True
+    """Each tool call is checked first, which takes 0.15 s; tools that nobody gave are refused."""
+    skills_middleware: bool = True
+    """A skill that fits the question is announced, and told to the model."""
+    file_arg_middleware: bool = True
+    """A tool's argument that names a bundled page as `@page.md` becomes that page's name."""

@@ -23,6 +23,7 @@ from .sections import (
     DeskSettings,
     GovernorSettings,
     LogSettings,
+    ReferenceSettings,
     Section,
     SlackSettings,
     StoreSettings,
@@ -53,6 +54,7 @@ class Settings(Section):
     desk: DeskSettings = DeskSettings()
     store: StoreSettings = StoreSettings()
     log: LogSettings = LogSettings()
+    reference: ReferenceSettings = ReferenceSettings()
 
     @model_validator(mode="after")
     def _contradictions(self) -> Self:

@@ -38,7 +38,10 @@ ROOMS: dict[str, set[str]] = {
         "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store", "outbound",
         "errors", "clock", "settings", "observe",
     },
-    "playground": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe", "tools"},
+    "playground": {
+        "app", "turn", "a2a", "slack", "store",
+        "errors", "clock", "sections", "settings", "observe", "tools",
+    },
     "tools": {
         "app", "dispatch", "runner", "turn", "a2a", "slack", "store", "playground",
         "errors", "clock", "settings", "observe",
@@ -59,7 +62,10 @@ PURE = [
     "slack/budget.py", "slack/governor.py",
     "listeners/inbound.py", "listeners/wording.py",
     "playground/workspace.py", "playground/emulated/*.py", "playground/search.py", "playground/toolbox.py",
-    "playground/scenarios.py", "playground/exporting.py", "playground/snapshot.py", "playground/playback.py",
+    "playground/scenarios.py", "playground/snapshot.py", "playground/playback.py",
+    "playground/reference/model.py", "playground/reference/local.py", "playground/reference/gate.py",
+    "playground/reference/structured.py", "playground/reference/words.py", "playground/reference/deltas.py",
+    "playground/reference/middleware.py", "playground/reference/prompts.py",
     "tools/tape.py", "tools/moments.py", "tools/recording.py", "tools/jsonfile.py", "tools/result.py",
     "tools/scenario.py", "tools/plain.py", "tools/framing.py", "tools/masking.py", "tools/taping.py",
     "tools/scrambling.py", "tools/scrubbing.py", "tools/timeline.py", "tools/figures.py", "tools/canvas.py",
@@ -68,6 +74,7 @@ PURE = [
     "tools/findings.py", "tools/report.py", "tools/junit.py",
     "tools/lines.py", "tools/witness.py", "tools/seams.py",
     "tools/golden.py", "tools/shrinking.py", "tools/account.py", "tools/explanation.py",
+    "playground/exporting.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {

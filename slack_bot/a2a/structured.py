@@ -38,10 +38,10 @@ class _State(Enum):
 
 
 class ContentGate:
-    """One stream of raw text, however it is cut."""
+    """One stream of raw text, however it is cut. `known`: it is an envelope, whatever its first key."""
 
-    def __init__(self) -> None:
-        self._state = _State.SNIFF
+    def __init__(self, *, known: bool = False) -> None:
+        self._state = _State.OUTSIDE if known else _State.SNIFF
         self._raw: list[str] = []
         self._held = ""
         self._depth = 0

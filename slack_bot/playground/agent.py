@@ -1,17 +1,17 @@
 """The playground's agent: a real A2A server on a2a-sdk, 1.0 and 0.3 on one port, offline and deterministic.
 
 It is here to be asked by the bot in the playground, in tests and by the conformance suite, and to be read
-by those who write an agent: `scenarios` decides what to do, `toolbox` does it, `telling` says it on the wire,
-and this file is the server around them. a2a-sdk is an independent implementation: what works against it works
-against more than our own idea of the protocol.
+by those who write an agent: `reference/` is a language model's way from its first token to its last,
+`toolbox` its tools, `telling` says it on the wire, and this file is the server around them. a2a-sdk is an
+independent implementation: what works against it works against more than our own idea of the protocol.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import resources
-from typing import assert_never
 
 from a2a.helpers import get_message_text
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -22,13 +22,20 @@ from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Task, TaskState, TaskStatus
 from starlette.applications import Starlette
 
+from ..sections import ReferenceSettings
 from .hosting import host_app
-from .scenarios import AskBack, CallTool, GiveUp, Narrate, Pause, ShowPlan, Thought, Write, think
+from .reference.endpoint import EndpointModel
+from .reference.heart import Heart
+from .reference.middleware import Middleware
+from .reference.model import Brief, Mode, Model
+from .reference.offline import LocalModel
+from .reference.run import Hands, Run
 from .search import Library
 from .telling import Telling
-from .toolbox import CAPS, Toolbox, ToolResult
+from .toolbox import FETCH, SEARCH, Toolbox
 
-PACE = 30.0
+_DEFAULTS = ReferenceSettings()
+PACE = _DEFAULTS.pace
 """Tokens a second: about what a large hosted model writes."""
 
 _EXAMPLES = (
@@ -49,12 +56,20 @@ def load_knowledge() -> dict[str, str]:
 
 
 class PlaygroundAgent(AgentExecutor):
-    """Answers from `library`, `pace` tokens a second (0: as fast as it goes), within `caps` calls a tool."""
+    """Answers from `library`, as `settings` say."""
 
-    def __init__(self, library: Library, pace: float = PACE, caps: Mapping[str, int] = CAPS) -> None:
+    def __init__(self, library: Library, settings: ReferenceSettings = _DEFAULTS) -> None:
         self._library = library
-        self._pace = pace
-        self._caps = caps
+        self._settings = settings
+        self._model = _model(library, settings)
+        self._middleware = Middleware(
+            settings.middleware,
+            deterministic=settings.deterministic_middleware,
+            self_service=settings.self_service_middleware,
+            policy=settings.policy_middleware,
+            skills=settings.skills_middleware,
+            file_arg=settings.file_arg_middleware,
+        )
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Work on the question, or on the answer to what was asked back."""
@@ -65,48 +80,48 @@ class PlaygroundAgent(AgentExecutor):
             await event_queue.enqueue_event(task)
         said = context.get_user_input()
         question = get_message_text(task.history[0]) if asked_back and task.history else said
-        telling = Telling(event_queue, task, self._pace)
+        asked = get_message_text(task.status.message) if asked_back else ""
+        heart = Heart(self._settings.heartbeat, lambda silent: telling.beat(silent))
+        telling = Telling(event_queue, task, heart.touch)
         await telling.start()
-        thought = think(question, self._library, said if asked_back else None)
-        await _carry_out(thought, telling, Toolbox(self._library, self._caps))
+        brief = Brief(
+            question,
+            Mode(self._settings.response_mode),
+            said if asked_back else None,
+            asked,
+            self._middleware.skills_for(question),
+            self._middleware.plans_itself,
+        )
+        async with heart.beating():
+            await self._run(telling, brief)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Say that the task is canceled; the SDK ends `execute`."""
-        await Telling(event_queue, context.current_task or _new_task(context), self._pace).cancel()
+        await Telling(event_queue, context.current_task or _new_task(context)).cancel()
+
+    async def aclose(self) -> None:
+        """Give back what the model holds."""
+        if isinstance(self._model, EndpointModel):
+            await self._model.aclose()
+
+    async def _run(self, telling: Telling, brief: Brief) -> None:
+        for skill in brief.skills:
+            await telling.announce(f"[SKILL] {skill}", f"📚 Supervisor: Using the skill {skill}\n")
+        settings = self._settings
+        tools = Toolbox(self._library, {SEARCH: settings.search_calls, FETCH: settings.fetch_calls})
+        hands = Hands(tools, self._middleware, self._rest)
+        talk = self._model.converse(brief)
+        await Run(telling, talk, hands, brief.mode, structured=settings.structured_output).carry_out()
+
+    async def _rest(self, seconds: float) -> None:
+        await asyncio.sleep(seconds if self._settings.pace else 0)
 
 
-async def _carry_out(thought: Thought, telling: Telling, tools: Toolbox) -> None:
-    """Follow a thought to its end, and say how it ended."""
-    result: ToolResult | None = None
-    while True:
-        try:
-            move = thought.send(result)
-        except StopIteration:
-            await telling.finish()
-            return
-        result = None
-        match move:
-            case Narrate(text):
-                await telling.narrate(text)
-            case Write(text):
-                await telling.write(text)
-            case ShowPlan(steps):
-                await telling.show_plan(steps)
-            case Pause(seconds):
-                await telling.rest(seconds)
-            case CallTool(tool, argument):
-                await telling.tool_started(tool)
-                result = tools.call(tool, argument)
-                note = f"{result.text}\n" if result.capped or result.failed else ""
-                await telling.tool_ended(tool, failed=result.failed, note=note)
-            case AskBack(prompt, fields):
-                await telling.ask(prompt, fields)
-                return
-            case GiveUp(reason):
-                await telling.fail(reason)
-                return
-            case _:
-                assert_never(move)
+def _model(library: Library, settings: ReferenceSettings) -> Model:
+    """The model behind the endpoint that the settings name; without one, the local one."""
+    if settings.model_url is None:
+        return LocalModel(library, settings.pace)
+    return EndpointModel(settings)
 
 
 def _new_task(context: RequestContext) -> Task:
@@ -146,8 +161,9 @@ def agent_card(url: str) -> AgentCard:
 class AgentApp:
     """The ASGI application, and the handler whose tasks must be ended with it."""
 
-    def __init__(self, url: str, agent: AgentExecutor) -> None:
+    def __init__(self, url: str, agent: PlaygroundAgent) -> None:
         card = agent_card(url)
+        self._agent = agent
         # nobody else holds these tasks, and a copy for each token would cost the square of the answer
         self._handler = DefaultRequestHandler(
             agent_executor=agent, task_store=InMemoryTaskStore(use_copying=False), agent_card=card
@@ -162,21 +178,44 @@ class AgentApp:
     async def aclose(self) -> None:
         """End all running tasks, and with them their streams."""
         await self._handler.aclose()
+        await self._agent.aclose()
 
 
-def build_app(url: str, *, pace: float = PACE, library: Library | None = None) -> AgentApp:
-    """The agent as an application that believes to be reached at `url`."""
-    return AgentApp(url, PlaygroundAgent(library or Library(load_knowledge()), pace))
+def build_app(
+    url: str,
+    *,
+    pace: float | None = None,
+    mode: Mode | str | None = None,
+    library: Library | None = None,
+    settings: ReferenceSettings = _DEFAULTS,
+) -> AgentApp:
+    """The agent as an application that believes to be reached at `url`.
+
+    `pace` (tokens a second) and `mode`, where they are given, count more than the settings.
+    """
+    given = {"pace": pace, "response_mode": None if mode is None else Mode(mode).value}
+    chosen = settings.model_copy(update={name: value for name, value in given.items() if value is not None})
+    return AgentApp(url, PlaygroundAgent(library or Library(load_knowledge()), chosen))
 
 
 @asynccontextmanager
 async def serve(
-    host: str = "127.0.0.1", port: int = 0, *, pace: float = PACE, library: Library | None = None
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    pace: float | None = None,
+    mode: Mode | str | None = None,
+    library: Library | None = None,
+    settings: ReferenceSettings = _DEFAULTS,
 ) -> AsyncIterator[str]:
     """Run the agent in this event loop; yields its base URL. Port 0 takes a free one.
 
     Raises:
         OSError: the port is taken.
     """
-    async with host_app(lambda url: build_app(url, pace=pace, library=library), host, port) as url:
+
+    def build(url: str) -> AgentApp:
+        return build_app(url, pace=pace, mode=mode, library=library, settings=settings)
+
+    async with host_app(build, host, port) as url:
         yield url

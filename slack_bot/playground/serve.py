@@ -11,7 +11,6 @@ import argparse
 import asyncio
 import errno
 import logging
-import math
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -25,15 +24,16 @@ from ..app import App, build, serve
 from ..clock import loop_clock
 from ..errors import BotError
 from ..observe import logs
+from ..sections import ReferenceSettings
 from ..settings import Settings, with_overrides
 from . import agent
+from .alone import chosen_agent
 from .slack_api import SlackFace
 from .stage import Stage
 from .switchboard import Switchboard
 from .web import build_site
 from .workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Rules, Workspace
 
-_LAST_PORT = 65_535
 _GRACE = 1.0  # seconds for running answers when the playground ends
 
 
@@ -48,34 +48,24 @@ class Playground:
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: host, port, pace (tokens a second; None for the usual). Returns the exit status.
+    """The verb. `args`: host, port, pace, mode (None for what the settings say). Returns the exit status.
 
     Raises BotError in one sentence if one of them makes no sense, or the page's address cannot be had.
     """
-    pace = _checked(args.port, agent.PACE if args.pace is None else args.pace)
+    chosen = chosen_agent(args)
     logs.setup("warning", "text", ())
     logging.getLogger("a2a").setLevel(
         logging.ERROR
     )  # the SDK warns of every task that is ended with the agent
-    asyncio.run(_play(args.host, args.port, pace))
+    asyncio.run(_play(args.host, args.port, chosen))
     return 0
 
 
-def _checked(port: int, pace: float) -> float:
-    if not 0 <= port <= _LAST_PORT:
-        raise BotError(
-            f"There is no port {port}: give --port a number up to {_LAST_PORT}, or 0 for any that is free."
-        )
-    if not (math.isfinite(pace) and pace >= 0):
-        raise BotError(f"A pace of {pace:g} tokens a second cannot be kept: give --pace 0 (at once) or more.")
-    return pace
-
-
-async def _play(host: str, port: int, pace: float) -> None:
+async def _play(host: str, port: int, chosen: ReferenceSettings) -> None:
     stop = asyncio.Event()
     for sign in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(sign, stop.set)
-    async with open_playground(host, port, pace) as playground:
+    async with open_playground(host, port, chosen=chosen) as playground:
         sys.stdout.write(f"The playground is at {playground.url}\nCtrl-C ends it.\n")
         sys.stdout.flush()
         await stop.wait()
@@ -83,9 +73,14 @@ async def _play(host: str, port: int, pace: float) -> None:
 
 @asynccontextmanager
 async def open_playground(
-    host: str = "127.0.0.1", port: int = 0, pace: float = agent.PACE, rules: Rules | None = None
+    host: str = "127.0.0.1",
+    port: int = 0,
+    pace: float | None = None,
+    rules: Rules | None = None,
+    chosen: ReferenceSettings | None = None,
 ) -> AsyncIterator[Playground]:
     """Run everything until the context is left. Port 0 takes a free one; `rules` None: all of Slack's limits.
+    `chosen` is the agent, `pace` its tokens a second, which counts more.
 
     Raises BotError in one sentence if the page's address cannot be had.
     """
@@ -96,7 +91,8 @@ async def open_playground(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(switchboard.aclose)
         url = await stack.enter_async_context(_page(stage, host, port))
-        agent_url = await stack.enter_async_context(agent.serve(pace=pace))
+        serving = agent.serve(pace=pace, settings=chosen or ReferenceSettings())
+        agent_url = await stack.enter_async_context(serving)
         face = await stack.enter_async_context(SlackFace(workspace, clock))
         app = await build(
             _settings(face.api_url, agent_url), clock=clock, watcher=stage.feed, http_transport=switchboard

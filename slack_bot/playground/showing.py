@@ -15,6 +15,7 @@ from pathlib import Path
 from ..observe import logs
 from ..tools.opening import open_capture
 from ..tools.replay import read_scenario_file
+from ..tools.replaying import check
 from ..tools.scenario import Scenario
 from .serve import open_playground
 from .stage import Planned
@@ -25,6 +26,7 @@ def main(args: argparse.Namespace) -> int:
 
     Raises UnreadableInput for what cannot be read, BotError where the page's address cannot be had.
     """
+    check(args)
     speed = 1.0 if args.speed is None else args.speed
     around = read_scenario_file(args.scenario)
     planned = [

@@ -1,17 +1,15 @@
-"""What the playground's agent does, told on the A2A wire: CAIPE's supervisor in marker mode (facts: CAIPE 2).
+"""What the playground's agent does, told on the A2A wire as CAIPE's supervisor tells it (facts: CAIPE 2).
 
-Text goes token by token into `streaming_result`, tagged `is_narration` or `is_final_answer`; tools, the plan
-and the final result are artifacts of their own. One thing differs on purpose: narration and answer have an
-artifact id each. The supervisor uses one for both, and whoever reads its task after a cut gets both as one.
-
-Other ways of telling the same run (structured, hybrid) will stand beside this one.
+Text goes piece by piece into `streaming_result`, tagged `is_narration` or `is_final_answer`; tools, the plan
+and the final result are artifacts of their own. Two things differ on purpose. Narration and answer have an
+artifact id each: the supervisor uses one for both, and whoever reads its task after a cut gets both as one.
+And a sign of life is a status, not text in the answer's stream.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from a2a.helpers import new_data_part, new_text_message, new_text_part
@@ -26,43 +24,50 @@ from a2a.types import (
     TaskStatusUpdateEvent,
 )
 
-from .scenarios import InputField, PlanStep, StepStatus, tokens
+from .reference.gate import Piece, Voice
+from .reference.structured import Final, field_data
+from .scenarios import InputField, PlanStep, StepStatus
 
-_TOOL_SECONDS = 0.4  # long enough to be seen as running
+_KINDS = {Voice.NARRATION: "narration", Voice.ANSWER: "answer", Voice.UNMARKED: "text"}
 
 
 class Telling:
-    """One run of the agent on one task. `pace` is tokens a second; 0 is as fast as it goes."""
+    """One run of the agent on one task. `touched` is called whenever something is said."""
 
-    def __init__(self, queue: EventQueue, task: Task, pace: float) -> None:
+    def __init__(self, queue: EventQueue, task: Task, touched: Callable[[], None] = lambda: None) -> None:
         self._queue = queue
         self._task = task
-        self._pace = pace
+        self._touched = touched
         self._trace = hashlib.sha256(task.id.encode()).hexdigest()[:32]
         # a task that asked back is told further: its artifacts must not be replaced
         self._artifacts = len(task.artifacts)
         self._ids: dict[str, str] = {}
+        self._begun: set[str] = set()
         self._step: str | None = None
         self._has_plan = False
-        self._answer: list[str] = []
 
     async def start(self) -> None:
         """The task is being worked on."""
         await self._status(TaskState.TASK_STATE_WORKING)
 
-    async def narrate(self, text: str) -> None:
-        """Say what is being done."""
-        for token in tokens(text):
-            await self._stream("narration", token, {"is_narration": True})
+    async def beat(self, silent: float) -> None:
+        """Nothing was said for so many seconds, and the agent lives."""
+        await self._status(TaskState.TASK_STATE_WORKING, f"Still working ({silent:g} s)…")
 
-    async def write(self, text: str) -> None:
-        """The answer grows."""
-        for token in tokens(text):
-            metadata: dict[str, Any] = {"is_final_answer": True}
-            if self._step is not None:
-                metadata["plan_step_id"] = self._step
-            await self._stream("answer", token, metadata)
-            self._answer.append(token)
+    async def say(self, piece: Piece) -> None:
+        """Text grows."""
+        kind = _KINDS[piece.voice]
+        metadata: dict[str, Any] = {piece.voice.value: True} if piece.voice is not Voice.UNMARKED else {}
+        if piece.voice is Voice.ANSWER and self._step is not None:
+            metadata["plan_step_id"] = self._step
+        await self._artifact(
+            "streaming_result",
+            new_text_part(piece.text),
+            self._id(kind),
+            "Streaming result",
+            metadata,
+            append=self._goes_on(kind),
+        )
 
     async def show_plan(self, steps: tuple[PlanStep, ...]) -> None:
         """The whole plan; what is written from now on belongs to the step that runs."""
@@ -83,11 +88,13 @@ class Telling:
         part = new_data_part({"steps": rows})
         await self._artifact(name, part, self._id("plan"), "Execution plan progress update")
 
+    async def announce(self, what: str, text: str) -> None:
+        """What comes next, told as CAIPE tells it: as if it were a tool."""
+        await self._tool("tool_notification_start", what, text, f"Tool call started: {what}")
+
     async def tool_started(self, tool: str) -> None:
         """A tool call began."""
-        text = f"🔧 Supervisor: Calling Agent {tool.title()}...\n"
-        await self._tool("tool_notification_start", tool, text, f"Tool call started: {tool}")
-        await self.rest(_TOOL_SECONDS)
+        await self.announce(tool, f"🔧 Supervisor: Calling Agent {tool.title()}...\n")
 
     async def tool_ended(self, tool: str, *, failed: bool = False, note: str = "") -> None:
         """A tool call ended. `note` is added for the reader of the wire."""
@@ -95,19 +102,20 @@ class Telling:
         text = f"{mark} Supervisor: Agent task {tool.title()} {word}\n{note}"
         await self._tool("tool_notification_end", tool, text, f"Tool call {word}: {tool}")
 
-    async def finish(self) -> None:
+    async def finish(self, final: Final) -> None:
         """The final result, and the task is completed."""
-        part = new_text_part("".join(self._answer))
-        metadata = {"trace_id": self._trace}
+        part = new_text_part(final.text) if final.data is None else new_data_part(dict(final.data))
+        ended = {"trace_id": self._trace}
+        metadata = {**ended, **({"response": dict(final.flags)} if final.flags else {})}
         await self._artifact(
             "final_result", part, self._next_id("final_result"), "Final result", metadata, last=True
         )
-        await self._status(TaskState.TASK_STATE_COMPLETED, metadata=metadata)
+        await self._status(TaskState.TASK_STATE_COMPLETED, metadata=ended)
 
     async def ask(self, prompt: str, fields: tuple[InputField, ...]) -> None:
         """The human is asked; the task waits."""
         if fields:
-            part = new_data_part({"user_input": True, "input_fields": [_field(each) for each in fields]})
+            part = new_data_part({"user_input": True, "input_fields": [field_data(each) for each in fields]})
             await self._artifact("UserInputMetaData", part, self._next_id("form"), "Structured user input")
         await self._status(TaskState.TASK_STATE_INPUT_REQUIRED, prompt)
 
@@ -119,23 +127,7 @@ class Telling:
         """The task was canceled."""
         await self._status(TaskState.TASK_STATE_CANCELED)
 
-    async def rest(self, seconds: float) -> None:
-        """Nothing happens for so long, unless this agent is as fast as it goes."""
-        await asyncio.sleep(seconds if self._pace else 0)
-
     # -- the wire --------------------------------------------------------------------------------------------
-
-    async def _stream(self, kind: str, text: str, metadata: Mapping[str, Any]) -> None:
-        append = kind in self._ids
-        await self._artifact(
-            "streaming_result",
-            new_text_part(text),
-            self._id(kind),
-            "Streaming result",
-            metadata,
-            append=append,
-        )
-        await asyncio.sleep(1 / self._pace if self._pace else 0)
 
     async def _tool(self, name: str, tool: str, text: str, description: str) -> None:
         metadata = {"sourceAgent": tool, "agentType": "notification"}
@@ -157,6 +149,7 @@ class Telling:
         artifact = Artifact(
             artifact_id=artifact_id, name=name, description=description, parts=[part], metadata=metadata
         )
+        self._touched()
         await self._queue.enqueue_event(
             TaskArtifactUpdateEvent(
                 task_id=self._task.id,
@@ -181,6 +174,12 @@ class Telling:
             )
         )
 
+    def _goes_on(self, kind: str) -> bool:
+        """The artifact of this kind of text was begun before."""
+        begun = kind in self._begun
+        self._begun.add(kind)
+        return begun
+
     def _id(self, kind: str) -> str:
         if kind not in self._ids:
             self._ids[kind] = self._next_id(kind)
@@ -193,12 +192,3 @@ class Telling:
 
 def _step_id(step: PlanStep) -> str:
     return "step-" + hashlib.sha256(f"{step.agent}::{step.title}".encode()).hexdigest()[:12]
-
-
-def _field(field: InputField) -> dict[str, Any]:
-    return {
-        "field_name": field.name,
-        "field_description": field.description,
-        "field_values": list(field.values),
-        "required": field.required,
-    }

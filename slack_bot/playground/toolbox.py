@@ -6,6 +6,7 @@ beyond the limit is answered with a sentence, never with an error, and never end
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,22 @@ SEARCH = "search"
 FETCH = "fetch_document"
 CAPS: Mapping[str, int] = {SEARCH: 5, FETCH: 10}
 """Calls of each tool in one run. The numbers are those of CAIPE's supervisor (facts: CAIPE 6)."""
+_ARGUMENTS: Mapping[str, str] = {SEARCH: "query", FETCH: "name"}
+
+
+def argument_name(tool: str) -> str:
+    """What the one argument of `tool` is called in a call's JSON."""
+    return _ARGUMENTS.get(tool, "input")
+
+
+def argument_of(tool: str, arguments: str) -> str:
+    """The argument in a call's JSON; empty where a model wrote something else."""
+    try:
+        found = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return ""
+    value = found.get(argument_name(tool)) if isinstance(found, dict) else None
+    return value if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from .measures import Measures, ink
 
 _MARKERS = ("[FINAL ANSWER]", "[FINAL_ANSWER]")
 _MARKUP = re.compile(r"[\s`*_~|>\u2060-]+")
+_WORD_CUT = re.compile(r"[a-zA-Z]{2}")
 _PIECE = 24  # characters of a line by which it is known again
 _SHOWN = 60  # characters of a text in a detail
 
@@ -97,6 +98,18 @@ def _only_grows(seen: Measures, params: Params) -> Verdict:
     return Verdict(True, f"{len(seen.looks)} times looked at, each time a beginning of the end")
 
 
+def _whole_words(seen: Measures, params: Params) -> Verdict:
+    """Each look at a live answer ends where a word of the whole answer ends."""
+    whole = joined(seen.texts)
+    if not whole or not seen.opened:
+        return Verdict(None, "nothing was streamed")
+    for look in seen.looks:
+        text = look.visible.rstrip()
+        if whole.startswith(text) and _WORD_CUT.fullmatch(text[-1:] + whole[len(text) : len(text) + 1]):
+            return Verdict(False, f"{_short(text[-20:])} stood there, and its last word was not whole")
+    return Verdict(True, f"{len(seen.looks)} times looked at")
+
+
 def everything_in(seen: Measures) -> Iterator[str]:
     """All that can be read in the thread: texts, blocks, cards."""
     for message in seen.thread:
@@ -143,5 +156,6 @@ TEXT = (
     Check("no_marker", "No [FINAL ANSWER] marker was ever shown", _no_marker),
     Check("no_narration", "Nothing that was narration was ever shown as answer", _no_narration),
     Check("nothing_twice", "No line stood there more often than it was written", _nothing_twice),
+    Check("whole_words", "No word was ever shown by halves", _whole_words),
     Check("only_grows", "The answer grew at its end only", _only_grows),
 )

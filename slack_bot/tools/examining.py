@@ -84,10 +84,10 @@ class Served(Protocol):
 
 def playground(mode: str | None = None) -> Playground:
     """The playground's agent as it comes, or in the mode that is named. Needs a2a-sdk."""
-    from ..playground.agent import PACE, build_app
+    from ..playground.agent import build_app
 
     def build(pace: float | None) -> Served:
-        return build_app(AGENT_URL, pace=PACE if pace is None else pace)
+        return build_app(AGENT_URL, pace=pace, mode=mode)
 
     return Playground(f"the playground's agent{f', mode {mode}' if mode else ''}, in memory", build)
 

@@ -104,11 +104,15 @@ class Attentive(Witness):
         super().__init__()
         self.facts: list[Fact] = []
         self.looks: list[Sample] = []
+        self.stood_before = ""
+        """The visible text when the last question was asked."""
 
     def take(self, fact: Fact) -> None:
         """One more fact."""
         super().take(fact)
         self.facts.append(fact)
+        if isinstance(fact, TurnOpened) and self.looks:
+            self.stood_before = self.looks[-1].visible
 
     def look(self, at: float, visible: str) -> None:
         """The answer text that stands in the thread at `at`, in monotonic seconds."""
@@ -192,11 +196,9 @@ def _chunk_text(call: Json) -> str:
 def _last_texts(seen: Attentive, thread: Sequence[Shown]) -> tuple[str, ...]:
     """The texts of the answer to the last question; what stood there before it was asked is left out."""
     texts = [message.text for message in thread if message.is_answer]
-    opened = [fact.at for fact in seen.facts if isinstance(fact, TurnOpened)]
-    if len(opened) > 1:
-        before = next((each.visible for each in reversed(seen.looks) if each.at < opened[-1]), "")
-        while before and texts and before.startswith(texts[0]):
-            before = before.removeprefix(texts.pop(0))
+    before = seen.stood_before
+    while before and texts and before.startswith(texts[0]):
+        before = before.removeprefix(texts.pop(0))
     return tuple(texts)
 
 

@@ -66,12 +66,6 @@ def test_a_thread_that_was_never_kept_has_not_passed(
     [
         (["--golden", "{}/nowhere"], "no such folder; --update makes it"),
         (["--golden", "{}/one.jsonl", "--update"], "choose another folder"),
-        (["--update"], "--update belongs to --golden"),
-        (["--golden", "{}", "--json"], "--golden prints its own report"),
-        (["--golden", "{}", "--speed", "1"], "--speed is for looking on"),
-        (["--speed", "0"], "--speed must be above 0"),
-        (["--shrink"], "--shrink wants -o FILE"),
-        (["-o", "x.jsonl"], "--output is where --shrink writes"),
     ],
 )
 def test_wrong_usage_is_told_with_the_remedy(

@@ -1,0 +1,118 @@
+"""A language model behind any endpoint that speaks OpenAI's chat completions, streamed.
+
+Asked again, a few times, only as long as it has said nothing; what it said is on its way to the reader and
+cannot be taken back. Errors are told without address, key or the endpoint's own words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import httpx
+
+from ...a2a import sse
+from ...errors import AgentError
+from ...sections import ReferenceSettings
+from .deltas import Deltas
+from .model import Brief, ModelFailed, Returned, Utterance
+from .prompts import opening, tools
+
+_PAUSES = (0.5, 2.0)  # seconds before each further attempt
+_AGAIN = frozenset({408, 409, 429, 500, 502, 503, 504})
+_MOST_BYTES = 4 * 1024 * 1024  # of one chunk
+
+log = logging.getLogger("slack_bot.reference")
+
+
+class _Unlucky(Exception):
+    """Nothing was said yet, so it may be tried again."""
+
+
+class EndpointModel:
+    """The model that `settings` name. `transport` stands in for the network. Close it."""
+
+    def __init__(
+        self, settings: ReferenceSettings, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        key = settings.model_key.get_secret_value() if settings.model_key else ""
+        self._settings = settings
+        self._http = httpx.AsyncClient(
+            transport=transport,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=settings.model_timeout,
+        )
+
+    def converse(self, brief: Brief) -> _Talk:
+        """Begin a conversation."""
+        return _Talk(self._http, self._settings, brief)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+
+class _Talk:
+    def __init__(self, http: httpx.AsyncClient, settings: ReferenceSettings, brief: Brief) -> None:
+        self._http = http
+        self._settings = settings
+        self._mode = brief.mode
+        self._messages = opening(brief)
+
+    async def turn(self, returned: Sequence[Returned]) -> AsyncIterator[Utterance]:
+        """The next message. Raises ModelFailed."""
+        self._messages += [
+            {"role": "tool", "tool_call_id": each.call.id, "content": each.result.text} for each in returned
+        ]
+        deltas = Deltas()
+        for pause in (*_PAUSES, None):
+            try:
+                async for said in self._attempt(deltas):
+                    yield said
+                break
+            except _Unlucky as unlucky:
+                if pause is None:
+                    raise ModelFailed(f"The language model {unlucky}.") from None
+                await asyncio.sleep(pause)
+        self._messages.append(deltas.message())
+
+    async def _attempt(self, deltas: Deltas) -> AsyncIterator[Utterance]:
+        try:
+            async with self._http.stream("POST", self._url, json=self._body()) as response:
+                _check(response)
+                async for event in sse.events(
+                    response, idle=self._settings.model_timeout, max_event_bytes=_MOST_BYTES
+                ):
+                    if event.data.strip() == "[DONE]":
+                        return
+                    for said in deltas.feed(event.data):
+                        yield said
+        except (httpx.HTTPError, httpx.InvalidURL, AgentError) as error:
+            log.warning("the language model's endpoint: %s", type(error).__name__)
+            if deltas.is_empty:
+                raise _Unlucky("cannot be reached") from error
+            raise ModelFailed("The connection to the language model broke in the middle.") from error
+
+    @property
+    def _url(self) -> str:
+        return f"{(self._settings.model_url or '').rstrip('/')}/chat/completions"
+
+    def _body(self) -> dict[str, Any]:
+        return {
+            "model": self._settings.model_name,
+            "messages": self._messages,
+            "tools": tools(self._mode),
+            "stream": True,
+        }
+
+
+def _check(response: httpx.Response) -> None:
+    """Raises _Unlucky where another attempt may help, ModelFailed where none will."""
+    if response.is_success:
+        return
+    log.warning("the language model's endpoint answered HTTP %d", response.status_code)
+    if response.status_code in _AGAIN:
+        raise _Unlucky(f"refused the request (HTTP {response.status_code})")
+    raise ModelFailed(f"The language model refused the request (HTTP {response.status_code}).")

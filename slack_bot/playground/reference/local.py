@@ -1,0 +1,120 @@
+"""PURE. The model that needs no network: what `scenarios` thinks, said as a language model says it.
+
+It writes the marker, calls tools with JSON, keeps its plan with a tool, and is the same every time. In the
+structured mode it does what made CAIPE 0.3.0 silent and then sudden: the answer is written as JSON by a call
+of its own, and its endpoint hands a call's arguments over only when they are complete.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from itertools import count
+from typing import assert_never
+
+from ..scenarios import (
+    AskBack,
+    CallTool,
+    GiveUp,
+    Move,
+    Narrate,
+    Pause,
+    ShowPlan,
+    Thought,
+    Write,
+    tokens,
+)
+from ..toolbox import ToolResult, argument_name
+from .model import ASK, PLAN, RESPONSE, CallPart, Mode, ModelFailed, Returned, Silence, Token, Utterance
+from .structured import Response, field_data
+
+MARKER = "[FINAL ANSWER]\n\n"
+
+
+class LocalTurns:
+    """A thought, message by message. `plans_itself`: it takes its time before each plan."""
+
+    PLANNING = 24  # tokens a plan takes to be written
+
+    def __init__(self, thought: Thought, mode: Mode, *, plans_itself: bool = False) -> None:
+        self._thought = thought
+        self._mode = mode
+        self._plans_itself = plans_itself
+        self._calls = count(1)
+        self._waiting: Move | None = None
+        self._marked = False
+        self._awaited = ""
+        self._draft: list[str] = []
+
+    def turn(self, returned: Sequence[Returned]) -> Iterator[Utterance]:
+        """The next message, given what its calls returned. Raises ModelFailed where the thought gives up."""
+        result = next((each.result for each in returned if each.call.id == self._awaited), None)
+        self._awaited, has_called = "", False
+        while (move := self._next(result)) is not None:
+            result = None
+            if has_called and not isinstance(move, ShowPlan | CallTool):
+                self._waiting = move
+                return
+            has_called = isinstance(move, ShowPlan | CallTool | AskBack)
+            self._marked = self._marked and not has_called
+            yield from self._said(move)
+            if self._awaited or isinstance(move, AskBack):
+                return
+        if self._draft:
+            yield from self._respond(Response("".join(self._draft)))
+
+    def _next(self, result: ToolResult | None) -> Move | None:
+        if (waiting := self._waiting) is not None:
+            self._waiting = None
+            return waiting
+        try:
+            return self._thought.send(result)
+        except StopIteration:
+            return None
+
+    def _said(self, move: Move) -> Iterator[Utterance]:
+        match move:
+            case Narrate(text):
+                yield from map(Token, tokens(text))
+            case Write(text):
+                yield from self._write(text)
+            case Pause(seconds):
+                yield Silence(seconds)
+            case ShowPlan(steps):
+                yield Silence(tokens=self.PLANNING if self._plans_itself else 0)
+                todos = [{"title": each.title, "agent": each.agent, "status": each.status} for each in steps]
+                yield from self._called(PLAN, {"todos": todos})
+            case CallTool(tool, argument):
+                self._awaited = yield from self._called(tool, {argument_name(tool): argument})
+            case AskBack(prompt, fields) if self._mode is Mode.STRUCTURED:
+                yield from self._respond(Response(prompt, False, True, fields=fields))
+            case AskBack(prompt, fields):
+                asked = {"prompt": prompt, "input_fields": [field_data(each) for each in fields]}
+                yield from self._called(ASK, asked)
+            case GiveUp(reason):
+                raise ModelFailed(reason)
+            case _:
+                assert_never(move)
+
+    def _write(self, text: str) -> Iterator[Utterance]:
+        if self._mode is Mode.STRUCTURED:
+            self._draft.append(text)
+            return
+        if not self._marked:
+            self._marked = True
+            yield from map(Token, tokens(MARKER))
+        yield from map(Token, tokens(text))
+
+    def _called(self, tool: str, arguments: Mapping[str, object]) -> Generator[Utterance, None, str]:
+        call = f"call-{next(self._calls)}"
+        yield CallPart(call, tool, json.dumps(arguments, ensure_ascii=False))
+        return call
+
+    def _respond(self, response: Response) -> Iterator[Utterance]:
+        """The flags come before the text: a reader waits for them too."""
+        pieces = list(tokens(json.dumps(response.data(), ensure_ascii=False)))
+        call = f"call-{next(self._calls)}"
+        self._draft.clear()
+        yield CallPart(call, RESPONSE)
+        yield Silence(tokens=len(pieces))
+        yield from (CallPart(call, RESPONSE, piece) for piece in pieces)

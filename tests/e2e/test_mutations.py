@@ -1,0 +1,290 @@
+"""Defects put into the bot on purpose, one at a time: each must be seen by a named check of `conform`.
+
+A suite that nothing can fail proves nothing. The defects are those that bots of this kind have been seen to
+have (facts: CAIPE 1, 8), put into the classes that run in production; which check has to see which is said
+beforehand, in the table.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from slack_bot import runner
+from slack_bot.a2a.marker import MarkerGate, Said
+from slack_bot.reader.control import Control
+from slack_bot.reader.plan import Reader
+from slack_bot.slack import stream
+from slack_bot.slack.api import Done
+from slack_bot.slack.chunks import CardBook, text_chunk
+from slack_bot.slack.delivery import Delivery
+from slack_bot.slack.stream import Streams
+from slack_bot.tools.cases import Case
+from slack_bot.tools.conform import open_suite
+from slack_bot.tools.examining import examine, playground
+from slack_bot.tools.findings import Run
+from slack_bot.turn import machine
+from slack_bot.turn.actions import AppendText, Noted
+from slack_bot.turn.buffer import StreamBuffer
+from slack_bot.turn.events import AnswerText, HumanAsked, Narrated, StreamEnd, StreamEnded
+from slack_bot.turn.layout import Limits
+from slack_bot.turn.machine import Turn
+from slack_bot.turn.record import Outcome
+from slack_bot.turn.safety import Safety
+from slack_bot.turn.segments import Ledger
+
+Patch = pytest.MonkeyPatch
+Defect = Callable[[Patch], None]
+
+_UNLIMITED = Limits(rotate_bytes=10**6, rotate_after=math.inf)
+
+
+@functools.cache
+def suite() -> tuple[Mapping[str, Case], Any]:
+    found, tapes = open_suite("extended")
+    return {case.name: case for case in found.cases}, tapes
+
+
+def ran(name: str) -> Run:
+    cases, tapes = suite()
+    return examine(cases[name], playground(), tapes)
+
+
+def failed(run: Run, name: str) -> set[str]:
+    checks = suite()[0][name].checks
+    return {
+        wanted.check.name for wanted, verdict in zip(checks, run.verdicts, strict=True) if verdict.ok is False
+    }
+
+
+# -- the defects ---------------------------------------------------------------------------------------------
+
+
+def flush_at_blank_lines_only(patch: Patch) -> None:
+    def deadline(self: StreamBuffer) -> float | None:
+        return self._since if "\n\n" in self._window or self._is_forced() else None
+
+    patch.setattr(StreamBuffer, "deadline", deadline)
+
+
+def interval_clock_begins_at_construction(patch: Patch) -> None:
+    honest = StreamBuffer.deadline
+    patch.setattr(StreamBuffer, "deadline", lambda self: honest(self) if self.begun else self._since)
+
+
+def timer_only_on_append(patch: Patch) -> None:
+    patch.setattr(runner._Run, "_next_due", lambda self: None)
+
+
+def everything_at_the_end(patch: Patch) -> None:
+    patch.setattr(StreamBuffer, "deadline", lambda self: self._since if self._is_forced() else None)
+
+
+def words_are_cut(patch: Patch) -> None:
+    patch.setattr(StreamBuffer, "_cut", lambda self, now: self._anywhere())
+
+
+def latch_is_never_set(patch: Patch) -> None:
+    def forgetting(honest: Callable[[Turn, Any], Any]) -> Callable[[Turn, Any], Any]:
+        def handle(self: Turn, event: Any) -> Any:
+            found = honest(self, event)
+            self._latches.answer_begun = False
+            return found
+
+        return handle
+
+    for name in ("_grow", "_settle"):
+        patch.setattr(Turn, name, forgetting(getattr(Turn, name)))
+
+
+def tagged_text_is_kept_for_the_end(patch: Patch) -> None:
+    def grow(self: Turn, event: AnswerText) -> Any:
+        return machine.State.ANSWERING, [Noted("kept")]
+
+    patch.setattr(Turn, "_grow", grow)
+
+
+def final_result_is_streamed_again(patch: Patch) -> None:
+    patch.setattr(Turn, "_reconcile", lambda self, text, why: [AppendText(text, why)])
+
+
+def narration_is_streamed(patch: Patch) -> None:
+    def narrate(self: Turn, event: Narrated) -> Any:
+        return self.state, [AppendText(event.text, event.why)]
+
+    patch.setattr(Turn, "_narrate", narrate)
+
+
+def last_words_are_dropped(patch: Patch) -> None:
+    patch.setattr(machine, "missing", lambda shown, whole: "" if shown else whole)
+
+
+def other_result_is_ignored(patch: Patch) -> None:
+    patch.setattr(machine, "same", lambda shown, whole: bool(shown))
+
+
+def marker_is_shown(patch: Patch) -> None:
+    def feed(self: MarkerGate, text: str) -> list[Said]:
+        self.opened = True
+        return [Said(text, is_answer=True)]
+
+    patch.setattr(MarkerGate, "feed", feed)
+
+
+def mentions_are_passed_on(patch: Patch) -> None:
+    patch.setattr(Safety, "push", lambda self, text: text)
+
+
+def cards_are_left_open(patch: Patch) -> None:
+    patch.setattr(CardBook, "closing", lambda self, how: ())
+
+
+def stop_is_missing(patch: Patch) -> None:
+    async def stop(self: Streams, message: Any, *rest: Any, **more: Any) -> Done:
+        message.is_open = False
+        return Done({})
+
+    patch.setattr(Streams, "stop", stop)
+
+
+def text_goes_with_the_stop(patch: Patch) -> None:
+    honest = stream.repeated
+
+    async def repeated(line: Any, method: str, args: Mapping[str, Any], **more: Any) -> Any:
+        chunks = [*args.get("chunks", ()), text_chunk("One more thing.")]
+        return await honest(line, method, {**args, "chunks": chunks}, **more)
+
+    patch.setattr(stream, "repeated", repeated)
+
+
+def rotation_repeats_the_last_lines(patch: Patch) -> None:
+    honest = Ledger.closed
+
+    def closed(self: Ledger) -> None:
+        assert self._present is not None
+        self._waiting = self._present.text[-200:] + self._waiting
+        honest(self)
+
+    patch.setattr(Ledger, "closed", closed)
+
+
+def messages_are_never_left(patch: Patch) -> None:
+    patch.setattr(Delivery, "limits", lambda self: replace(_UNLIMITED, max_segments=20))
+
+
+def append_in_doubt_is_made_again(patch: Patch) -> None:
+    async def doubt(self: Delivery, message: Any, write: Any, failed: Any) -> None:
+        self.ledger.refused()
+
+    patch.setattr(Delivery, "_doubt", doubt)
+
+
+def refused_text_is_forgotten(patch: Patch) -> None:
+    patch.setattr(Ledger, "refused", Ledger.confirmed)
+
+
+def cut_is_taken_for_the_end(patch: Patch) -> None:
+    async def after(self: Reader, *_: Any, **__: Any) -> StreamEnded:
+        return StreamEnded(StreamEnd.CLOSED)
+
+    patch.setattr(Reader, "_after", after)
+
+
+def question_is_sent_again_after_a_cut(patch: Patch) -> None:
+    honest: Callable[..., Awaitable[StreamEnded]] = Reader._after
+
+    async def after(self: Reader, *args: Any, **more: Any) -> StreamEnded:
+        await self._ask()
+        return await honest(self, *args, **more)
+
+    patch.setattr(Reader, "_after", after)
+
+
+def failure_passes_for_an_answer(patch: Patch) -> None:
+    honest = Turn._failure
+    patch.setattr(Turn, "_failure", lambda self, end: replace(honest(self, end), outcome=Outcome.ANSWERED))
+
+
+def failure_says_nothing_about_what_to_do(patch: Patch) -> None:
+    honest = Turn._failure
+    patch.setattr(Turn, "_failure", lambda self, end: replace(honest(self, end), offer_retry=False))
+
+
+def question_back_is_ignored(patch: Patch) -> None:
+    def ask(self: Turn, event: HumanAsked) -> Any:
+        return self.state, [Noted("ignored")]
+
+    patch.setattr(Turn, "_ask", ask)
+
+
+def stop_is_ignored(patch: Patch) -> None:
+    patch.setattr(Control, "stop", lambda self, user: None)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A defect, the case that shows it, and the checks that have to see it."""
+
+    defect: Defect
+    case: str
+    caught_by: tuple[str, ...]
+
+
+TABLE = (
+    Row(flush_at_blank_lines_only, "pause-in-a-sentence", ("never_lags",)),
+    Row(flush_at_blank_lines_only, "one-line", ("burst_share", "shown_soon")),
+    Row(interval_clock_begins_at_construction, "long-silence", ("whole_words",)),
+    Row(timer_only_on_append, "pause-in-a-sentence", ("never_lags",)),
+    Row(
+        everything_at_the_end, "first-look", ("first_visible_text", "shown_soon", "burst_share", "live_share")
+    ),
+    Row(words_are_cut, "first-look", ("whole_words",)),
+    Row(latch_is_never_set, "simple-chat", ("final_answer_latched",)),
+    Row(tagged_text_is_kept_for_the_end, "first-look", ("burst_share", "live_share")),
+    Row(final_result_is_streamed_again, "same-result", ("text_equals_final", "nothing_twice")),
+    Row(narration_is_streamed, "same-result", ("no_narration", "text_equals_final")),
+    Row(last_words_are_dropped, "rest-in-result", ("text_equals_final",)),
+    Row(other_result_is_ignored, "other-result", ("text_equals_final", "text_lacks")),
+    Row(marker_is_shown, "marker", ("no_marker",)),
+    Row(mentions_are_passed_on, "pings", ("text_lacks",)),
+    Row(cards_are_left_open, "open-steps", ("nothing_left_open",)),
+    Row(stop_is_missing, "same-result", ("nothing_left_open",)),
+    Row(text_goes_with_the_stop, "same-result", ("no_duplicate", "stop_has_no_text", "text_equals_final")),
+    Row(rotation_repeats_the_last_lines, "long-answer", ("text_equals_final", "nothing_twice")),
+    Row(messages_are_never_left, "long-answer", ("calls_accepted",)),
+    Row(append_in_doubt_is_made_again, "slack-unsure", ("text_equals_final", "nothing_twice")),
+    Row(refused_text_is_forgotten, "slack-seals", ("text_equals_final",)),
+    Row(cut_is_taken_for_the_end, "agent-cut", ("text_is",)),
+    Row(question_is_sent_again_after_a_cut, "agent-cut", ("asked_once",)),
+    Row(failure_passes_for_an_answer, "fails", ("outcomes",)),
+    Row(failure_says_nothing_about_what_to_do, "fails", ("text_has",)),
+    Row(question_back_is_ignored, "asks-back", ("outcomes", "text_has")),
+    Row(stop_is_ignored, "stopped", ("outcomes",)),
+)
+
+
+def called(row: Row) -> str:
+    return f"{row.defect.__name__}-{row.case}"
+
+
+@pytest.mark.parametrize("row", TABLE, ids=called)
+def test_a_defect_is_seen_by_the_checks_that_were_named(row: Row, monkeypatch: Patch) -> None:
+    row.defect(monkeypatch)
+    seen = failed(ran(row.case), row.case)
+    assert set(row.caught_by) <= seen, f"of {row.caught_by} only {seen}"
+
+
+@pytest.mark.parametrize("name", sorted({row.case for row in TABLE}))
+def test_without_a_defect_nothing_is_seen(name: str) -> None:
+    run = ran(name)
+    assert run.error is None
+    assert failed(run, name) == set()
+
+
+def test_there_are_fifteen_defects_at_least() -> None:
+    assert len({row.defect for row in TABLE}) >= 15
