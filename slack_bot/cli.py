@@ -170,6 +170,9 @@ def _add_trace(verbs: _Verbs) -> None:
         metavar="FILE | URL TEXT",
         help="tapes or captures; or an agent's address and a question",
     )
+    trace.add_argument(
+        "--modes", action="store_true", help="ask the reference agent in all its modes; TEXT alone is given"
+    )
     trace.add_argument("--html", metavar="FILE", help="draw it, with all rows, as a page")
     trace.add_argument("--svg", metavar="FILE", help="draw it")
     trace.add_argument("--all", action="store_true", help="print every row, also of many alike")
@@ -293,6 +296,9 @@ def _explain(args: argparse.Namespace) -> int:
 def _trace(args: argparse.Namespace) -> int:
     from .tools import trace
 
+    if args.modes:
+        with _agent_wanted():
+            from .tools import modes as modes
     with _quiet():
         return int(trace.main(args))
 

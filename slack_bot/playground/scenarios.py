@@ -1,11 +1,11 @@
 """PURE. What the playground's agent thinks: a question becomes a sequence of moves, the same one every time.
 
 `think` is a generator: it yields what a model would do next, and is sent the result of each tool call. It
-knows nothing of A2A; `telling` puts its moves on the wire. A real language model, when there is one, takes
-this place and yields the same moves.
+knows nothing of A2A, nor of tokens: `reference/local.py` says its moves as a language model would.
 
-Questions about what the library knows are answered from it, with tools. A few first words ask for something
-special, so that every way an answer can go may be tried by hand: `fail`, `slow`, `long 8000`, `unicode 8000`.
+Questions about what the library knows are answered from it, with tools; a page that a question names as
+`@page.md` is read too. A few first words ask for something special, so that every way an answer can go may be
+tried by hand: `fail`, `slow`, `long 8000`, `unicode 8000`.
 """
 
 from __future__ import annotations
@@ -114,6 +114,7 @@ _FORM_WANTED = re.compile(r"\bform\b", re.IGNORECASE)
 _JOKE = re.compile(r"\bjokes?\b", re.IGNORECASE)
 _GREETING = re.compile(r"\s*(hi|hello|hey|help|thanks?|what can you do|who are you)\b", re.IGNORECASE)
 _THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
+_FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
 _WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
 
 _JOKES = (
@@ -296,6 +297,7 @@ def _research(question: str, library: Library, title: str = "") -> Thought:
     yield ShowPlan((look, read, write))
     pages = list(dict.fromkeys(hit.section.page for hit in hits))
     pages = pages[: _MANY_PAGES if capped else _FEW_PAGES]
+    pages += [name for name in dict.fromkeys(_FILE.findall(question)) if name[1:-3] not in pages]
     yield Narrate(f"I found {len(hits)} sections on {len(pages)} pages. I'll read them. ")
     texts: dict[str, str] = {}
     for page in pages:

@@ -42,17 +42,22 @@ from .webpage import page
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: targets, html, svg, scenario, key, all. Returns the exit status.
+    """The verb. `args`: targets, modes, html, svg, scenario, key, all. Returns the exit status.
 
     Raises UnreadableInput for wrong usage and for what cannot be read or written.
     """
-    live = is_address(args.targets[0])
+    if args.modes and len(args.targets) != 1:
+        raise UnreadableInput('--modes wants a question: slack-bot trace --modes "what is agntcy"')
+    live = is_address(args.targets[0]) and not args.modes
     if live and len(args.targets) != 2:
         raise UnreadableInput("a live trace wants an address and a question: slack-bot trace URL TEXT")
     accept_any_script()
     scenario = read_scenario_file(args.scenario)
     outs = [(OutFile(path), make) for path, make in ((args.html, page), (args.svg, draw)) if path]
-    lines = [_live(args, scenario)] if live else _taped(args, scenario)
+    if args.modes:
+        lines = _modes(args, scenario)
+    else:
+        lines = [_live(args, scenario)] if live else _taped(args, scenario)
     for out, make in outs:
         with out:
             out.text(make(lines))
@@ -83,17 +88,33 @@ def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
     return found
 
 
-def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
-    url, text = args.targets
+def _modes(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
+    """The reference agent in each of its modes, by the same question."""
+    from .modes import MODES, observe_mode  # needs a2a-sdk, which no other way of tracing does
+
+    asked, settings, found = replace(scenario, text=_question(args.targets[0])), load(), []
+    for mode in MODES:
+        sys.stdout.write(f"== {mode}\n")
+        teller = Teller(_table(args.all), Masks(secrets_of(settings)))
+        found.append(teller.finish(mode, observe_mode(mode, asked, settings, teller)))
+    return found
+
+
+def _question(text: str) -> str:
     if not text.strip():
         raise UnreadableInput("the question is empty; write what to ask the agent")
+    return text
+
+
+def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
+    url, text = args.targets
     given = load()
     settings, note = settings_for(url, given)
     if note:
         sys.stderr.write(f"note: {note}\n")
     settings = with_overrides(settings, scenario.settings) if scenario.settings else settings
     teller = Teller(_table(args.all), Masks((*secrets_of(given), *secrets_of(settings))))
-    seen = asyncio.run(_observed(replace(scenario, text=text), settings, teller))
+    seen = asyncio.run(_observed(replace(scenario, text=_question(text)), settings, teller))
     return teller.finish(url, seen)
 
 

@@ -23,7 +23,7 @@ CAPTURES = ROOT / "tests" / "captures"
 
 
 def options(*targets: object, **more: Any) -> argparse.Namespace:
-    usual = {"html": None, "svg": None, "scenario": None, "key": None, "all": False}
+    usual = {"html": None, "svg": None, "scenario": None, "key": None, "all": False, "modes": False}
     return argparse.Namespace(targets=[str(each) for each in targets], **{**usual, **more})
 
 
@@ -111,3 +111,21 @@ async def test_live(
     assert "outcome  answered" in said.out
     assert "credentials of the settings are not sent" in said.err
     assert "hunter2" not in said.err + said.out + (tmp_path / "t.html").read_text()
+
+
+def test_the_modes_of_the_reference_agent_stand_side_by_side(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "modes.svg"
+    assert main(options("tell me a joke", modes=True, svg=str(out))) == 0
+    told = capsys.readouterr().out
+    assert [line for line in told.splitlines() if line.startswith("==")] == [
+        "== hybrid",
+        "== marker",
+        "== structured",
+    ]
+    words = "".join(ET.parse(out).getroot().itertext())
+    assert all(mode in words for mode in ("hybrid", "marker", "structured"))
+    for wrong in (("a", "b"), (" ",)):
+        with pytest.raises(UnreadableInput):
+            main(options(*wrong, modes=True))

@@ -42,6 +42,7 @@ class Gate:
         self._message: list[str] = []
         self._earlier: list[str] = []
         self._parted = False
+        self._opened = False
 
     @property
     def answer(self) -> str:
@@ -50,8 +51,8 @@ class Gate:
 
     @property
     def opened(self) -> bool:
-        """The answer began."""
-        return self._marker.opened or bool(self._answer)
+        """There was a marker."""
+        return self._opened or self._marker.opened
 
     @property
     def message(self) -> str:
@@ -78,6 +79,7 @@ class Gate:
         # what is held is the beginning of a marker or the answer's last letters: what follows tells
         self._owed = "".join(said.text for said in self._marker.end())
         self._parted = bool(self.answer)
+        self._opened = True
         self._marker = MarkerGate()
         return self._keep(self._told(self._marker.feed(self._owed)))
 

@@ -19,6 +19,7 @@ from ..scenarios import (
     Move,
     Narrate,
     Pause,
+    PlanStep,
     ShowPlan,
     Thought,
     Write,
@@ -60,7 +61,7 @@ class LocalTurns:
             yield from self._said(move)
             if self._awaited or isinstance(move, AskBack):
                 return
-        if self._draft:
+        if self._draft and not has_called:
             yield from self._respond(Response("".join(self._draft)))
 
     def _next(self, result: ToolResult | None) -> Move | None:
@@ -81,9 +82,7 @@ class LocalTurns:
             case Pause(seconds):
                 yield Silence(seconds)
             case ShowPlan(steps):
-                yield Silence(tokens=self.PLANNING if self._plans_itself else 0)
-                todos = [{"title": each.title, "agent": each.agent, "status": each.status} for each in steps]
-                yield from self._called(PLAN, {"todos": todos})
+                yield from self._plan(steps)
             case CallTool(tool, argument):
                 self._awaited = yield from self._called(tool, {argument_name(tool): argument})
             case AskBack(prompt, fields) if self._mode is Mode.STRUCTURED:
@@ -92,9 +91,20 @@ class LocalTurns:
                 asked = {"prompt": prompt, "input_fields": [field_data(each) for each in fields]}
                 yield from self._called(ASK, asked)
             case GiveUp(reason):
-                raise ModelFailed(reason)
+                yield from self._break_off(reason)
             case _:
                 assert_never(move)
+
+    def _plan(self, steps: Sequence[PlanStep]) -> Iterator[Utterance]:
+        if self._plans_itself:
+            yield Silence(tokens=self.PLANNING)
+        todos = [{"title": each.title, "agent": each.agent, "status": each.status} for each in steps]
+        yield from self._called(PLAN, {"todos": todos})
+
+    def _break_off(self, reason: str) -> Iterator[Utterance]:
+        if self._draft:
+            yield from self._respond(Response("".join(self._draft)), breaks_off=True)
+        raise ModelFailed(reason)
 
     def _write(self, text: str) -> Iterator[Utterance]:
         if self._mode is Mode.STRUCTURED:
@@ -110,9 +120,10 @@ class LocalTurns:
         yield CallPart(call, tool, json.dumps(arguments, ensure_ascii=False))
         return call
 
-    def _respond(self, response: Response) -> Iterator[Utterance]:
+    def _respond(self, response: Response, *, breaks_off: bool = False) -> Iterator[Utterance]:
         """The flags come before the text: a reader waits for them too."""
-        pieces = list(tokens(json.dumps(response.data(), ensure_ascii=False)))
+        raw = json.dumps(response.data(), ensure_ascii=False)
+        pieces = list(tokens(raw.removesuffix('"}') if breaks_off else raw))
         call = f"call-{next(self._calls)}"
         self._draft.clear()
         yield CallPart(call, RESPONSE)

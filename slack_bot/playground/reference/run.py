@@ -80,6 +80,7 @@ class Run:
         self._mode = mode
         self._structured = structured
         self._gate = Gate(marked=mode is not Mode.STRUCTURED)
+        self._reader: ResponseReader | None = None
 
     async def carry_out(self) -> None:
         """Go on until there is an answer, a question or a failure, and tell it."""
@@ -87,25 +88,25 @@ class Run:
             await self._carry_out()
         except ModelFailed as failed:
             await self._tell(self._gate.end())
+            await self._last_word()
             await self._telling.fail(str(failed))
 
     async def _carry_out(self) -> None:
         returned: list[Returned] = []
         for _ in range(_MOST_MESSAGES):
             heard = await self._listen(self._talk.turn(returned))
-            if heard.response is not None:
-                await self._responded(heard.response)
-                return
-            if not heard.calls:
+            if not heard.calls and heard.response is None:
                 await self._said_all()
                 return
-            await self._show_plans(heard)
             returned = []
             for call in heard.calls:
                 if call.tool == ASK:
                     await self._ask(call)
                     return
                 returned.append(Returned(call, await self._call(call)))
+            if heard.response is not None:
+                await self._responded(heard.response)
+                return
             await self._tell(self._gate.border())
         raise ModelFailed("The model called tools for ever and gave no answer.")
 
@@ -123,6 +124,7 @@ class Run:
                     pass
                 case _:
                     assert_never(said)
+        await self._show_plans(heard)
         return heard
 
     async def _grow(self, heard: _Heard, name: str, tool: str, arguments: str) -> None:
@@ -138,7 +140,8 @@ class Run:
 
     async def _compose(self, heard: _Heard, arguments: str) -> None:
         if heard.response is None:
-            heard.response = ResponseReader()
+            heard.response = self._reader = ResponseReader()
+            await self._show_plans(heard)
             await self._telling.announce(COMPOSING, "✍️ Composing answer...\n")
         if (text := heard.response.feed(arguments)) and not heard.response.asks:
             await self._telling.say(Piece(text, Voice.ANSWER))
@@ -177,10 +180,13 @@ class Run:
         response = wrapped(answer) if self._mode is Mode.HYBRID else None
         await self._finish(response, answer)
 
-    async def _responded(self, reader: ResponseReader) -> None:
-        rest = reader.end()
-        if rest and not reader.asks:
+    async def _last_word(self) -> None:
+        """What waits in a response for the end of its word."""
+        if self._reader is not None and (rest := self._reader.end()) and not self._reader.asks:
             await self._telling.say(Piece(rest, Voice.ANSWER))
+
+    async def _responded(self, reader: ResponseReader) -> None:
+        await self._last_word()
         response, streamed = reader.response(), "" if reader.asks else reader.content
         if response is not None and (response.require_user_input or response.fields):
             await self._telling.ask(response.content, self._hands.middleware.fields(response.fields))

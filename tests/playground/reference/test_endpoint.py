@@ -1,0 +1,131 @@
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from slack_bot.playground.reference.endpoint import EndpointModel
+from slack_bot.playground.reference.model import Brief, Call, CallPart, Mode, ModelFailed, Returned, Token
+from slack_bot.playground.toolbox import ToolResult
+from slack_bot.sections import ReferenceSettings
+from slack_bot.tools import virtual
+
+Answer = Callable[[], httpx.Response]
+
+
+def chunk(**delta: Any) -> str:
+    return f"data: {json.dumps({'choices': [{'delta': delta}]})}\n\n"
+
+
+def streamed(*chunks: str, done: bool = True) -> Answer:
+    body = "".join(chunks) + ("data: [DONE]\n\n" if done else "")
+    return lambda: httpx.Response(200, content=body, headers={"content-type": "text/event-stream"})
+
+
+def refused(status: int) -> Answer:
+    return lambda: httpx.Response(status, json={"error": "sk-hunter2 is wrong"})
+
+
+def unreachable() -> httpx.Response:
+    raise httpx.ConnectError("no route to sk-hunter2")
+
+
+class Endpoint:
+    """An endpoint that gives these answers, one a request; `requests` is what it was asked."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self._answers = iter(answers)
+        self.requests: list[httpx.Request] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        return next(self._answers)()
+
+    def body(self, number: int) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.requests[number].content)
+        return found
+
+
+def settings(**changed: Any) -> ReferenceSettings:
+    given = {"model_url": "https://llm.test/v1/", "model_key": "sk-hunter2", "model_name": "some-model"}
+    return ReferenceSettings.model_validate(given | changed)
+
+
+def talked(
+    *answers: Answer, turns: tuple[list[Returned], ...] = ([],), **changed: Any
+) -> tuple[list[Any], Endpoint]:
+    endpoint = Endpoint(*answers)
+
+    async def talk() -> list[Any]:
+        model = EndpointModel(settings(**changed), httpx.MockTransport(endpoint))
+        conversation = model.converse(Brief("What?", Mode.MARKER))
+        said = [each for returned in turns async for each in conversation.turn(returned)]
+        await model.aclose()
+        return said
+
+    return virtual.run(talk()), endpoint
+
+
+def test_it_streams_and_is_told_who_asks_what() -> None:
+    said, endpoint = talked(streamed(chunk(content="Hel"), chunk(content="lo")))
+    assert said == [Token("Hel"), Token("lo")]
+    request, body = endpoint.requests[0], endpoint.body(0)
+    assert str(request.url) == "https://llm.test/v1/chat/completions"
+    assert request.headers["authorization"] == "Bearer sk-hunter2"
+    assert (body["model"], body["stream"], body["messages"][1]["content"]) == ("some-model", True, "What?")
+    assert len(body["tools"]) == 4
+
+
+def test_what_a_tool_returned_goes_back_behind_the_message_that_called_it() -> None:
+    part = {"index": 0, "id": "c1", "function": {"name": "search", "arguments": '{"query": "x"}'}}
+    returned = [Returned(Call("c1", "search", '{"query": "x"}'), ToolResult("found"))]
+    said, endpoint = talked(
+        streamed(chunk(tool_calls=[part])), streamed(chunk(content="So.")), turns=([], returned)
+    )
+    assert said == [CallPart("c1", "search", '{"query": "x"}'), Token("So.")]
+    *_, call, result = endpoint.body(1)["messages"]
+    assert call["tool_calls"][0]["function"]["name"] == "search"
+    assert result == {"role": "tool", "tool_call_id": "c1", "content": "found"}
+
+
+def test_no_key_is_no_header() -> None:
+    _, endpoint = talked(streamed(chunk(content="x")), model_key=None)
+    assert "authorization" not in endpoint.requests[0].headers
+
+
+@pytest.mark.parametrize("first", [refused(429), refused(503), unreachable])
+def test_it_is_asked_again_while_it_has_said_nothing(first: Answer) -> None:
+    said, endpoint = talked(first, first, streamed(chunk(content="At last.")))
+    assert said == [Token("At last.")]
+    assert len(endpoint.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        ([refused(401)], "The language model refused the request (HTTP 401)."),
+        ([refused(500)] * 3, "The language model refused the request (HTTP 500)."),
+        ([unreachable] * 3, "The language model cannot be reached."),
+        ([streamed("data: nonsense\n\n")], "The language model sent something that cannot be read."),
+    ],
+)
+def test_a_failure_is_one_sentence_without_address_and_key(
+    answers: list[Answer], told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG, "slack_bot"), pytest.raises(ModelFailed) as failed:
+        talked(*answers)
+    assert str(failed.value) == told
+    assert "hunter2" not in caplog.text
+    assert "hunter2" not in repr(settings())
+
+
+def test_a_stream_that_breaks_in_the_middle_is_not_begun_anew() -> None:
+    class Broken(httpx.AsyncByteStream):
+        async def __aiter__(self) -> Any:
+            yield chunk(content="Half ").encode()
+            raise httpx.ReadError("gone")
+
+    with pytest.raises(ModelFailed, match="broke in the middle"):
+        talked(lambda: httpx.Response(200, stream=Broken()))

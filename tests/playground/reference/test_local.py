@@ -1,0 +1,141 @@
+import json
+
+import pytest
+
+from slack_bot.playground.agent import load_knowledge
+from slack_bot.playground.reference.local import LocalTurns
+from slack_bot.playground.reference.model import (
+    ASK,
+    PLAN,
+    RESPONSE,
+    Call,
+    CallPart,
+    Mode,
+    ModelFailed,
+    Returned,
+    Silence,
+    Token,
+    Utterance,
+)
+from slack_bot.playground.scenarios import CallTool, GiveUp, Narrate, Thought, Write, think
+from slack_bot.playground.search import Library
+from slack_bot.playground.toolbox import FETCH, SEARCH, Toolbox, argument_of
+
+LIBRARY = Library(load_knowledge())
+
+
+def messages(
+    question: str, mode: Mode, reply: str | None = None, *, plans_itself: bool = False
+) -> list[list[Utterance]]:
+    turns = LocalTurns(think(question, LIBRARY, reply), mode, plans_itself=plans_itself)
+    tools, found, returned = Toolbox(LIBRARY), list[list[Utterance]](), list[Returned]()
+    while True:
+        found.append(list(turns.turn(returned)))
+        calls = [
+            Call(each.call, each.tool, each.arguments) for each in found[-1] if isinstance(each, CallPart)
+        ]
+        if not calls or calls[-1].tool in (ASK, RESPONSE):
+            return found
+        returned = [
+            Returned(call, tools.call(call.tool, argument_of(call.tool, call.arguments))) for call in calls
+        ]
+
+
+def text(said: list[Utterance]) -> str:
+    return "".join(each.text for each in said if isinstance(each, Token))
+
+
+def called(found: list[list[Utterance]]) -> list[list[str]]:
+    return [list(dict.fromkeys(each.tool for each in said if isinstance(each, CallPart))) for said in found]
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.MARKER])
+def test_it_says_what_it_does_calls_tools_and_marks_its_answer(mode: Mode) -> None:
+    found = messages("what is agntcy", mode)
+    assert called(found)[0] == [PLAN, SEARCH]
+    assert [FETCH] in called(found)
+    whole = "\n".join(map(text, found))
+    before, marker, after = whole.partition("[FINAL ANSWER]\n\n")
+    assert "I'll search" in before
+    assert marker
+    assert after.startswith("# What AGNTCY is")
+    assert "[FINAL" not in after
+
+
+def test_the_marker_itself_comes_in_pieces() -> None:
+    (said,) = messages("tell me a joke", Mode.MARKER)
+    assert [each.text for each in said if isinstance(each, Token) and "FINAL" in each.text] == ["FINAL"]
+
+
+def test_an_answer_that_goes_on_behind_a_call_is_marked_again() -> None:
+    def thought() -> Thought:
+        yield Write("One.")
+        yield CallTool(SEARCH, "x")
+        yield Narrate("More. ")
+        yield Write("Two.")
+        yield Write("Three.")
+
+    turns = LocalTurns(thought(), Mode.MARKER)
+    first = list(turns.turn([]))
+    assert [*map(text, [first, list(turns.turn([]))])] == [
+        "[FINAL ANSWER]\n\nOne.",
+        "More. [FINAL ANSWER]\n\nTwo.Three.",
+    ]
+
+
+def test_pauses_are_silence() -> None:
+    (said,) = messages("slow 2", Mode.MARKER)
+    assert [each.seconds for each in said if isinstance(each, Silence)] == [1.0, 1.0, 2.5, 2.0]
+
+
+def test_structured_it_is_silent_as_long_as_it_writes_and_then_gives_all() -> None:
+    *_, last = messages("what is agntcy", Mode.STRUCTURED)
+    begun, silence, *parts = (each for each in last if not isinstance(each, Token))
+    assert isinstance(begun, CallPart)
+    assert (begun.tool, begun.arguments) == (RESPONSE, "")
+    assert isinstance(silence, Silence)
+    assert silence.tokens == len(parts) > 300
+    written = json.loads("".join(each.arguments for each in parts if isinstance(each, CallPart)))
+    assert list(written)[:3] == ["is_task_complete", "require_user_input", "was_task_successful"]
+    assert written["content"].startswith("# What AGNTCY is")
+
+
+@pytest.mark.parametrize(
+    ("mode", "tool"), [(Mode.MARKER, ASK), (Mode.HYBRID, ASK), (Mode.STRUCTURED, RESPONSE)]
+)
+def test_it_asks_the_human_by_the_tool_of_its_mode(mode: Mode, tool: str) -> None:
+    (said,) = messages("fill in a form", mode)
+    raw = "".join(each.arguments for each in said if isinstance(each, CallPart) and each.tool == tool)
+    found = json.loads(raw)
+    fields = found["input_fields"] if tool == ASK else found["metadata"]["input_fields"]
+    assert [each["field_name"] for each in fields] == ["environment", "version", "reason"]
+    assert found["prompt" if tool == ASK else "content"] == "Please fill in the form for your request."
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_it_gives_up_with_its_reason(mode: Mode) -> None:
+    with pytest.raises(ModelFailed, match="archive broke"):
+        messages("fail late", mode)
+
+
+def test_structured_it_breaks_off_in_the_middle_of_its_object() -> None:
+    def thought() -> Thought:
+        yield Write("One two")
+        yield GiveUp("It broke.")
+
+    said = list[Utterance]()
+    with pytest.raises(ModelFailed, match="It broke"):
+        for each in LocalTurns(thought(), Mode.STRUCTURED).turn([]):
+            said.append(each)
+    assert "".join(each.arguments for each in said if isinstance(each, CallPart)).endswith(
+        '"content": "One two'
+    )
+
+
+def test_a_plan_of_its_own_takes_time() -> None:
+    def planning(plans_itself: bool) -> int:
+        found = messages("what is agntcy", Mode.MARKER, plans_itself=plans_itself)
+        return sum(each.tokens for said in found for each in said if isinstance(each, Silence))
+
+    assert planning(False) == 0
+    assert planning(True) == 4 * LocalTurns.PLANNING
