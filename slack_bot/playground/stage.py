@@ -14,6 +14,7 @@ from typing import Any
 
 from ..clock import Clock
 from ..errors import UnreadableInput
+from ..slack.blocks import RETRY
 from ..tools.scenario import Scenario, make_scenario
 from ..tools.tape import Recording, Tape, read_tape, write_tape
 from ..turn.record import Question, ThreadKey, message_id_of
@@ -126,7 +127,8 @@ class Stage:
         return {"type": "said", "channel": channel, "ts": ts, "thread_ts": root}
 
     def _press(self, user: str, channel: str, ts: str, action: str, value: str) -> None:
-        self._arm()
+        if action == RETRY:  # the same question again
+            self._arm()
         pressed = self._workspace.press(user, channel, ts, action, now=self._now(), value=value)
         if pressed.payload["actions"][0]["type"] == "feedback_buttons":
             self.feed.pressed(channel, ts, action, value)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from slack_bot.playground.feed import plain
 from slack_bot.playground.serve import Playground
 from slack_bot.playground.stage import CHANNEL, Planned
 from slack_bot.tools.opening import open_capture
@@ -58,6 +61,14 @@ def written(playground: Playground) -> list[str]:
     return [message.text for message in playground.workspace.thread(CHANNEL, root) if message.is_bot]
 
 
+def seen_in(thread: Iterable[Any]) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Each message as a person sees it: its text, its state, its cards."""
+    return [
+        (message.text, message.state, [(card["title"], card["status"]) for card in map(plain, message.tasks)])
+        for message in thread
+    ]
+
+
 async def replayed_texts(tape: Tape) -> list[str]:
     seen = await asyncio.to_thread(replayed, tape)
     return [message.text for message in seen.thread]
@@ -70,7 +81,11 @@ async def test_a_tape_of_the_page_replays_to_the_same_thread(page: Page, playgro
     tape = await saved(page)
     assert "what is agntcy" in tape.head["question"]
     assert await page.value("window.savedAs") == "what-is-agntcy.jsonl"
-    assert "".join(await replayed_texts(tape)) == "".join(written(playground))
+    root = playground.workspace.history(CHANNEL)[0].ts
+    shown = [message for message in playground.workspace.thread(CHANNEL, root) if message.is_bot]
+    seen = await asyncio.to_thread(replayed, tape)
+    assert seen_in(seen.thread) == seen_in(shown)
+    assert len(seen_in(shown)[0][2]) > 1
 
 
 async def test_a_cut_and_a_fault_from_the_page_are_survived_and_are_in_the_tape(
@@ -82,6 +97,7 @@ async def test_a_cut_and_a_fault_from_the_page_are_survived_and_are_in_the_tape(
     await page.until(SEALED)
     errors = [call.error for call in playground.workspace.calls if call.method == "chat.appendStream"]
     assert errors.count("internal_error") == 1
+    await picture(page, "after-faults")
     tape = await saved(page)
     assert [moment.end for moment in tape.moments].count("cut") == 1
     assert tape.head["scenario"] == {"slack_faults": {"chat.appendStream": [None, "internal_error!", None]}}
