@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
-from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed
+from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
 from ..turn.actions import AppendText, Close, RetitlePlan, RewriteAnswer, UpdateCard
 from ..turn.events import AnswerReplaced, FinalAnswer, StopPressed, StreamEnded, TurnBegan, Waited
 from .timeline import told
@@ -146,8 +146,10 @@ class Account(Witness):
                 self._called(fact)
             case TurnClosed():
                 self.closed = fact
-            case _:
+            case TurnOpened():
                 self.asked_at = fact.at if self.asked_at is None else self.asked_at
+            case _:
+                assert_never(fact)
 
     def look(self, at: float, visible: str) -> None:
         """The answer text that stands in the thread at `at`, in monotonic seconds."""
