@@ -15,7 +15,7 @@ from slack_bot import __version__
 from slack_bot.cli import main, parser
 from tests.whole_bot import free_port
 
-VERBS = ["play", "run", "replay", "explain", "capture", "scrub", "trace", "compare"]
+VERBS = ["play", "run", "replay", "explain", "capture", "scrub", "trace", "compare", "conform"]
 STREAM = [
     {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}},
     {
@@ -114,6 +114,9 @@ def test_what_the_verbs_are_given() -> None:
     assert (traced.targets, traced.html, traced.svg, traced.all) == (["a", "b"], "h", "s", False)
     compared = parser().parse_args(["compare", "a", "b", "-o", "c"])
     assert (compared.one, compared.two, compared.text, compared.output) == ("a", "b", None, "c")
+    conformed = parser().parse_args(["conform", "--url", "u", "--report", "--repeat", "3", "-v"])
+    assert (conformed.url, conformed.suite, conformed.report) == ("u", "caipe", "")
+    assert (conformed.repeat, conformed.verbose, conformed.mode) == (3, True, None)
     scrubbed = parser().parse_args(["scrub", "a", "-o", "b"])
     assert (scrubbed.file, scrubbed.output, scrubbed.key) == ("a", "b", None)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import suppress
 from typing import Any, TypeAlias
 
 import httpx
@@ -70,8 +69,7 @@ class _Exchange(httpx.AsyncByteStream):
         """Whoever reads has had enough; to the application that is a client that went away."""
         self._left.set()
         self.running.cancel()
-        with suppress(asyncio.CancelledError):
-            await self.running
+        await asyncio.gather(self.running, return_exceptions=True)  # what broke was told to the reader
 
     async def _run(self, app: App) -> None:
         try:

@@ -145,6 +145,8 @@ def _wrong(given: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield "then", "a list of follow-up questions"
     if not _is(given.get("tape", "-"), "text"):
         yield "tape", "the path of a capture, beside this file"
+    if "tape" in given and "then" in given:
+        yield "then", "left out: the follow-ups are the tape's"
     if given.get("needs", PLAYGROUND) != PLAYGROUND:
         yield "needs", f'"{PLAYGROUND}", or be left out'
     pace = given.get("pace", 0)

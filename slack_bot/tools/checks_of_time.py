@@ -31,9 +31,9 @@ def _shown_soon(seen: Measures, params: Params) -> Verdict:
 
 
 def _never_lags(seen: Measures, params: Params) -> Verdict:
-    if not seen.produced:
+    if not seen.written:
         return Verdict(None, "the agent wrote no answer")
-    longest = lag(seen.produced, seen.visible, seen.summary.end, int(params["but"]))
+    longest = lag(seen.written, seen.visible, seen.summary.end, int(params["but"]))
     return Verdict(
         longest <= params["within"],
         f"at most {longest:.2f} s between writing and showing, {params['but']:g} characters apart",
@@ -62,6 +62,10 @@ def _no_long_gap(seen: Measures, params: Params) -> Verdict:
     if gap is None:
         return Verdict(None, "there is no answer")
     return Verdict(gap <= params["within"], f"at most {gap:.2f} s without new text")
+
+
+def _ends_in_time(seen: Measures, params: Params) -> Verdict:
+    return Verdict(seen.summary.end <= params["within"], f"after {seen.summary.end:.2f} s")
 
 
 TIME = (
@@ -101,4 +105,5 @@ TIME = (
         _no_long_gap,
         {"within": Param("number", 2.0)},
     ),
+    Check("ends_in_time", "The turn was over in time", _ends_in_time, {"within": Param("number", 60.0)}),
 )

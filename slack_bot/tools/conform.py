@@ -62,7 +62,7 @@ def main(args: argparse.Namespace) -> int:
             for name, make in ((report, as_markdown), (args.junit, as_junit))
             if name
         ]
-        found = examine_all(suite, tapes, asker, args.repeat, Tally(args.verbose), started)
+        found = examine_all(suite, tapes, asker, args.repeat, Tally(args.verbose, sys.stderr), started)
         for out, make in outs:
             out.text(make(found))
             sys.stderr.write(f"-> {out.path}\n")
@@ -97,7 +97,7 @@ def examine_all(
     started: float = 0.0,
 ) -> Examination:
     """Put all cases of `suite` to `asker`, each `repeat` times."""
-    tally = tally or Tally(out=None)
+    tally = tally or Tally()
     refused = [(case.name, why) for case in suite.cases if (why := asker.refusal(case)) is not None]
     cases = [case for case in suite.cases if case.name not in dict(refused)]
     tally.begin(len(cases) * repeat)

@@ -16,7 +16,7 @@ from ..a2a.decode import decode
 from ..a2a.frames import Artifact, ArtifactUpdate, Frame, Snapshot
 from ..errors import AgentError
 from ..observe.facts import AgentEvent, Decided, Fact, TurnClosed, TurnOpened
-from ..turn.events import AnswerText, PlanChanged, ToolStarted
+from ..turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted
 from .figures import Curve, Summary, timeline
 from .jsonfile import Json
 from .result import Sample, Shown
@@ -33,7 +33,8 @@ _LONG_ENOUGH = 16  # characters of a piece of narration by which it would be kno
 class Measures:
     """One case, measured. Sizes in characters, times in seconds from the question.
 
-    `result` is the object of `replay --json`, `summary` the figures of `trace`. `texts` are the answer's
+    `result` is the object of `replay --json`, `summary` the figures of `trace`; `written` and `visible` are
+    characters of the answer over time, known to the bot and standing in the thread. `texts` are the answer's
     messages in the last turn, `final` is what the agent itself called its result (None: nothing),
     `narration` the sentences it marked as not being the answer. `asked` counts how often a question went to
     the agent, where that could be seen; `questions` is how many there were.
@@ -41,7 +42,7 @@ class Measures:
 
     result: Json
     summary: Summary
-    produced: Curve
+    written: Curve
     visible: Curve
     looks: tuple[Sample, ...]
     thread: tuple[Shown, ...]
@@ -137,7 +138,7 @@ def measure(seen: Attentive, thread: Sequence[Shown], asked_at: float, asked: in
     return Measures(
         result=result,
         summary=line.summary,
-        produced=line.produced,
+        written=_written(seen.facts, asked_at),
         visible=line.visible,
         looks=tuple(seen.looks),
         thread=tuple(thread),
@@ -158,10 +159,10 @@ def measure(seen: Attentive, thread: Sequence[Shown], asked_at: float, asked: in
     )
 
 
-def lag(produced: Curve, visible: Curve, end: float, but: int) -> float:
+def lag(written: Curve, visible: Curve, end: float, but: int) -> float:
     """The longest that more than `but` characters which the agent had written were not to be seen."""
     longest, at = 0.0, 0
-    for t, size in produced:
+    for t, size in written:
         while at < len(visible) and visible[at][1] < size - but:
             at += 1
         if size > but:
@@ -177,6 +178,22 @@ def ink(text: str) -> str:
 
 def _decided(facts: Sequence[Fact]) -> Iterator[object]:
     return (fact.event for fact in facts if isinstance(fact, Decided) and not fact.late)
+
+
+def _written(facts: Sequence[Fact], asked_at: float) -> Curve:
+    """How much of the answer there was over time. What might have been narration still is not counted."""
+    curve, size = list[tuple[float, int]](), 0
+    for fact in facts:
+        if isinstance(fact, Decided) and not fact.late:
+            event = fact.event
+            if isinstance(event, AnswerText):
+                size += len(event.text)
+            elif isinstance(event, AnswerReplaced | FinalAnswer):
+                size = len(event.text)
+            else:
+                continue
+            curve.append((round(fact.at - asked_at, 4), size))
+    return tuple(curve)
 
 
 def _tool_name(title: str) -> str:

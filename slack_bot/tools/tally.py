@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TextIO
 
 from .cases import Case
@@ -14,9 +13,9 @@ _WORDS = {True: "pass", False: "FAIL", None: "n/a"}
 
 
 class Tally:
-    """Counts runs. `verbose`: every check with what was found. `out` of None says nothing at all."""
+    """Counts runs. `verbose`: every check with what was found. `out` of None: nothing at all."""
 
-    def __init__(self, verbose: bool = False, out: TextIO | None = sys.stderr) -> None:
+    def __init__(self, verbose: bool = False, out: TextIO | None = None) -> None:
         self._out, self._verbose = out, verbose
         self._total = self._done = 0
         self._width = 0

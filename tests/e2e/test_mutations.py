@@ -264,7 +264,7 @@ TABLE = (
     Row(failure_passes_for_an_answer, "fails", ("outcomes",)),
     Row(failure_says_nothing_about_what_to_do, "fails", ("text_has",)),
     Row(question_back_is_ignored, "asks-back", ("outcomes", "text_has")),
-    Row(stop_is_ignored, "stopped", ("outcomes",)),
+    Row(stop_is_ignored, "stopped", ("ends_in_time",)),
 )
 
 

@@ -37,7 +37,7 @@ def called(t: float, method: str, text: str = "", *, error: str | None = None, t
     return SlackCalled(START + t + took, "q", method, args, error is None, error, took)
 
 
-def closed(t: float) -> Fact:
+def closed(t: float) -> TurnClosed:
     return TurnClosed(START + t, "q", "answered", None, "c", "t", None, {}, 0)
 
 
