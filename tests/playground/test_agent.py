@@ -12,7 +12,9 @@ from a2a.helpers import get_message_text, new_text_message
 from a2a.types import CancelTaskRequest, GetTaskRequest, Role, SendMessageRequest, StreamResponse, TaskState
 
 from slack_bot.playground.agent import agent_card, load_knowledge, serve
+from slack_bot.playground.reference.model import Mode
 from slack_bot.playground.search import Library
+from slack_bot.sections import ReferenceSettings
 
 Json = dict[str, Any]
 
@@ -191,6 +193,31 @@ async def test_it_asks_back_and_answers_the_reply_to_the_same_task(url: str) -> 
         if event.HasField("artifact_update") and not event.artifact_update.append
     ]
     assert len(ids) - 3 == len(set(ids)), "only the plan's updates replace an artifact"
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+async def test_in_every_mode_a_reply_to_the_same_task_is_answered(mode: Mode) -> None:
+    async with serve(pace=0, mode=mode) as url:
+        asked = await ask_sdk(url, "deploy the bot")
+        assert last_state(asked) == TaskState.TASK_STATE_INPUT_REQUIRED
+        assert answer_of(asked) == "", "a question is no answer"
+        task = asked[0].task
+        answered = await ask_sdk(url, "staging", task_id=task.id, context_id=task.context_id)
+        assert last_state(answered) == TaskState.TASK_STATE_COMPLETED
+        assert answer_of(answered).startswith("# Deploying to staging")
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_structured_output_is_a_data_part_on_both_wires(wire: str) -> None:
+    async with serve(pace=0, mode="structured", settings=ReferenceSettings(structured_output=True)) as url:
+        found = updates(await raw(url, "tell me a joke", wire))
+    (final,) = (each["artifact"] for each in found if each["artifact"]["name"] == "final_result")
+    assert final["parts"][0]["data"]["content"].startswith("Why did the stream")
+    assert final["metadata"]["response"] == {
+        "is_task_complete": True,
+        "require_user_input": False,
+        "was_task_successful": True,
+    }
 
 
 async def test_a_form_names_its_fields(url: str) -> None:

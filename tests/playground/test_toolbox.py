@@ -1,5 +1,9 @@
+import json
+
+import pytest
+
 from slack_bot.playground.search import Library
-from slack_bot.playground.toolbox import CAPS, FETCH, SEARCH, Toolbox
+from slack_bot.playground.toolbox import CAPS, FETCH, SEARCH, Toolbox, argument_name, argument_of
 
 LIBRARY = Library({"cats": "# Cats\n\nCats sleep."})
 
@@ -28,3 +32,13 @@ def test_what_does_not_exist_is_a_failed_result() -> None:
     tools = Toolbox(LIBRARY)
     assert tools.call(FETCH, "birds").failed
     assert tools.call("archive", "x").failed
+
+
+def test_the_argument_is_found_in_a_call_s_json() -> None:
+    for tool in (SEARCH, FETCH, "archive"):
+        assert argument_of(tool, json.dumps({argument_name(tool): "cats", "more": 7})) == "cats"
+
+
+@pytest.mark.parametrize("arguments", ["", "nonsense", "[]", "{}", '{"query": 7}', "[" * 100_000])
+def test_a_call_without_an_argument_has_an_empty_one(arguments: str) -> None:
+    assert argument_of(SEARCH, arguments) == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from typing import assert_never
 
 from ..scenarios import think
 from ..search import Library
@@ -48,3 +49,5 @@ class _Paced:
                 return seconds + tokens / self._pace
             case CallPart(arguments=arguments):
                 return 1 / BURST if arguments else 0.0
+            case _:
+                assert_never(said)

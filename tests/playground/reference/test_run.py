@@ -17,6 +17,7 @@ from slack_bot.playground.reference.model import (
     Mode,
     ModelFailed,
     Returned,
+    Silence,
     Token,
     Utterance,
 )
@@ -146,6 +147,13 @@ def test_a_response_that_breaks_off_keeps_its_last_word() -> None:
 
 
 # -- tools ---------------------------------------------------------------------------------------------------
+
+
+def test_arguments_in_pieces_are_one_call_and_silence_is_nothing() -> None:
+    pieces = [CallPart("c", FETCH, '{"na'), Silence(3), CallPart("c", FETCH, 'me": "cats"}')]
+    queue, said, _ = run(pieces, text("[FINAL ANSWER]So."))
+    assert [each.result.text for each in said.returned[1]] == ["# Cats\n\nCats sleep."]
+    assert len(queue.artifacts(STARTED)) == 1
 
 
 def test_a_plan_is_shown_before_the_tool_that_belongs_to_it() -> None:
