@@ -123,3 +123,23 @@ async def test_what_breaks_by_itself_is_a_cut_too() -> None:
     assert [what for _, what in said(tape)] == [chunk("one"), "cut"]
     assert tape is not None
     assert tape.head["wire"] == "1.0"
+
+
+@pytest.mark.parametrize(("most", "whole"), [(1, False), (5, True)])
+async def test_a_cut_counts_events_and_not_chunks(most: int, whole: bool) -> None:
+    events = [b"data: " + json.dumps({"result": chunk(text)}).encode() for text in ("one", "two", "three")]
+
+    class AtOnce(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield b"\n\n".join(events)  # the last one has no blank line behind it
+
+    recorder = Recorder(lambda: 5.0)
+    response = httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=AtOnce())
+    response = recorder.heard(response, "ask", "0.3", ("m1",), cut_after=most)
+    read = b""
+    try:
+        async for data in response.aiter_raw():
+            read += data
+    except httpx.ReadError:
+        assert not whole
+    assert read == (b"\n\n".join(events) if whole else events[0] + b"\n\n")

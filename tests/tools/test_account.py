@@ -127,3 +127,9 @@ def test_cards_and_the_end() -> None:
     assert seen.closing[1].name == "StreamEnded"
     assert seen.closed is not None
     assert seen.events == 1
+
+
+def test_what_is_seen_twice_before_a_call_returns_was_shown_by_that_call() -> None:
+    seen = account((1.0, "one "), (1.0, "one "), (1.1, "one two"), called(0.9, "chat.startStream"))
+    assert seen.stretches == [(7, 0)]
+    assert [each.method for each in seen.showings] == ["chat.startStream"]

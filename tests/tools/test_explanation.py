@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from slack_bot.observe.facts import TurnClosed
 from slack_bot.tools.account import Account, Cause, Handed, Showing
 from slack_bot.tools.explanation import explain, parts_of
 from slack_bot.tools.result import Shown
-from slack_bot.turn.actions import AppendText, Close, Noted, RewriteAnswer
+from slack_bot.turn.actions import (
+    AppendText,
+    Card,
+    CardState,
+    Close,
+    Noted,
+    RetitlePlan,
+    RewriteAnswer,
+    UpdateCard,
+)
 from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StreamEnd, StreamEnded
 from slack_bot.turn.record import Outcome
 
@@ -110,3 +120,28 @@ def test_long_texts_are_quoted_shortly() -> None:
     assert "a stream that is still open: 500 characters" in text
     assert "(answered with internal_error)" in text or "a call that never returned" in text
     assert " ... " in text
+
+
+def test_cards_and_latches_are_told() -> None:
+    seen = account(
+        event(1.0, "x"),
+        decided(1.0, AnswerText("x"), UpdateCard(Card("a", "Search", CardState.RUNNING), "tool started")),
+        decided(1.1, AnswerText("x"), RetitlePlan("Step 1 of 2", "the running step changed")),
+        TurnClosed(
+            102.0, "q", "failed", "task failed", None, None, None, {"asked": True, "closed": False}, 0
+        ),
+    )
+    text = told(seen, Shown("1.2", "Sorry.", "posted"))
+    assert "Cards\n     1.000 s  Search - in_progress\n              event 1 (streaming_result)" in text
+    assert "the line above the cards: Step 1 of 2" in text
+    assert text.endswith("The end\n              failed: task failed\n              latched: asked\n")
+
+
+def test_each_message_tells_its_own_parts_only() -> None:
+    seen = account(
+        *grows(1.0, "one "), (1.1, "one "), called(1.05, "chat.startStream"),
+        *grows(2.0, "two"), (2.1, "one two"), called(2.05, "chat.startStream"),
+    )  # fmt: skip
+    _, first, second, *_ = told(seen, answer("one "), answer("two")).split("\n\n")
+    assert ('"one"' in first, '"two"' in first) == (True, False)
+    assert ('"one"' in second, '"two"' in second) == (False, True)
