@@ -71,21 +71,56 @@ def parser() -> argparse.ArgumentParser:
     run = _verb(verbs, "run", _run, "run the bot against Slack and the agent of the settings")
     run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
 
-    replay = _verb(
-        verbs, "replay", _replay, "show the thread that a recorded stream of an agent would have made"
-    )
-    replay.add_argument(
-        "files", nargs="+", metavar="FILE", help="tape, capture or raw SSE; the format is recognised"
-    )
-    replay.add_argument("--json", action="store_true", help="one JSON object a file")
-    replay.add_argument("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
-    replay.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+    _add_replay(verbs)
+    _add_explain(verbs)
     _add_capture(verbs)
     _add_scrub(verbs)
     _add_trace(verbs)
     _add_compare(verbs)
     _add_conform(verbs)
     return top
+
+
+def _add_replay(verbs: _Verbs) -> None:
+    replay = _verb(
+        verbs, "replay", _replay, "show the thread that a recorded stream of an agent would have made"
+    )
+    replay.add_argument(
+        "files", nargs="+", metavar="FILE", help="tape, capture or raw SSE; the format is recognised"
+    )
+    replay.add_argument("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
+    replay.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
+    what = replay.add_mutually_exclusive_group()
+    what.add_argument("--json", action="store_true", help="one JSON object a file")
+    what.add_argument(
+        "--shrink",
+        action="store_true",
+        help="find the smallest tape that still shows a broken promise, or a difference to --golden; with -o",
+    )
+    what.add_argument("--play", action="store_true", help="show it in the playground's page")
+    replay.add_argument(
+        "--golden", metavar="DIR", help="compare with the threads kept there; exit 1 if one differs or is new"
+    )
+    replay.add_argument(
+        "--update", action="store_true", help="keep the threads as they are now, with --golden"
+    )
+    replay.add_argument("-o", "--output", metavar="FILE", help="where --shrink writes the tape")
+    replay.add_argument(
+        "--speed",
+        metavar="N",
+        type=float,
+        help="N times as fast as it was; 1: in real time (default: virtual time, at once; with --play 1)",
+    )
+    replay.add_argument("--port", type=int, default=8765, help="port of --play's page (default: %(default)s)")
+
+
+def _add_explain(verbs: _Verbs) -> None:
+    explain = _verb(
+        verbs, "explain", _explain, "say why each part of an answer went where it went, and what was left out"
+    )
+    explain.add_argument("file", metavar="FILE", help="tape, capture or raw SSE")
+    explain.add_argument("--scenario", metavar="FILE", help="as for replay")
+    explain.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
 
 
 def _add_agent_options(verb: argparse.ArgumentParser) -> None:
@@ -195,6 +230,7 @@ _EXAMPLES = {
     "agent": "slack-bot agent --mode marker --port 8001",
     "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
     "replay": "slack-bot replay export.json --json",
+    "explain": "slack-bot explain export.json",
     "capture": "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl",
     "trace": "slack-bot trace answer.jsonl --html answer.html",
     "compare": "slack-bot compare before.jsonl after.jsonl -o comparison.md",
@@ -240,10 +276,21 @@ def _agent_wanted() -> Iterator[None]:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from .tools import replay
+    if args.play:
+        with _agent_wanted():
+            from .playground import showing
+        return int(showing.main(args))
+    from .tools import replaying
 
     with _quiet():
-        return int(replay.main(args))
+        return int(replaying.main(args))
+
+
+def _explain(args: argparse.Namespace) -> int:
+    from .tools import explain
+
+    with _quiet():
+        return int(explain.main(args))
 
 
 def _trace(args: argparse.Namespace) -> int:

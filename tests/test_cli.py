@@ -15,7 +15,7 @@ from slack_bot import __version__
 from slack_bot.cli import main, parser
 from tests.whole_bot import free_port
 
-VERBS = ["play", "run", "replay", "capture", "scrub", "trace", "compare", "conform"]
+VERBS = ["play", "run", "replay", "explain", "capture", "scrub", "trace", "compare", "conform"]
 STREAM = [
     {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}},
     {

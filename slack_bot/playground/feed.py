@@ -43,6 +43,7 @@ class Feed:
         self._messages: dict[tuple[str, str], dict[str, Tale]] = {}  # by thread, then by ts
         self._statuses: dict[tuple[str, str], str] = {}
         self._pressed: dict[tuple[str, str], dict[str, str]] = {}
+        self._trouble: Tale = {"slack_faults": {}, "cut_after": None}
         self._turns: deque[_Story] = deque(maxlen=_TURNS_KEPT)
         self._number = 0
         self._listeners: list[Listener] = []
@@ -76,7 +77,17 @@ class Feed:
                 (fact for story in self._turns for fact in story.facts), key=lambda fact: fact["n"]
             ),
             "suggestions": self._suggestions,
+            "trouble": self._trouble,
         }
+
+    def facts_of(self, turn: str) -> list[Tale]:
+        """The facts of one turn as they were told; [] where it is not kept any more."""
+        return next((list(story.facts) for story in reversed(self._turns) if story.turn == turn), [])
+
+    def troubled(self, trouble: Tale) -> None:
+        """What goes wrong on purpose from now on: `slack_faults` by method, `cut_after`."""
+        self._trouble = trouble
+        self._tell({"type": "trouble", "trouble": trouble})
 
     def pressed(self, channel: str, ts: str, action_id: str, value: str) -> None:
         """A control shows as pressed from now on: feedback as in Slack's own client, a retry as used."""
@@ -95,6 +106,8 @@ class Feed:
             return
         self._number += 1
         told = story.add(self._number, fact)
+        if isinstance(fact, TurnOpened) and self._trouble["slack_faults"]:
+            told["slack_faults"] = self._trouble["slack_faults"]
         self._tell({"type": "fact", "fact": told})
 
     def _asked_again(self, fact: TurnOpened) -> None:

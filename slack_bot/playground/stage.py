@@ -9,12 +9,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..clock import Clock
 from ..errors import UnreadableInput
-from ..tools.tape import Recording, Tape, read_tape
-from ..turn.record import Question, ThreadKey
+from ..slack.blocks import RETRY
+from ..tools.scenario import Scenario, make_scenario
+from ..tools.tape import Recording, Tape, read_tape, write_tape
+from ..turn.record import Question, ThreadKey, message_id_of
+from .emulated.faults import METHODS as FAULT_METHODS
+from .exporting import file_name, head_of
 from .feed import Feed, Tale
 from .switchboard import Switchboard
 from .workspace import Workspace
@@ -37,6 +42,16 @@ class _Refused(Exception):
     """The order cannot be carried out; the text says why."""
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A capture to replay. `speed` is how much faster than it was; 0: at once."""
+
+    name: str
+    capture: Tape | Recording
+    speed: float
+    key: str | None = None
+
+
 class Stage:
     """The people and places of the playground. `feed` tells the pages what comes of it."""
 
@@ -52,9 +67,29 @@ class Stage:
         self._workspace = workspace
         self._switchboard = switchboard
         self._clock = clock
+        self._trouble = Scenario()
+        self._planned: list[Planned] = []
+
+    def plan(self, planned: Planned) -> None:
+        """Replay this for the first visitor who comes."""
+        self._planned.append(planned)
+
+    def welcome(self) -> list[Tale]:
+        """A visitor came: what was planned begins. The tales are for that visitor."""
+        planned, self._planned = self._planned, []
+        return [self._play(each) for each in planned]
+
+    def trouble(self, around: Scenario) -> None:
+        """What goes wrong from the next question on: the scenario's `slack_faults` and `cut_after`."""
+        self._trouble = around
+        faults = {method: list(entries) for method, entries in around.slack_faults.items()}
+        self.feed.troubled({"slack_faults": faults, "cut_after": around.cut_after})
 
     async def take(self, order: Mapping[str, Any]) -> Tale | None:
-        """Carry out an order: `say`, `press`, `stop` or `replay`. The tale is for the visitor who gave it."""
+        """Carry out an order: `say`, `press`, `stop`, `replay`, `trouble` or `export`.
+
+        The tale is for the visitor who gave it.
+        """
         try:
             return self._do(order)
         except (_Refused, UnreadableInput) as refused:
@@ -75,16 +110,25 @@ class Stage:
                 return None
             case {"type": "replay", "name": str(name), "text": str(text), "speed": int() | float() as speed}:
                 return self._replay(name, text, float(speed), order.get("key"))
+            case {"type": "trouble", "slack_faults": dict(faults)}:
+                given = {"slack_faults": faults, "cut_after": order.get("cut_after")}
+                self.trouble(make_scenario(given, "faults"))
+                return None
+            case {"type": "export", "turn": str(turn)}:
+                return self._export(turn)
         raise _Refused("The page asked for something that the playground does not know.")
 
     def _say(self, user: str, channel: str, text: str, thread_ts: object) -> Tale:
         if not text.strip() or len(text) > _LONGEST:
             raise _Refused(f"A message has 1 to {_LONGEST:,} characters.")
         root = thread_ts if isinstance(thread_ts, str) else None
+        self._arm()
         ts = self._workspace.say(user, channel, text, now=self._now(), thread_ts=root)
         return {"type": "said", "channel": channel, "ts": ts, "thread_ts": root}
 
     def _press(self, user: str, channel: str, ts: str, action: str, value: str) -> None:
+        if action == RETRY:  # the same question again
+            self._arm()
         pressed = self._workspace.press(user, channel, ts, action, now=self._now(), value=value)
         if pressed.payload["actions"][0]["type"] == "feedback_buttons":
             self.feed.pressed(channel, ts, action, value)
@@ -94,17 +138,38 @@ class Stage:
         chosen = key if isinstance(key, str) else None
         if chosen is None and len(keys := streams_in(text)) > 1:
             return {"type": "choose", "name": name, "keys": keys}
-        capture = read_tape(text, name, chosen)
+        return self._play(Planned(name, read_tape(text, name, chosen), speed, chosen))
+
+    def _play(self, planned: Planned) -> Tale:
+        capture, chosen = planned.capture, planned.key
         workspace, bot = self._workspace, self._workspace.bot.user_id
         asked = _question_of(capture)
-        shown = f"`{name}`" + (f" ({chosen})" if chosen else "") + (f": {asked}" if asked else "")
+        shown = f"`{planned.name}`" + (f" ({chosen})" if chosen else "") + (f": {asked}" if asked else "")
         said = f"<@{bot}> Replay of {shown}"
+        self._arm()
         # Delivery to the bot is a task of its own, so the tape is plugged in before the question can arrive.
         ts = workspace.say(REPLAYER, CHANNEL, said, now=self._now())
         team = workspace.state.team
         question = Question(ThreadKey(team, CHANNEL, ts), ts, REPLAYER, team, said)
-        self._switchboard.plug(question.message_id, capture, speed if speed > 0 else math.inf)
+        speed = planned.speed if planned.speed > 0 else math.inf
+        self._switchboard.plug(question.message_id, capture, speed)
         return {"type": "said", "channel": CHANNEL, "ts": ts, "thread_ts": None}
+
+    def _arm(self) -> None:
+        """Each question meets the whole script of faults, from its beginning."""
+        for method in FAULT_METHODS:
+            self._workspace.faults.set(method, self._trouble.slack_faults.get(method, ()))
+        self._switchboard.cut_after = self._trouble.cut_after
+
+    def _export(self, turn: str) -> Tale:
+        facts = self.feed.facts_of(turn)
+        if not facts or facts[-1]["kind"] != "closed":
+            raise _Refused("This turn is not over yet; its tape can be had when it is.")
+        head = head_of(facts)
+        tape = self._switchboard.recorder.tape(message_id_of(turn), head)
+        if tape is None:
+            raise _Refused("Nothing was heard of the agent in this turn, so there is no tape of it.")
+        return {"type": "tape", "name": f"{file_name(head['question'])}.jsonl", "text": write_tape(tape)}
 
     def _now(self) -> float:
         return self._clock.wall()

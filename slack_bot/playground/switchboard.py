@@ -12,7 +12,10 @@ import re
 
 import httpx
 
+from ..clock import Clock, loop_clock
 from ..tools.tape import Recording, Tape
+from ..tools.wiretap import asked_in
+from .recorder import Recorder
 from .scripted import ScriptedAgent, ScriptedTransport
 
 _TASK_ID = re.compile(r'"(?:taskId|task_id)"\s*:\s*"([^"\\]+)"')
@@ -20,10 +23,15 @@ _UNTAGGED_TASK = re.compile(r'"id"\s*:\s*"([^"\\]+)"')
 
 
 class Switchboard(httpx.AsyncBaseTransport):
-    """An httpx transport: `network` for all that no tape has been plugged in for."""
+    """An httpx transport: `network` for all that no tape has been plugged in for.
 
-    def __init__(self, network: httpx.AsyncBaseTransport) -> None:
+    `recorder` keeps what was answered. `cut_after` breaks each answer's stream after so many events.
+    """
+
+    def __init__(self, network: httpx.AsyncBaseTransport, clock: Clock | None = None) -> None:
         self._network = network
+        self.recorder = Recorder((clock or loop_clock()).monotonic)
+        self.cut_after: int | None = None
         self._by_message: dict[str, ScriptedTransport] = {}
         self._by_task: dict[str, ScriptedTransport] = {}
 
@@ -36,25 +44,30 @@ class Switchboard(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Pass `request` on to where it belongs."""
-        tape = self._tape(await request.aread()) if request.method == "POST" else None
-        return await (tape or self._network).handle_async_request(request)
-
-    def _tape(self, body: bytes) -> ScriptedTransport | None:
-        try:
-            call = json.loads(body)
-            params = call["params"]
-            message = params.get("message", {})
-            names = message.get("messageId"), message.get("taskId"), params.get("id"), params.get("taskId")
-        except (ValueError, TypeError, AttributeError, KeyError):
-            return None
-        known = (
-            self._by_message.get(name) or self._by_task.get(name) for name in names if isinstance(name, str)
-        )
-        return next((tape for tape in known if tape is not None), None)
+        names = _names_in(await request.aread()) if request.method == "POST" else ()
+        known = (self._by_message.get(name) or self._by_task.get(name) for name in names)
+        tape = next((tape for tape in known if tape is not None), None)
+        cut_after = self.cut_after  # as it was when the question was asked
+        response = await (tape or self._network).handle_async_request(request)
+        if (asked := asked_in(request)) is None:
+            return response
+        cut = cut_after if asked.verb == "ask" else None
+        return self.recorder.heard(response, asked.verb, asked.wire, names, cut)
 
     async def aclose(self) -> None:
         """Close the network's transport."""
         await self._network.aclose()
+
+
+def _names_in(body: bytes) -> tuple[str, ...]:
+    """The ids of the message and of the task that a call is about."""
+    try:
+        params = json.loads(body)["params"]
+        message = params.get("message", {})
+        names = message.get("messageId"), message.get("taskId"), params.get("id"), params.get("taskId")
+    except (ValueError, TypeError, AttributeError, KeyError):
+        return ()
+    return tuple(name for name in names if isinstance(name, str))
 
 
 def _task_ids(capture: Tape | Recording) -> set[str]:

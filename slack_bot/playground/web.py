@@ -40,6 +40,9 @@ class Stage(Protocol):
     async def take(self, order: Mapping[str, Any]) -> Tale | None:
         """Do what the visitor asks; what to tell this one page about it, if anything."""
 
+    def welcome(self) -> list[Tale]:
+        """A page was opened; what to tell this one page besides the snapshot."""
+
 
 def build_site(stage: Stage, hosts: Iterable[str]) -> web.Application:
     """The application. `hosts` are names that requests may use besides the loopback ones and addresses."""
@@ -117,6 +120,8 @@ async def _serve_page(
     stop = stage.feed.listen(waiting.add)
     sender = asyncio.create_task(_send(page, waiting), name="playground page")
     pages.add(page)
+    for tale in stage.welcome():
+        waiting.add(tale)
     try:
         async for message in page:
             if message.type is WSMsgType.TEXT:

@@ -12,8 +12,12 @@ _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[
 
 def as_text(result: Json, *, asker: str, question: str) -> str:
     """The thread, then one summary line. `result` is the object of `replay --json`."""
-    parts = [f"{asker}: {question}", *(_message(message) for message in result["thread"])]
-    return "\n\n".join([*parts, _summary(result)]) + "\n"
+    return f"{as_thread(result, asker=asker, question=question)}\n\n{_summary(result)}\n"
+
+
+def as_thread(result: Json, *, asker: str, question: str) -> str:
+    """The thread alone, without a line end."""
+    return "\n\n".join([f"{asker}: {question}", *(_message(message) for message in result["thread"])])
 
 
 def _message(message: Json) -> str:

@@ -22,7 +22,7 @@ import httpx
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from ..app import App, build
-from ..clock import Clock
+from ..clock import Clock, loop_clock
 from ..errors import UnreadableInput
 from ..observe.facts import Fact, TurnClosed, TurnOpened, Watcher, ignore
 from ..playground.inprocess import SlackSession
@@ -37,29 +37,45 @@ from .jsonfile import Json
 from .opening import open_capture, read_bytes
 from .plain import as_text
 from .result import Shown, as_line, visible
-from .scenario import Scenario, read_scenario
+from .scenario import Scenario, make_scenario, read_scenario
 from .tape import READS, Recording, Tape, turns_of
+from .watching import Watching
 from .witness import Witness
 
 AGENT_URL = "http://agent.invalid/"
+
+SURROUNDINGS = ("slack_faults", "cut_after", "agent_error", "stop_at")
+"""What a tape's head may say of the scenario in which it was made, besides settings."""
 
 _TAKEN_WITHIN = 1.0
 _LONGEST = 7 * 86_400.0
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: files, scenario, key, json. Returns the exit code; raises UnreadableInput."""
+    """The verb. `args`: files, scenario, key, json, speed. Returns the exit code; raises UnreadableInput."""
     scenario = read_scenario_file(args.scenario)
     captures = [open_capture(path, args.key) for path in map(Path, args.files)]
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
-        result = replay(capture, scenario)
+        around = questioned(scenario, capture)
+        watching = None if args.speed is None else Watching(sys.stderr)
+        result = replayed(capture, around, witness=watching, speed=args.speed).result()
+        if watching is not None:
+            watching.end()
         if args.json:
             sys.stdout.write(as_line(result) + "\n")
             continue
         head, end = (f"== {path}\n\n", "\n") if len(captures) > 1 else ("", "")
-        sys.stdout.write(head + as_text(result, asker=scenario.user, question=scenario.text) + end)
+        sys.stdout.write(head + as_text(result, asker=around.user, question=around.text) + end)
     return 0
+
+
+def questioned(scenario: Scenario, capture: Tape | Recording) -> Scenario:
+    """The scenario, asking what the tape says was asked, where it does not say otherwise."""
+    asked = capture.head.get("question") if isinstance(capture, Tape) else None
+    if isinstance(asked, str) and asked and scenario.text == Scenario().text:
+        return replace(scenario, text=asked)
+    return scenario
 
 
 def replay(capture: Tape | Recording, scenario: Scenario | None = None, watcher: Watcher = ignore) -> Json:
@@ -77,8 +93,12 @@ def replayed(
     *,
     witness: Witness | None = None,
     through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
+    speed: float | None = None,
 ) -> Observation:
-    """As `replay`, with all that `witness` keeps. `through` stands between the bot and the agent."""
+    """As `replay`, with all that `witness` keeps. `through` stands between the bot and the agent.
+
+    `speed` is how many times as fast as it was the agent speaks, in real time; None: in virtual time.
+    """
     around = scenario or Scenario()
     turns = turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
     around = _as_captured(around, capture)
@@ -86,19 +106,32 @@ def replayed(
         *(turn for _, turn in turns),
         cut_after=around.cut_after,
         agent_error=None if around.agent_error is None else asdict(around.agent_error),
+        speed=speed or 1.0,
     )
-    clock = virtual.virtual_clock()
+    clock = virtual.virtual_clock() if speed is None else loop_clock()
     follow_ups = tuple(text or "" for text, _ in turns[1:])
     settings, transport = settings_with(AGENT_URL, around.settings), through(ScriptedTransport(agent))
-    return virtual.run(observe(around, settings, clock, transport, watcher, follow_ups, witness))
+    seen = observe(around, settings, clock, transport, watcher, follow_ups, witness)
+    return virtual.run(seen) if speed is None else asyncio.run(seen)
 
 
 def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
-    """The scenario, and where it does not say otherwise the way of reading with which the tape was made."""
-    said = capture.head.get("settings") if isinstance(capture, Tape) else None
+    """The scenario, and where it does not say otherwise what the tape's head says of its surroundings.
+
+    That is the way of reading with which it was made, and the scenario of a tape that the playground wrote.
+    Raises UnreadableInput where that is none.
+    """
+    head = capture.head if isinstance(capture, Tape) else {}
+    said, around = head.get("settings"), head.get("scenario")
     reads = said if isinstance(said, dict) else {}
     kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
-    return replace(scenario, settings={**kept, **scenario.settings})
+    own = make_scenario(around, "the tape's head") if isinstance(around, dict) else Scenario()
+    mine = {name: getattr(scenario, name) for name in SURROUNDINGS}
+    usual = Scenario()
+    found = {
+        name: value if value != getattr(usual, name) else getattr(own, name) for name, value in mine.items()
+    }
+    return replace(scenario, **found, settings={**kept, **own.settings, **scenario.settings})
 
 
 @dataclass(frozen=True, slots=True)

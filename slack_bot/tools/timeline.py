@@ -136,7 +136,7 @@ class Story:
         match fact:
             case AgentEvent():
                 self.settle()
-                name, text = _told(fact.kind, fact.raw)
+                name, text = told(fact.kind, fact.raw)
                 short = self.clean(_excerpt(text)) if len(self.rows) < EXCERPTS else ""
                 self._open = (self._since(fact.at), self._names.setdefault(name, name), short, len(text))
             case Decided():
@@ -218,7 +218,7 @@ def _kind(event: object) -> str:
     return next((kind for types, kind in _KINDS if isinstance(event, types)), "other")
 
 
-def _told(kind: str, raw: Mapping[str, Any]) -> tuple[str, str]:
+def told(kind: str, raw: Mapping[str, Any]) -> tuple[str, str]:
     """What an event is called, and the text it brings."""
     try:
         frame = decode(raw)

@@ -25,7 +25,15 @@ from .jsonfile import Json
 from .masking import Masks
 from .opening import open_capture
 from .outfile import OutFile
-from .replay import Observation, accept_any_script, emulated, observe, read_scenario_file, replayed
+from .replay import (
+    Observation,
+    accept_any_script,
+    emulated,
+    observe,
+    questioned,
+    read_scenario_file,
+    replayed,
+)
 from .scenario import Scenario
 from .table import Table, figures
 from .tape import Recording, Tape
@@ -64,11 +72,8 @@ def trace_capture(
 
     The rows are printed as they come where there is a table.
     """
-    asked = capture.head.get("question") if isinstance(capture, Tape) else None
-    if isinstance(asked, str) and asked and scenario.text == Scenario().text:
-        scenario = replace(scenario, text=asked)
     teller = Teller(table)
-    seen = replayed(capture, scenario, teller)
+    seen = replayed(capture, questioned(scenario, capture), teller)
     return teller.finish(name, seen), seen.result()
 
 

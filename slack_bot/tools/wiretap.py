@@ -157,8 +157,11 @@ def asked_in(request: httpx.Request) -> Asked | None:
 
 
 def _text_of(body: Any) -> str:
-    message = (body.get("params") or {}).get("message") or {}
-    return "".join(str(part.get("text", "")) for part in message.get("parts", ()))
+    params = body.get("params")
+    message = params.get("message") if isinstance(params, dict) else None
+    parts = message.get("parts") if isinstance(message, dict) else None
+    found = parts if isinstance(parts, list) else ()
+    return "".join(str(part.get("text", "")) for part in found if isinstance(part, dict))
 
 
 def _unpacker(encoding: str) -> Callable[[bytes], bytes]:

@@ -59,7 +59,12 @@ class Question:
     @property
     def message_id(self) -> str:
         """The A2A messageId: the same for the same Slack message, whoever computes it (delivery.md 7.1)."""
-        return str(uuid.uuid5(_SEED, self.key))
+        return message_id_of(self.key)
+
+
+def message_id_of(key: str) -> str:
+    """The A2A messageId of the question with this key."""
+    return str(uuid.uuid5(_SEED, key))
 
 
 @dataclass(frozen=True, slots=True)

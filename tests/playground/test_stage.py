@@ -9,10 +9,11 @@ import httpx
 import pytest
 
 from slack_bot.clock import Clock
-from slack_bot.playground.stage import CHANNEL, REPLAYER, Stage, streams_in
+from slack_bot.observe.facts import TurnClosed, TurnOpened
+from slack_bot.playground.stage import CHANNEL, REPLAYER, Planned, Stage, streams_in
 from slack_bot.playground.switchboard import Switchboard
 from slack_bot.playground.workspace import BOT_TOKEN, Workspace
-from slack_bot.tools.tape import Recording, Tape
+from slack_bot.tools.tape import Recording, Tape, read_tape
 
 EVENT = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "hi"}]}
 
@@ -174,3 +175,68 @@ def test_the_streams_in_a_file(document: Any, names: list[str]) -> None:
 def test_what_is_no_json_has_no_streams() -> None:
     assert streams_in("data: x") == []
     assert streams_in("[" * 100_000) == []
+
+
+# -- what goes wrong on purpose, and what is kept
+
+
+async def test_what_goes_wrong_is_told_to_every_page_and_meets_each_question(scene: Scene) -> None:
+    told: list[dict[str, Any]] = []
+    scene.stage.feed.listen(told.append)
+    faults = {"chat.appendStream": [None, "ratelimited:2"]}
+    assert await scene.take("trouble", slack_faults=faults, cut_after=3) == {}
+    trouble = {"slack_faults": faults, "cut_after": 3}
+    assert told == [{"type": "trouble", "trouble": trouble}]
+    assert scene.stage.feed.snapshot()["trouble"] == trouble
+    script = scene.workspace.faults
+    assert script.next("chat.appendStream") is None, "nothing goes wrong before the next question"
+    assert scene.board.cut_after is None
+    for _ in range(2):
+        await scene.take("say", channel=CHANNEL, text="<@U0BOT> hello")
+        assert scene.board.cut_after == 3
+        errors = [fault and fault.error for fault in (script.next("chat.appendStream") for _ in range(3))]
+        assert errors == [None, "ratelimited", "ratelimited"], "the script begins anew"
+    await scene.take("trouble", slack_faults={}, cut_after=None)
+    await scene.take("say", channel=CHANNEL, text="<@U0BOT> hello")
+    assert script.next("chat.appendStream") is None
+    assert scene.board.cut_after is None
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ({"slack_faults": {"chat.appendStreams": ["x"]}}, "did you mean 'chat.appendStream'?"),
+        ({"slack_faults": {"chat.appendStream": ["http:99"]}}, "http takes a status"),
+        ({"slack_faults": {}, "cut_after": -1}, "cut_after must be a number of events"),
+        ({"slack_faults": []}, "does not know"),
+    ],
+)
+async def test_faults_that_cannot_be_are_refused(scene: Scene, order: dict[str, Any], said: str) -> None:
+    refused = await scene.take("trouble", **order)
+    assert refused["type"] == "refused"
+    assert said in refused["text"]
+    assert scene.stage.feed.snapshot()["trouble"] == {"slack_faults": {}, "cut_after": None}
+
+
+def opened_turn(scene: Scene, *, closed: bool) -> None:
+    scene.stage.feed(TurnOpened(1.0, "T:C:1", "U1", CHANNEL, "1.0", "why?"))
+    if closed:
+        scene.stage.feed(TurnClosed(2.0, "T:C:1", "answered", None, None, None, None, {}, 0))
+
+
+async def test_a_turn_can_be_exported_when_it_is_over_and_something_was_heard(scene: Scene) -> None:
+    assert "not over yet" in (await scene.take("export", turn="unknown"))["text"]
+    opened_turn(scene, closed=False)
+    assert "not over yet" in (await scene.take("export", turn="T:C:1"))["text"]
+    opened_turn(scene, closed=True)
+    assert "Nothing was heard" in (await scene.take("export", turn="T:C:1"))["text"]
+
+
+async def test_a_planned_replay_begins_with_the_first_visitor(scene: Scene) -> None:
+    capture = read_tape(json.dumps([EVENT]), "x")
+    scene.stage.plan(Planned("x.json", capture, 1.0))
+    assert scene.board.plugged == []
+    (tale,) = scene.stage.welcome()
+    assert tale["type"] == "said"
+    assert [(plugged[1], plugged[2]) for plugged in scene.board.plugged] == [(capture, 1.0)]
+    assert scene.stage.welcome() == []

@@ -43,6 +43,11 @@ class Stage:
         self.workspace.add_channel("C1", "general")
         self.feed = WatchedFeed(self.workspace)
         self.orders: list[Mapping[str, Any]] = []
+        self.visitors = 0
+
+    def welcome(self) -> list[Tale]:
+        self.visitors += 1
+        return [{"type": "said", "channel": "C1", "ts": f"{self.visitors}.0", "thread_ts": None}]
 
     async def take(self, order: Mapping[str, Any]) -> Tale | None:
         self.orders.append(order)
@@ -131,8 +136,9 @@ async def test_only_our_own_page_may_connect(site: Site, origin: str | None) -> 
 
 async def test_a_page_gets_a_snapshot_and_then_what_changes(site: Site) -> None:
     async with site.ws() as link:
-        (snapshot,) = await told(link)
+        snapshot, welcome = await told(link)
         assert snapshot["type"] == "snapshot"
+        assert welcome == {"type": "said", "channel": "C1", "ts": "1.0", "thread_ts": None}
         await link.send_json({"type": "say", "text": "hi"})
         (change,) = await told(link)
         assert change["message"]["text"] == "hi"

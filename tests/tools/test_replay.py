@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ import pytest
 from slack_bot.errors import SettingsError, UnreadableInput
 from slack_bot.tools.replay import main, replay
 from slack_bot.tools.scenario import make_scenario
-from slack_bot.tools.tape import Moment, Tape, read_tape
+from slack_bot.tools.tape import Moment, Tape, read_tape, write_tape
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 ROOT = Path(__file__).parents[2]
@@ -67,7 +68,7 @@ def tape(seconds: float = 6.0) -> Tape:
 
 def options(*files: Path, **more: Any) -> argparse.Namespace:
     return argparse.Namespace(
-        files=list(map(str, files)), **{"json": True, "key": None, "scenario": None, **more}
+        files=list(map(str, files)), **{"json": True, "key": None, "scenario": None, "speed": None, **more}
     )
 
 
@@ -196,7 +197,7 @@ def test_two_processes_print_the_same_bytes(tmp_path: Path) -> None:
     file.write_text(json.dumps([moment.event for moment in tape().moments]))
     program = (
         "import argparse, sys; from slack_bot.tools.replay import main;"
-        f"main(argparse.Namespace(files=[{str(file)!r}], json=True, key=None, scenario=None))"
+        f"main(argparse.Namespace(files=[{str(file)!r}], json=True, key=None, scenario=None, speed=None))"
     )
     outputs = {
         subprocess.run(
@@ -230,3 +231,41 @@ def test_a_tape_says_how_its_answer_is_read_and_a_scenario_weighs_more() -> None
     )
     assert replay(told)["live_share"] > 0.5
     assert replay(told, make_scenario({"settings": {"convention": "caipe"}}))["live_share"] == 0
+
+
+# -- against time, and in the surroundings in which a tape was made
+
+
+def test_in_real_time_it_takes_as_long_as_it_took(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "tape.jsonl"
+    file.write_text(write_tape(tape(seconds=1.0)), "utf-8")
+    before = monotonic()
+    assert main(options(file, speed=2.0)) == 0
+    took = monotonic() - before
+    length = max(moment.t for moment in tape(seconds=1.0).moments)
+    assert took >= length / 2
+    found = json.loads(capsys.readouterr().out)
+    assert found["visible"] == replay(tape(seconds=1.0))["visible"]
+    assert found["first_visible"] < length
+
+
+def test_a_tapes_head_says_in_which_scenario_it_was_made() -> None:
+    faults = {"chat.appendStream": [None, "internal_error!", None]}
+    made = Tape({**tape().head, "scenario": {"slack_faults": faults}}, tape().moments)
+    errors = [call["error"] for call in replay(made)["calls"] if call["method"] == "chat.appendStream"]
+    assert "internal_error" in errors
+    other = make_scenario({"slack_faults": {"chat.startStream": ["ratelimited:1", None]}})
+    errors = [call["error"] for call in replay(made, other)["calls"] if call["method"] == "chat.appendStream"]
+    assert "internal_error" not in errors, "who says otherwise is heard"
+
+
+def test_a_head_that_holds_no_scenario_is_told() -> None:
+    with pytest.raises(UnreadableInput, match="the tape's head: 'cuts' is not a key of a scenario"):
+        replay(Tape({"scenario": {"cuts": 3}}, tape().moments))
+
+
+def test_what_the_tape_asked_is_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "tape.jsonl"
+    file.write_text(write_tape(Tape({"question": "why?"}, tape().moments)), "utf-8")
+    assert main(options(file, json=False)) == 0
+    assert capsys.readouterr().out.startswith("U123: why?")

@@ -11,6 +11,7 @@ import { Composer } from "./composer.js";
 import { Column } from "./column.js";
 import { Lanes } from "./lanes.js";
 import { TurnStory, rows, seconds } from "./facts.js";
+import { Trouble, save } from "./trouble.js";
 
 const $ = (id) => document.getElementById(id);
 const TONES = 4;
@@ -25,6 +26,7 @@ const due = { parts: new Set(), messages: new Map(), roots: new Map() };
 const page = paced(draw, DRAWN_EVERY_MS);
 const lanes = new Lanes($("lanes"));
 const narration = stickToEnd($("narration"));
+const trouble = new Trouble($("trouble"), $("faults"), (order) => send(order));
 const link = new Link((tales) => { for (const tale of tales) TELLS[tale.type]?.(tale); page.ask(); }, linkChanged);
 
 // -- what the playground tells
@@ -39,6 +41,7 @@ const TELLS = {
     for (const message of all.messages) keep(message);
     for (const status of all.statuses) told.statuses.set(threadKey(status.channel, status.thread_ts), status.text);
     for (const fact of all.facts) note(fact);
+    trouble.show(all.trouble);
     if (!told.people[view.me]) view.me = all.people.find((one) => !one.virtual)?.id ?? "";
     if (!told.channels.some((channel) => channel.id === view.place)) view.place = told.channels[0]?.id ?? "";
     if (view.thread && !messagesOf(view.thread.channel).has(view.thread.ts)) leaveThread();
@@ -75,6 +78,8 @@ const TELLS = {
   said({ channel, ts, thread_ts }) {
     if (!thread_ts) openThread(channel, ts);
   },
+  trouble(tale) { trouble.show(tale.trouble); },
+  tape({ name, text }) { save(name, text); },
   choose({ name, keys }) { choose(name, keys); },
   taken({ n }) { link.settle(n, true); },
   refused({ n, text }) {
@@ -279,6 +284,7 @@ function showInside() {
 
 function showStory(story) {
   $("figures").hidden = !story;
+  $("export").hidden = !story?.outcome;
   const figures = story?.figures() ?? [];
   while ($("figures").childElementCount > figures.length) $("figures").lastElementChild.remove();
   figures.forEach(([label, value], index) => {
@@ -365,6 +371,7 @@ function listen() {
   $("stop").prepend(icon("stop"));
   $("stop").addEventListener("click", () => view.thread && send({ type: "stop", channel: view.thread.channel, thread_ts: view.thread.ts }));
   $("turn").addEventListener("change", () => { view.turn = $("turn").value; change("inside"); page.now(); });
+  $("export").addEventListener("click", () => view.story && send({ type: "export", turn: view.story.key }));
   $("pick").addEventListener("click", () => $("file").click());
   $("file").addEventListener("change", () => { replay($("file").files[0]); $("file").value = ""; });
   for (const button of document.querySelectorAll(".views button")) button.addEventListener("click", () => { look(button.dataset.view); page.now(); });

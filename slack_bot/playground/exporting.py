@@ -1,0 +1,30 @@
+"""PURE. The head of a tape that the page exports: what was asked, and what went wrong around the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_LONGEST_NAME = 40
+
+
+def head_of(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The head, from the turn's facts as the page has them, the first of which says how it began.
+
+    `scenario` says what a replay needs besides the events to come to the same thread.
+    """
+    opened, scenario = facts[0], dict[str, Any]()
+    if faults := opened.get("slack_faults"):
+        scenario["slack_faults"] = faults
+    decisions = (fact for fact in facts if fact["kind"] == "decision")
+    stopped = next((fact["at"] for fact in decisions if fact["event"]["name"] == "StopPressed"), None)
+    if stopped is not None:
+        scenario["stop_at"] = round(stopped - opened["at"], 3)
+    return {"question": opened["text"], "agent": "playground", **({"scenario": scenario} if scenario else {})}
+
+
+def file_name(question: str) -> str:
+    """A name for the file that says what was asked."""
+    words = re.sub(r"[^\w]+", "-", question.lower()).strip("-_")
+    return words[:_LONGEST_NAME].strip("-_") or "answer"

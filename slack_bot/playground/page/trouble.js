@@ -1,0 +1,64 @@
+// The panel for what shall go wrong: faults of Slack, call by call, and a cut of the agent's stream. It only
+// asks; what is in force comes back from the playground, to every page alike.
+
+import { h } from "./dom.js";
+
+const METHODS = ["chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update", "chat.postMessage", "assistant.threads.setStatus", "conversations.replies"];
+const EXAMPLES = ["ratelimited:2", "internal_error", "internal_error!", "timeout", "timeout!", "cut", "http:503", "slow:5", "msg_too_long", "message_not_in_streaming_state", "channel_type_not_supported"];
+const NO_FAULT = "-";
+
+export class Trouble {
+  /** `dialog` is filled; `button` opens it and shows that something is in force; `send(order)` gives an order. */
+  constructor(dialog, button, send) {
+    this.button = button;
+    this.dialog = dialog;
+    this.rows = h("div", { class: "faults" });
+    this.cut = h("input", { type: "number", min: "0", step: "1", id: "cut-after", class: "short", placeholder: "never" });
+    const order = () => ({ type: "trouble", slack_faults: this.faults(), cut_after: this.cut.value === "" ? null : Number(this.cut.value) });
+    const calm = () => { send({ type: "trouble", slack_faults: {}, cut_after: null }); dialog.close(); };
+    dialog.append(h("form", { method: "dialog", on: { submit: () => send(order()) } },
+      h("label", { class: "field" }, "Cut the agent's stream after", this.cut, "events"),
+      h("p", { class: "dim", text: "Slack's answers, call by call; the last one repeats, - is none:" }), this.rows,
+      h("datalist", { id: "fault-examples" }, ...EXAMPLES.map((value) => h("option", { value }))),
+      h("div", { class: "deeds" },
+        h("button", { type: "submit", class: "button", data: { sends: "" }, id: "trouble-set" }, "Use from the next question on"),
+        h("button", { type: "button", class: "button", data: { sends: "" }, id: "trouble-clear", on: { click: calm } }, "Nothing goes wrong"),
+        h("button", { type: "button", class: "button", on: { click: () => this.add() } }, "One more method"),
+        h("button", { type: "button", class: "button", on: { click: () => dialog.close() } }, "Cancel"))));
+    button.addEventListener("click", () => dialog.showModal());
+  }
+
+  /** What is in force. */
+  show({ slack_faults, cut_after }) {
+    this.cut.value = cut_after ?? "";
+    this.rows.replaceChildren();
+    for (const [method, entries] of Object.entries(slack_faults)) this.add(method, entries.map((entry) => entry ?? NO_FAULT).join(", "));
+    if (!this.rows.childElementCount) this.add();
+    const count = Object.keys(slack_faults).length + (cut_after === null ? 0 : 1);
+    this.button.setAttribute("aria-pressed", String(count > 0));
+    this.button.textContent = count ? "Faults are on…" : "Faults…";
+  }
+
+  add(method = METHODS[1], entries = "") {
+    const known = METHODS.includes(method) ? METHODS : [method, ...METHODS];
+    this.rows.append(h("div", { class: "fault" },
+      h("select", { "aria-label": "Method" }, ...known.map((value) => h("option", { value, selected: value === method, text: value }))),
+      h("input", { type: "text", "aria-label": "Its answers", list: "fault-examples", value: entries, placeholder: "-, ratelimited:2, -" })));
+  }
+
+  faults() {
+    const found = {};
+    for (const row of this.rows.children) {
+      const entries = row.lastElementChild.value.split(",").map((entry) => entry.trim()).filter(Boolean);
+      if (entries.length) found[row.firstElementChild.value] = entries.map((entry) => (entry === NO_FAULT ? null : entry));
+    }
+    return found;
+  }
+}
+
+/** Give the visitor a file. */
+export function save(name, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}

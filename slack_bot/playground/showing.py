@@ -1,0 +1,55 @@
+"""`slack-bot replay FILE... --play`: the tapes in the playground's page, in real time.
+
+They begin when the page is opened: whoever wants to see an answer grow must not come too late.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+from pathlib import Path
+
+from ..observe import logs
+from ..tools.opening import open_capture
+from ..tools.replay import read_scenario_file
+from ..tools.replaying import check
+from ..tools.scenario import Scenario
+from .serve import open_playground
+from .stage import Planned
+
+
+def main(args: argparse.Namespace) -> int:
+    """The verb. `args`: files, key, scenario, speed (None: 1), port. Returns the exit status.
+
+    Raises UnreadableInput for what cannot be read, BotError where the page's address cannot be had.
+    """
+    check(args)
+    speed = 1.0 if args.speed is None else args.speed
+    around = read_scenario_file(args.scenario)
+    planned = [
+        Planned(Path(path).name, open_capture(Path(path), args.key), speed, args.key) for path in args.files
+    ]
+    if around != Scenario(slack_faults=around.slack_faults, cut_after=around.cut_after):
+        sys.stderr.write(
+            "note: of the scenario, only slack_faults and cut_after are used in the playground\n"
+        )
+    logs.setup("warning", "text", ())
+    logging.getLogger("a2a").setLevel(logging.ERROR)
+    asyncio.run(_show(args.port, planned, around))
+    return 0
+
+
+async def _show(port: int, planned: list[Planned], around: Scenario) -> None:
+    stop = asyncio.Event()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(sign, stop.set)
+    async with open_playground(port=port) as playground:
+        playground.stage.trouble(around)
+        for each in planned:
+            playground.stage.plan(each)
+        sys.stdout.write(f"The replay begins when you open {playground.url}\nCtrl-C ends it.\n")
+        sys.stdout.flush()
+        await stop.wait()

@@ -1,0 +1,34 @@
+"""`slack-bot explain FILE`: why each part of an answer went where it went.
+
+The tape is replayed through the whole bot, as in `replay`; what is told are the machine's own reasons, the
+calls that really showed the text, and what became of all that was not shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from .account import Account
+from .explanation import explain
+from .opening import open_capture
+from .replay import accept_any_script, questioned, read_scenario_file, replayed
+from .scenario import Scenario
+from .tape import Recording, Tape
+
+
+def main(args: argparse.Namespace) -> int:
+    """The verb. `args`: file, scenario, key. Returns 0. Raises UnreadableInput for what cannot be read."""
+    capture = open_capture(Path(args.file), args.key)
+    around = read_scenario_file(args.scenario)
+    accept_any_script()
+    sys.stdout.write(explain_capture(capture, around))
+    return 0
+
+
+def explain_capture(capture: Tape | Recording, scenario: Scenario) -> str:
+    """The explanation of one capture in one scenario."""
+    around, account = questioned(scenario, capture), Account()
+    seen = replayed(capture, around, witness=account)
+    return explain(account, seen.thread, asker=around.user, question=around.text)

@@ -1,0 +1,195 @@
+"""PURE. An account of a turn in words: each part of each message, who brought it, why, when, which call."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import accumulate, groupby
+
+from .account import Account, CardNews, Cause, Handed, Showing, Unshown
+from .result import Shown
+
+_TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
+_STATES = {"streaming": "a stream that is still open", "sealed": "streamed", "posted": "posted"}
+_EXCERPT = 60  # characters of a part that are quoted
+_MARGIN = " " * 14
+_BY_THE_BOT = "markup that the bot closed and opened again, because a message ends here, or made harmless"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a message's text that one call showed. `causes` are in order; none: the bot added it."""
+
+    text: str
+    showing: Showing
+    causes: tuple[Cause, ...]
+
+
+def explain(account: Account, thread: Sequence[Shown], *, asker: str, question: str) -> str:
+    """The whole explanation, a section a message, then cards, what was not shown, and the end."""
+    sections = [[f"{asker}: {question}", f"{account.events:,} events of the agent were heard."]]
+    sections += _messages(account, thread)
+    for title, lines in (
+        ("Cards", _cards(account.cards)),
+        ("Not part of the answer's text", _unshown(account.unshown)),
+        ("Calls that failed", _failed(account.failed)),
+        ("The end", _end(account)),
+    ):
+        if found := list(lines):
+            sections.append([title, *found])
+    return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
+
+
+def parts_of(account: Account) -> list[Part]:
+    """The answer's text as it stands, in the parts in which it was shown."""
+    source = _Source(account.text, account.handed)
+    found, start = [], 0
+    for size, showing in account.stretches:
+        shown, end = account.showings[showing], start + size
+        found.append(Part(account.text[start:end], shown, source.causes(start, end, shown.at)))
+        start = end
+    return found
+
+
+class _Source:
+    """Where the characters of a text come from: what was handed on, before and after it was rewritten."""
+
+    def __init__(self, text: str, handed: Sequence[Handed]) -> None:
+        last = max((number for number, each in enumerate(handed) if each.replaces), default=0)
+        self._rewritten_at = handed[last].cause.at if last else None
+        self._sides = [
+            (each, _borders(each), _origins(text, each)) for each in (handed[:last], handed[last:])
+        ]
+
+    def causes(self, start: int, end: int, at: float) -> tuple[Cause, ...]:
+        """Who brought the characters from `start` to `end`, which were shown at `at`."""
+        early = self._rewritten_at is not None and at < self._rewritten_at
+        for handed, borders, origins in self._sides if early else self._sides[::-1]:
+            places = [place for place in origins[start:end] if place >= 0]
+            if places:
+                numbers = dict.fromkeys(bisect_right(borders, place) for place in places)
+                return tuple(handed[number].cause for number in sorted(numbers))
+        return ()
+
+
+def _borders(handed: Sequence[Handed]) -> list[int]:
+    return list(accumulate(len(each.text) for each in handed))
+
+
+def _origins(shown: str, handed: Sequence[Handed]) -> list[int]:
+    """For each character of `shown`, where it stands in what was handed on; -1 where it does not."""
+    source = "".join(each.text for each in handed)
+    if source.startswith(shown):
+        return list(range(len(shown)))
+    one, other = list(_TOKEN.finditer(shown)), list(_TOKEN.finditer(source))
+    found = [-1] * len(shown)
+    matcher = SequenceMatcher(None, [each.group() for each in one], [each.group() for each in other])
+    for block in matcher.get_matching_blocks():
+        for mine, theirs in zip(one[block.a : block.a + block.size], other[block.b :], strict=False):
+            for offset in range(mine.end() - mine.start()):
+                found[mine.start() + offset] = theirs.start() + offset
+    return found
+
+
+# -- messages ------------------------------------------------------------------------------------------------
+
+
+def _messages(account: Account, thread: Sequence[Shown]) -> Iterator[list[str]]:
+    parts, start = parts_of(account), 0
+    for number, message in enumerate(thread, 1):
+        head = f"Message {number}, {_STATES.get(message.state, message.state)}"
+        if not message.is_answer:
+            yield [f"{head}: not part of the answer", *_note(account, message)]
+            continue
+        end = start + len(message.text)
+        lines = [line for part in _between(parts, start, end) for line in _part(part)]
+        yield [f"{head}: {len(message.text):,} characters of the answer", *lines]
+        start = end
+
+
+def _between(parts: Iterable[Part], start: int, end: int) -> Iterator[Part]:
+    at = 0
+    for part in parts:
+        first, last = max(start - at, 0), min(end - at, len(part.text))
+        if first < last:
+            yield Part(part.text[first:last], part.showing, part.causes)
+        at += len(part.text)
+
+
+def _part(part: Part) -> Iterator[str]:
+    call = part.showing.method or "a call that never returned"
+    failed = f" (answered with {part.showing.error})" if part.showing.error else ""
+    size = f"{len(part.text):,} characters"
+    yield f"{_time(part.showing.at)}  {call}{failed} shows {size}: {_quoted(part.text)}"
+    yield from _because(part.causes)
+
+
+def _because(causes: Sequence[Cause]) -> Iterator[str]:
+    if not causes:
+        yield f"{_MARGIN}{_BY_THE_BOT}"
+    for (name, reason), group in groupby(causes, key=lambda cause: (cause.name, cause.reason)):
+        yield f"{_MARGIN}{_who(name, list(group))}: {reason or 'no reason given'}"
+
+
+def _who(name: str, causes: Sequence[Cause]) -> str:
+    first, last = causes[0], causes[-1]
+    if first.number is None:
+        return f"the bot, on {name}, at {first.at:g} s"
+    if len(causes) == 1:
+        return f"event {first.number} ({name}), at {first.at:g} s"
+    return f"events {first.number} to {last.number} ({name}), {first.at:g} to {last.at:g} s"
+
+
+def _note(account: Account, message: Shown) -> Iterator[str]:
+    yield f"{_MARGIN}{_quoted(message.text)}"
+    if account.closing is not None:
+        close, cause = account.closing
+        yield f"{_MARGIN}{_who(cause.name, [cause])}: the turn ended as {close.outcome} ({close.reason})"
+
+
+# -- the rest ------------------------------------------------------------------------------------------------
+
+
+def _cards(news: Sequence[CardNews]) -> Iterator[str]:
+    for each in news:
+        what = f"{each.title} - {each.state}" if each.state else f"the line above the cards: {each.title}"
+        yield f"{_time(each.cause.at)}  {what}"
+        yield from _because([each.cause])
+
+
+def _unshown(unshown: Sequence[Unshown]) -> Iterator[str]:
+    alike = groupby(unshown, key=lambda each: (each.what, each.cause.name, each.cause.reason))
+    for (what, name, reason), group in alike:
+        found = list(group)
+        chars = sum(each.chars for each in found)
+        yield f"{_time(found[0].cause.at)}  {what}: {chars:,} characters"
+        yield f"{_MARGIN}{_who(name, [each.cause for each in found])}: {reason or 'no reason given'}"
+
+
+def _failed(failed: Sequence[Showing]) -> Iterator[str]:
+    return (f"{_time(each.at)}  {each.method}: {each.error or 'no answer'}" for each in failed)
+
+
+def _end(account: Account) -> Iterator[str]:
+    if account.closed is None:
+        yield f"{_MARGIN}the bot did not take the question"
+        return
+    reason = f": {account.closed.reason}" if account.closed.reason else ""
+    yield f"{_MARGIN}{account.closed.outcome}{reason}"
+    if account.closing is not None:
+        yield from _because([account.closing[1]])
+    if latched := [name for name, is_set in account.closed.latches.items() if is_set]:
+        yield f"{_MARGIN}latched: {', '.join(latched)}"
+
+
+def _time(at: float) -> str:
+    return f"{at:10.3f} s"
+
+
+def _quoted(text: str) -> str:
+    flat = " ".join(text.split())
+    flat = flat if len(flat) <= _EXCERPT else f"{flat[: _EXCERPT - 20]} ... {flat[-15:]}"
+    return f'"{flat}"'

@@ -1,0 +1,35 @@
+"""A replay in real time takes as long as it took: what stands in the thread so far is told on the way."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from .witness import Witness
+
+
+class Watching(Witness):
+    """A witness that says on a terminal how much of the answer can be read. Elsewhere it says nothing."""
+
+    def __init__(self, out: TextIO) -> None:
+        super().__init__()
+        self._out = out
+        self._is_terminal = out.isatty()
+        self._began: float | None = None
+        self._width = 0
+
+    def look(self, at: float, visible: str) -> None:
+        """The answer text that stands in the thread at `at`, in monotonic seconds."""
+        super().look(at, visible)
+        self._began = at if self._began is None else self._began
+        if self._is_terminal:
+            last = " ".join(visible.split())[-50:]
+            said = f"{at - self._began:7.1f} s  {len(visible):,} characters can be read  ...{last}"
+            self._out.write("\r" + said.ljust(self._width))
+            self._out.flush()
+            self._width = len(said)
+
+    def end(self) -> None:
+        """The line is not needed any more."""
+        if self._width:
+            self._out.write("\r" + " " * self._width + "\r")
+            self._width = 0

@@ -1,0 +1,38 @@
+"""The head of a tape from the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slack_bot.playground.exporting import file_name, head_of
+
+OPENED: dict[str, Any] = {"kind": "opened", "at": 10.0, "text": "why?"}
+
+
+def decision(name: str, at: float) -> dict[str, Any]:
+    return {"kind": "decision", "at": at, "event": {"name": name}}
+
+
+def test_a_head_says_what_was_asked() -> None:
+    assert head_of([OPENED, decision("AnswerText", 11.0)]) == {"question": "why?", "agent": "playground"}
+
+
+def test_faults_and_a_stop_belong_to_the_scenario() -> None:
+    faults = {"chat.appendStream": [None, "ratelimited:2"]}
+    head = head_of([{**OPENED, "slack_faults": faults}, decision("StopPressed", 13.25)])
+    assert head["scenario"] == {"slack_faults": faults, "stop_at": 3.25}
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What is AGNTCY?", "what-is-agntcy"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("???", "answer"),
+        ("word " * 40, "word-word-word-word-word-word-word-word"),
+    ],
+)
+def test_a_file_is_named_for_its_question(question: str, name: str) -> None:
+    assert file_name(question) == name

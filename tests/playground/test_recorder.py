@@ -1,0 +1,145 @@
+"""What went over the wire, kept: whole, cut, and what was asked for afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from slack_bot.playground.recorder import QUESTIONS_KEPT, Recorder
+from slack_bot.playground.scripted import ScriptedAgent, ScriptedTransport
+from slack_bot.playground.switchboard import Switchboard
+from slack_bot.tools import virtual
+from slack_bot.tools.tape import Tape
+from tests.whole_bot import answer, chunk, on_virtual_time
+
+TAPE = answer("one two three", seconds=3.0)
+
+
+def board(tape: Tape = TAPE) -> Switchboard:
+    return Switchboard(ScriptedTransport(ScriptedAgent(tape)), virtual.virtual_clock())
+
+
+async def call(board: Switchboard, method: str, **params: Any) -> str:
+    """What of the answer could be read."""
+    body, read = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, ""
+    async with httpx.AsyncClient(transport=board) as client:
+        try:
+            async with client.stream("POST", "http://agent/", json=body, timeout=None) as response:
+                async for text in response.aiter_text():
+                    read += text
+        except httpx.ReadError:
+            read += "(cut)"
+    return read
+
+
+async def ask(board: Switchboard, message_id: str = "m1", method: str = "message/stream") -> str:
+    return await call(board, method, message={"messageId": message_id, "parts": [{"text": "q"}]})
+
+
+def said(tape: Tape | None) -> list[tuple[float, Any]]:
+    assert tape is not None
+    return [(round(moment.t, 2), moment.event or moment.end or moment.error) for moment in tape.moments]
+
+
+@on_virtual_time
+async def test_a_stream_is_kept_as_the_tape_that_it_was() -> None:
+    wire = board()
+    await ask(wire)
+    tape = wire.recorder.tape("m1", {"question": "q"})
+    assert said(tape) == [(round(m.t, 2), m.event or m.end) for m in TAPE.moments]
+    assert tape is not None
+    assert tape.head == {"wire": "0.3", "question": "q"}
+
+
+@on_virtual_time
+async def test_a_cut_on_purpose_is_a_cut_for_everybody() -> None:
+    wire = board()
+    wire.cut_after = 2
+    read = await ask(wire)
+    assert read.endswith("(cut)")
+    assert read.count("data:") == 2
+    tape = said(wire.recorder.tape("m1", {}))
+    assert [what for _, what in tape] == [TAPE.moments[0].event, TAPE.moments[1].event, "cut"]
+    wire.cut_after = 0
+    assert await ask(wire, "m2") == "(cut)"
+
+
+@on_virtual_time
+async def test_what_was_asked_for_afterwards_stands_in_the_tape_too() -> None:
+    wire = board()
+    wire.cut_after = 2
+    await ask(wire)
+    for _ in range(4):
+        await asyncio.sleep(2.0)
+        await call(wire, "tasks/get", id="task-1")
+    whats = [what for _, what in said(wire.recorder.tape("m1", {}))]
+    assert whats[2] == "cut"
+    tasks = whats[3:]
+    assert 1 <= len(tasks) < 4, "a task that has not changed is one line"
+    assert tasks[-1]["status"]["state"] == "completed"
+
+
+@on_virtual_time
+async def test_an_answer_in_one_piece_is_never_cut() -> None:
+    wire = board()
+    wire.cut_after = 0
+    assert "one two three" in "".join(
+        part["text"]
+        for artifact in json.loads(await ask(wire, method="message/send"))["result"]["artifacts"]
+        for part in artifact["parts"]
+    )
+    assert said(wire.recorder.tape("m1", {}))[0][1]["kind"] == "task"
+
+
+@on_virtual_time
+async def test_only_the_last_questions_are_kept_and_foreign_tasks_are_nobodys() -> None:
+    wire = board()
+    for number in range(QUESTIONS_KEPT + 1):
+        await ask(wire, f"m{number}")
+    assert wire.recorder.tape("m0", {}) is None
+    assert wire.recorder.tape("m1", {}) is not None
+    await call(wire, "tasks/get", id="another")
+    assert wire.recorder.tape("another", {}) is None
+
+
+async def test_what_breaks_by_itself_is_a_cut_too() -> None:
+    class Broken(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield b"data: " + json.dumps({"result": chunk("one")}).encode() + b"\n\n"
+            raise httpx.ReadError("gone")
+
+    recorder = Recorder(lambda: 5.0)
+    response = httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=Broken())
+    response = recorder.heard(response, "ask", "1.0", ("m1",))
+    with pytest.raises(httpx.ReadError):
+        async for _ in response.aiter_raw():
+            pass
+    tape = recorder.tape("m1", {})
+    assert [what for _, what in said(tape)] == [chunk("one"), "cut"]
+    assert tape is not None
+    assert tape.head["wire"] == "1.0"
+
+
+@pytest.mark.parametrize(("most", "whole"), [(1, False), (5, True)])
+async def test_a_cut_counts_events_and_not_chunks(most: int, whole: bool) -> None:
+    events = [b"data: " + json.dumps({"result": chunk(text)}).encode() for text in ("one", "two", "three")]
+
+    class AtOnce(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield b"\n\n".join(events)  # the last one has no blank line behind it
+
+    recorder = Recorder(lambda: 5.0)
+    response = httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=AtOnce())
+    response = recorder.heard(response, "ask", "0.3", ("m1",), cut_after=most)
+    read = b""
+    try:
+        async for data in response.aiter_raw():
+            read += data
+    except httpx.ReadError:
+        assert not whole
+    assert read == (b"\n\n".join(events) if whole else events[0] + b"\n\n")

@@ -1,0 +1,58 @@
+"""`replay --play`: the real command, and a page that is opened."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from slack_bot.cli import main
+from slack_bot.tools.tape import write_tape
+from tests.whole_bot import answer
+
+
+def facts_of(tales: list[Any]) -> list[dict[str, Any]]:
+    return [tale["fact"] for tale in tales if tale["type"] == "fact"]
+
+
+async def test_the_replay_begins_when_the_page_is_opened(tmp_path: Path) -> None:
+    file, around = tmp_path / "kept.jsonl", tmp_path / "around.json"
+    file.write_text(write_tape(answer("One planned answer.", seconds=0.5)), "utf-8")
+    around.write_text(json.dumps({"cut_after": 2, "user": "U7"}), "utf-8")
+    command = ["replay", str(file), "--play", "--port", "0", "--scenario", str(around)]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "slack_bot", *command,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(60):
+            said = (await process.stdout.readline()).decode()
+            assert said.startswith("The replay begins when you open http://127.0.0.1:")
+            url = said.split()[-1]
+            async with aiohttp.ClientSession() as http:
+                link = await http.ws_connect(f"{url}ws", headers={"Origin": url.rstrip("/")})
+                tales = list[Any]()
+                while not any(fact["kind"] == "closed" for fact in facts_of(tales)):
+                    tales += await link.receive_json()
+                await link.close()
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = await process.communicate()
+    calls = [fact for fact in facts_of(tales) if fact["kind"] == "call"]
+    chunks = [chunk for call in calls for chunk in call["args"].get("chunks", ())]
+    assert "".join(chunk.get("text", "") for chunk in chunks) == "One planned answer."
+    assert tales[0]["trouble"] == {"slack_faults": {}, "cut_after": 2}
+    assert "only slack_faults and cut_after are used" in errors.decode()
+    assert process.returncode == 0
+
+
+def test_a_file_that_cannot_be_read_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "nowhere.jsonl", "--play"]) == 2
+    assert "slack-bot replay: nowhere.jsonl" in capsys.readouterr().err

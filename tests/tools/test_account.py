@@ -1,0 +1,135 @@
+"""An account of a turn: what brought which text, and which call showed it."""
+
+from __future__ import annotations
+
+from slack_bot.observe.facts import Fact
+from slack_bot.tools.account import Account
+from slack_bot.turn.actions import (
+    AppendText,
+    Card,
+    CardState,
+    Close,
+    Noted,
+    RetitlePlan,
+    RewriteAnswer,
+    ShowStatus,
+    UpdateCard,
+)
+from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StreamEnd, StreamEnded, TurnBegan
+from slack_bot.turn.record import Outcome
+
+from .turns import START, called, closed, decided, event, opened
+
+
+def account(*facts: Fact | tuple[float, str]) -> Account:
+    """What stands there of facts, and of looks at the visible text."""
+    found = Account()
+    for fact in (opened(), *facts):
+        if isinstance(fact, tuple):
+            found.look(START + fact[0], fact[1])
+        else:
+            found.take(fact)
+    return found
+
+
+def grows(t: float, text: str) -> list[Fact]:
+    return [event(t, text), decided(t, AnswerText(text, "flag"), AppendText(text, f"grows: {text}"))]
+
+
+def test_each_character_knows_the_call_that_showed_it() -> None:
+    seen = account(
+        *grows(1.0, "one "), (1.1, "one "), called(1.05, "chat.startStream", "one "),
+        *grows(2.0, "two"), (2.1, "one two"), called(2.05, "chat.appendStream", "two"),
+    )  # fmt: skip
+    assert seen.text == "one two"
+    assert seen.stretches == [(4, 0), (3, 1)]
+    assert [(each.at, each.method, each.error) for each in seen.showings] == [
+        (1.1, "chat.startStream", None),
+        (2.1, "chat.appendStream", None),
+    ]
+    assert [(each.text, each.cause.number, each.cause.reason) for each in seen.handed] == [
+        ("one ", 1, "grows: one "),
+        ("two", 2, "grows: two"),
+    ]
+
+
+def test_a_call_that_was_applied_and_answered_with_an_error_showed_it_all_the_same() -> None:
+    seen = account(
+        *grows(1.0, "one"), (1.1, "one"), called(1.0, "chat.startStream", "one", error="internal_error")
+    )
+    assert seen.showings[0].error == "internal_error"
+    assert [(each.method, each.error) for each in seen.failed] == [("chat.startStream", "internal_error")]
+
+
+def test_a_status_call_in_between_shows_no_text() -> None:
+    seen = account(
+        (1.1, "one"), called(1.0, "assistant.threads.setStatus"), called(1.0, "chat.startStream", "one")
+    )
+    assert seen.showings[0].method == "chat.startStream"
+
+
+def test_what_is_written_anew_in_the_middle_keeps_what_stands_around_it() -> None:
+    seen = account(
+        (1.0, "the wrong end"),
+        called(0.9, "chat.startStream"),
+        (2.0, "the right end"),
+        called(1.9, "chat.update"),
+    )
+    assert seen.stretches == [(4, 0), (5, 1), (4, 0)]
+    assert account((1.0, "gone"), called(0.9, "chat.startStream"), (2.0, "")).stretches == []
+
+
+def test_narration_late_text_and_duplicates_are_kept_apart() -> None:
+    seen = account(
+        event(1.0, "let me see"),
+        decided(1.0, Narrated("let me see", why="flag"), ShowStatus("is responding...", "narration: flag")),
+        event(2.0, "thus", "final_result"),
+        decided(2.0, FinalAnswer("thus", "final_result"), Noted("equal to what was delivered")),
+        event(3.0, "more"),
+        decided(3.0, AnswerText("more", "flag"), late=True),
+        decided(4.0, Narrated("", why="nothing"), Noted("nothing")),
+    )
+    assert [(each.what, each.cause.number, each.cause.reason, each.chars) for each in seen.unshown] == [
+        ("shown as status: is responding...", 1, "narration: flag", 10),
+        ("not shown", 2, "equal to what was delivered", 4),
+        ("dropped, it came too late", 3, "flag", 4),
+    ]
+
+
+def test_a_rewriting_names_the_event_that_brought_the_other_text() -> None:
+    seen = account(
+        *grows(1.0, "one"),
+        event(2.0, "two", "final_result"),
+        decided(2.0, FinalAnswer("two", "final_result", why="the result"), Noted("differs")),
+        decided(3.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer("two", "what stands there is not it")),
+    )
+    last = seen.handed[-1]
+    assert last.replaces
+    assert (last.cause.number, last.cause.at) == (2, 3.0)
+    assert last.cause.reason == "what stands there is not it: the result"
+
+
+def test_cards_and_the_end() -> None:
+    seen = account(
+        decided(0.0, TurnBegan(), ShowStatus("is thinking...", "begun")),
+        event(1.0, "x"),
+        decided(1.0, AnswerText("x"), UpdateCard(Card("a", "Search", CardState.RUNNING), "tool started")),
+        decided(1.0, AnswerText("x"), RetitlePlan("Step 1", "the running step changed")),
+        decided(2.0, StreamEnded(StreamEnd.CLOSED), Close(Outcome.ANSWERED, reason="closed")),
+        closed(2.1),
+    )
+    assert [(each.title, each.state, each.cause.number) for each in seen.cards] == [
+        ("Search", "in_progress", 1),
+        ("Step 1", "", 1),
+    ]
+    assert seen.closing is not None
+    assert seen.closing[1].number is None
+    assert seen.closing[1].name == "StreamEnded"
+    assert seen.closed is not None
+    assert seen.events == 1
+
+
+def test_what_is_seen_twice_before_a_call_returns_was_shown_by_that_call() -> None:
+    seen = account((1.0, "one "), (1.0, "one "), (1.1, "one two"), called(0.9, "chat.startStream"))
+    assert seen.stretches == [(7, 0)]
+    assert [each.method for each in seen.showings] == ["chat.startStream"]
