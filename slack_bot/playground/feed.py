@@ -172,9 +172,7 @@ class Feed:
             "plan_failed": seen.plan_failed,
             "state": seen.state,
             "for": seen.ephemeral_for,
-            "files": [
-                {"id": file.id, "name": file.name, "size": len(file.content)} for file in seen.files
-            ],
+            "files": [{"id": file.id, "name": file.name, "size": len(file.content)} for file in seen.files],
             "pressed": dict(self._pressed.get((channel, seen.ts), {})),
         }
 

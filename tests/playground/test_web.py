@@ -110,7 +110,7 @@ async def test_a_file_of_a_message_is_given_as_plain_text(site: Site) -> None:
         is_json = method != "files.getUploadURLExternal"
         return dict(workspace.call(method, args, now=1.0, token=BOT_TOKEN, is_json=is_json).body)
 
-    name = "the \"answer\" ü.html"
+    name = 'the "answer" ü.html'
     file_id = call("files.getUploadURLExternal", filename=name, length=str(len(content)))["file_id"]
     workspace.receive_file(file_id, content)
     assert call("files.completeUploadExternal", channel_id="C1", files=[{"id": file_id}])["ok"]
