@@ -199,6 +199,32 @@ def test_scrub_writes_a_tape(elsewhere: Path) -> None:
     assert main(["replay", "tape.jsonl"]) == 0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["scrub", "one.json", "-o", "one.json"],
+        ["compare", "one.json", "two.json", "-o", "./two.json"],
+        ["trace", "two.json", "one.json", "--svg", "one.json"],
+        ["trace", "one.json", "--html", "one.json"],
+        ["trace", "one.json", "--scenario", "s.json", "--svg", "s.json"],
+        ["replay", "one.json", "--shrink", "-o", "one.json"],
+        ["conform", "--suite", "s.json", "--report", "s.json"],
+    ],
+)
+def test_no_verb_writes_over_what_it_reads(
+    words: list[str], elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [{"name": "a", "query": "q", "checks": ["live_streamed"]}]
+    beside = {"name": "mine", "cases": cases} if words[0] == "conform" else {}
+    files = {"one.json": STREAM, "two.json": STREAM, "s.json": beside}
+    for name, content in files.items():
+        (elsewhere / name).write_text(json.dumps(content))
+    assert main(words) == 2
+    (told,) = lines(capsys)
+    assert told.endswith("this file is read, so it is not written; give another file")
+    assert {name: json.loads((elsewhere / name).read_text()) for name in files} == files
+
+
 def test_trace_prints_a_table_and_draws(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (elsewhere / "stream.json").write_text(json.dumps(STREAM))
     assert main(["trace", "stream.json", "--svg", "stream.svg"]) == 0

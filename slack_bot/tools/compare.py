@@ -37,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
     if args.text is not None and not any(map(is_address, (args.one, args.two))):
         raise UnreadableInput("a question is for live agents; two files are compared as they are")
     accept_any_script()
-    out = OutFile(args.output) if args.output else None
+    out = OutFile(args.output, [args.one, args.two]) if args.output else None
     captures = [
         _live(each, args.text) if is_address(each) else _read(each, args.key) for each in (args.one, args.two)
     ]

@@ -58,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
     accept_any_script()
     with ExitStack() as files:
         outs = [
-            (files.enter_context(OutFile(name)), make)
+            (files.enter_context(OutFile(name, [args.suite])), make)
             for name, make in ((report, as_markdown), (args.junit, as_junit))
             if name
         ]

@@ -53,7 +53,8 @@ def main(args: argparse.Namespace) -> int:
         raise UnreadableInput("a live trace wants an address and a question: slack-bot trace URL TEXT")
     accept_any_script()
     scenario = read_scenario_file(args.scenario)
-    outs = [(OutFile(path), make) for path, make in ((args.html, page), (args.svg, draw)) if path]
+    inputs = [*args.targets, args.scenario]
+    outs = [(OutFile(path, inputs), make) for path, make in ((args.html, page), (args.svg, draw)) if path]
     if args.modes:
         lines = _modes(args, scenario)
     else:
