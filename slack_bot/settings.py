@@ -18,6 +18,7 @@ from typing import Any, Self, get_origin
 from pydantic import SecretStr, ValidationError, model_validator
 
 from .errors import SettingsError
+from .refusals import expected
 from .sections import (
     AgentSettings,
     DeskSettings,
@@ -72,22 +73,23 @@ class Settings(Section):
 def _unnested(settings: Settings) -> Iterator[str]:
     """Budgets that do not nest: connect < idle < stream and continuation < turn < desk (delivery.md 7.5)."""
     agent = settings.agent
+    names = {leaf: env_name((section, leaf)) for section, leaf in _paths()}
     if agent.connect_timeout >= agent.idle_timeout:
         yield (
-            f"{env_name(('agent', 'connect_timeout'))} ({agent.connect_timeout:g} s) must be smaller than"
-            f" idle_timeout ({agent.idle_timeout:g} s)"
+            f"{names['connect_timeout']} ({agent.connect_timeout:g} s) must be smaller than"
+            f" {names['idle_timeout']} ({agent.idle_timeout:g} s)"
         )
     inner = agent.accept_within + agent.idle_timeout + agent.poll_for
     if agent.turn_timeout <= inner:
         yield (
-            f"{env_name(('agent', 'turn_timeout'))} ({agent.turn_timeout:g} s) must be larger than"
-            f" accept_within + idle_timeout + poll_for ({inner:g} s)"
+            f"{names['turn_timeout']} ({agent.turn_timeout:g} s) must be larger than"
+            f" {names['accept_within']} + {names['idle_timeout']} + {names['poll_for']} ({inner:g} s)"
         )
     inner, desk = agent.turn_timeout + settings.stream.retry_later, settings.desk
     if desk.turn_limit <= inner:
         yield (
-            f"{env_name(('desk', 'turn_limit'))} ({desk.turn_limit:g} s) must be larger than"
-            f" turn_timeout + retry_later ({inner:g} s)"
+            f"{names['turn_limit']} ({desk.turn_limit:g} s) must be larger than"
+            f" {names['turn_timeout']} + {names['retry_later']} ({inner:g} s)"
         )
 
 
@@ -111,10 +113,11 @@ def load(
         except ValueError:
             problems.append(f'{name} is not a list: write a,b or ["a","b"]')
     names = {path: name for path, (name, _) in given.items()}
+    texts = {path: text for path, (_, text) in given.items()}
     try:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
-        raise SettingsError("\n".join([*problems, *_lines(error, names)])) from None
+        raise SettingsError("\n".join([*problems, *_lines(error, names, texts)])) from None
     if problems:
         raise SettingsError("\n".join(problems))
     return settings
@@ -152,9 +155,9 @@ def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Setti
     try:
         return Settings.model_validate(tree)
     except ValidationError as error:
-        raise SettingsError(
-            "\n".join(_lines(error, {(known[leaf], leaf): leaf for leaf in overrides}))
-        ) from None
+        names = {(known[leaf], leaf): leaf for leaf in overrides}
+        values = {path: overrides[leaf] for path, leaf in names.items()}
+        raise SettingsError("\n".join(_lines(error, names, values))) from None
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:
@@ -237,15 +240,21 @@ def _parsed(path: SettingPath, text: str) -> object:
     )
 
 
-def _lines(error: ValidationError, names: Mapping[SettingPath, str]) -> Iterator[str]:
+def _lines(
+    error: ValidationError, names: Mapping[SettingPath, str], values: Mapping[SettingPath, object]
+) -> Iterator[str]:
+    """One line for each setting that is refused, whatever number of its items are wrong."""
+    told: set[SettingPath] = set()
     for problem in error.errors(include_url=False, include_context=False):
-        reason = problem["msg"].removeprefix("Value error, ")
         if len(problem["loc"]) < 2:
-            yield reason
+            yield problem["msg"].removeprefix("Value error, ")
             continue
         path = (str(problem["loc"][0]), str(problem["loc"][1]))
-        subject = names.get(path, env_name(path)) + _shown(path, problem["input"])
-        yield f"{subject}: {reason[:1].lower()}{reason[1:]}"
+        if path not in told:
+            told.add(path)
+            value = values.get(path, problem["input"])
+            words = expected(dict(sections())[path[0]].model_fields[path[1]], problem["msg"])
+            yield f"{names.get(path, env_name(path))}{_shown(path, value)}: {words}"
 
 
 def _shown(path: SettingPath, value: object) -> str:
