@@ -7,17 +7,17 @@ Weight, strongest first: environment (`SLACK_BOT_` prefix, nested by `__`), a `.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self, get_origin
+from typing import Self, get_origin
 
 from pydantic import SecretStr, ValidationError, model_validator
 
 from .errors import SettingsError
+from .guesses import nearest, remedy
 from .refusals import expected
 from .sections import (
     AgentSettings,
@@ -150,7 +150,8 @@ def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Setti
     tree = {section: dict(getattr(settings, section)) for section in Settings.model_fields}
     for leaf, value in overrides.items():
         if leaf not in known:
-            raise SettingsError(f"{leaf} is not a setting{_nearest(leaf, known)}")
+            guess = nearest(leaf, known)
+            raise SettingsError(f"{leaf} is not a setting{f'; did you mean {guess}?' if guess else ''}")
         tree[known[leaf]][leaf] = value
     try:
         return Settings.model_validate(tree)
@@ -226,7 +227,8 @@ def _collect(
         if path is not None and value is not None and value.strip():
             given[path] = name, value.strip()
         elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
-            problems.append(f"{name} is not a setting{_nearest(name, [*known, *ALIASES])}")
+            leaves = {section: list(model.model_fields) for section, model in sections()}
+            problems.append(f"{name} is not a setting{remedy(name, PREFIX, leaves, ALIASES)}")
 
 
 def _parsed(path: SettingPath, text: str) -> object:
@@ -261,11 +263,6 @@ def _shown(path: SettingPath, value: object) -> str:
     """A wrong value as it may be shown: not where it is, or may hold, a secret."""
     is_secret = "SecretStr" in str(dict(sections())[path[0]].model_fields[path[1]].annotation)
     return "" if is_secret or re.search(r"@|xox|xapp-", str(value)) else f" is {value!r}"
-
-
-def _nearest(name: str, known: Mapping[str, Any] | list[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _token_problem(name: str, token: SecretStr | None, prefix: str, page: str) -> str:
