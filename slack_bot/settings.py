@@ -16,8 +16,9 @@ from typing import Self, get_origin
 
 from pydantic import SecretStr, ValidationError, model_validator
 
+from .env_file import read as read_env_file
 from .errors import SettingsError
-from .guesses import nearest, remedy
+from .guesses import nearest, remedy, usual_meant
 from .refusals import expected
 from .sections import (
     AgentSettings,
@@ -102,10 +103,12 @@ def load(
 
     Raises SettingsError with one line for each problem.
     """
-    problems: list[str] = []
+    filed, problems = read_env_file(env_file) if env_file else ({}, [])
     given: dict[SettingPath, tuple[str, str]] = {}
-    for source in (_files(secrets_dir), _dotenv(env_file), os.environ if env is None else env):
+    sources = (_files(secrets_dir), filed, os.environ if env is None else env)
+    for source in sources:
         _collect(source, given, problems)
+    problems += _misspelt({name.upper() for source in sources for name in source}, given)
     tree: dict[str, dict[str, object]] = {section: {} for section in Settings.model_fields}
     for (section, leaf), (name, text) in given.items():
         try:
@@ -202,17 +205,6 @@ def _files(directory: Path | None) -> dict[str, str]:
         ) from None
 
 
-def _dotenv(file: Path | None) -> Mapping[str, str | None]:
-    if file is None or not file.is_file():
-        return {}
-    from pydantic_settings import BaseSettings, DotEnvSettingsSource
-
-    try:
-        return DotEnvSettingsSource(BaseSettings, env_file=file, case_sensitive=True).env_vars
-    except (OSError, UnicodeDecodeError):
-        raise SettingsError(f"{file} cannot be read as text; check its owner, mode and encoding") from None
-
-
 def _collect(
     source: Mapping[str, str | None] | Mapping[str, str],
     given: dict[SettingPath, tuple[str, str]],
@@ -229,6 +221,14 @@ def _collect(
         elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
             leaves = {section: list(model.model_fields) for section, model in sections()}
             problems.append(f"{name} is not a setting{remedy(name, PREFIX, leaves, ALIASES)}")
+
+
+def _misspelt(names: set[str], given: Mapping[SettingPath, object]) -> Iterator[str]:
+    """Near misses of the usual names, told where the right one is missing: they may be others' names."""
+    for name in sorted(names - ALIASES.keys()):
+        meant = None if name.startswith(PREFIX) else usual_meant(name, ALIASES)
+        if meant and ALIASES[meant] not in given:
+            yield f"{name} is not a setting; did you mean {meant}?"
 
 
 def _parsed(path: SettingPath, text: str) -> object:
