@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -39,9 +41,9 @@ _READ = f"""[...document.querySelectorAll("#thread {ANSWER.removeprefix("#thread
 }})"""
 
 
-async def answered(text: str, seconds: float) -> Stage:
+async def answered(text: str, seconds: float, **overrides: Any) -> Stage:
     """A stage on which `text` was asked for and told, in so many virtual seconds."""
-    async with whole_bot(tape(streamed(text, seconds))) as bot:
+    async with whole_bot(tape(streamed(text, seconds)), **overrides) as bot:
         nobody = httpx.MockTransport(lambda _: httpx.Response(503))
         stage = Stage(bot.workspace, Switchboard(nobody), bot.app.clock)
         await bot.say(f"<@{bot.workspace.bot.user_id}> Tell me everything.", user="U0MAYA", channel=CHANNEL)
@@ -98,3 +100,19 @@ async def test_a_long_answer_reads_as_one_text(stage: Stage, text: str, browser:
         assert set(message["heads"]) <= {"Name What Where"}
         assert set(message["rows"]) <= {3}
     assert sum(len(message["code"]) for message in messages) >= text.count("```") / 2
+
+
+async def test_an_answer_too_long_for_messages_can_be_opened_as_a_file(text: str, browser: Browser) -> None:
+    whole = await asyncio.to_thread(virtual.run, answered(text, 60, max_segments=2))
+    async with shown(whole) as url:
+        page = await browser.open(url, 1280, 900)
+        await page.until("document.body.dataset.ready")
+        await page.click(f"[data-channel={CHANNEL}]")
+        await page.click(".replies")
+        await page.until("document.querySelector('#thread .file a')")
+        await picture(page, "all-of-it")
+        link = "document.querySelector('#thread .file a')"
+        assert await page.value(f"{link}.innerText") == "answer.md"
+        read = await page.value(f"fetch({link}.href).then((answer) => answer.text())")
+        assert page.problems == []
+    assert read == text

@@ -135,7 +135,7 @@ async def test_an_uploaded_file_is_seen_and_can_be_opened(page: Page, playground
     )
 
 
-@pytest.mark.parametrize("way", ["stream", "blocks", "section"])
+@pytest.mark.parametrize("way", ["text", "blocks", "section"])
 async def test_a_wide_table_scrolls_within_itself(page: Page, playground: Playground, way: str) -> None:
     await mention(page, "tell me a joke")
     await outcome(page, "answered")
