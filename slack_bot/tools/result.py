@@ -19,6 +19,7 @@ from ..turn.events import AnswerReplaced, AnswerText, FinalAnswer, StreamEnded, 
 from .jsonfile import Json
 
 _DIGITS = 3
+_CHANCE = 20  # characters; fewer may be alike by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,9 @@ def make_result(
 
     `longest_gap` is the longest time between two growths of the visible text, from the first visible text to
     the last; `live_share` the part of the final text's characters (white space apart) that stood there,
-    unchanged to the end, when the final answer, the task's end or the stream's end came. `outcome` is null
-    where the bot did not take the question.
+    unchanged to the end, when the final answer, the task's end or the stream's end came. Text in front of
+    them that was taken away later does not count against them. `outcome` is null where the bot did not take
+    the question.
     """
     closed = next((fact for fact in reversed(facts) if isinstance(fact, TurnClosed)), None)
     decided = [fact for fact in facts if isinstance(fact, Decided) and not fact.late]
@@ -186,11 +188,26 @@ def _live_share(decided: Sequence[Decided], samples: Sequence[Sample], text: str
         # what was shown in the same instant may have been shown because of the end
         if end is None or sample.at < end:
             early = sample.visible
-    return round(_common(_ink(early), final) / len(final), _DIGITS)
+    shown = _ink(early)
+    return round(max(_common(shown, final), _overlap(shown, final)) / len(final), _DIGITS)
 
 
 def _ink(text: str) -> str:
     return "".join(text.split())
+
+
+def _overlap(shown: str, final: str) -> int:
+    """How many of the last characters of `shown` are the first of `final`, 0 where so few may be chance.
+
+    What an agent said before it called a tool stands in front of its answer until the answer is rewritten.
+    """
+    head = final[:_CHANCE]
+    start = shown.find(head) if len(head) == _CHANCE else -1
+    while start >= 0:
+        if final.startswith(shown[start:]):
+            return len(shown) - start
+        start = shown.find(head, start + 1)
+    return 0
 
 
 def _common(one: str, other: str) -> int:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from enum import StrEnum
 
+import pytest
+
 from slack_bot.observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
 from slack_bot.tools.result import Sample, Shown, as_line, make_result, visible
 from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StreamEnd, StreamEnded
@@ -90,6 +92,24 @@ def test_text_that_was_rewritten_was_not_live() -> None:
     facts = [decided(12.0, FinalAnswer("good news", "final_result")), closed()]
     got = result(facts, [Sample(11.0, "go away please"), Sample(12.0, "good news")], [answer("good news")])
     assert got["live_share"] == 0.25
+
+
+LONG = "The quick brown fox jumps over the lazy dog. " * 2
+
+
+@pytest.mark.parametrize(
+    ("early", "share"),
+    [
+        ("Let me look that up. " + LONG[:45], 0.5),
+        ("The quick brown fox jumps? " + LONG[:45], 0.5),
+        ("Let me look that up. " + LONG, 1.0),
+        ("Let me look that up. The quick", 0.0),
+        ("Let me look that up. " + LONG[:45] + "Not so.", 0.0),
+    ],
+)
+def test_what_was_said_before_a_tool_and_taken_away_does_not_count(early: str, share: float) -> None:
+    facts = [decided(12.0, FinalAnswer(LONG, "final_result")), closed()]
+    assert result(facts, [Sample(11.0, early)], [answer(LONG)])["live_share"] == share
 
 
 def test_without_any_end_all_samples_count() -> None:
