@@ -25,7 +25,7 @@ HttpUrl = Annotated[str, AfterValidator(_http_url)]
 class Section(BaseModel):
     """A frozen group of settings that knows no others."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 class SlackSettings(Section):

@@ -7,17 +7,19 @@ Weight, strongest first: environment (`SLACK_BOT_` prefix, nested by `__`), a `.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self, get_origin
+from typing import Self, get_origin
 
 from pydantic import SecretStr, ValidationError, model_validator
 
+from .env_file import read as read_env_file
 from .errors import SettingsError
+from .guesses import nearest, remedy, usual_meant
+from .refusals import expected
 from .sections import (
     AgentSettings,
     DeskSettings,
@@ -72,22 +74,23 @@ class Settings(Section):
 def _unnested(settings: Settings) -> Iterator[str]:
     """Budgets that do not nest: connect < idle < stream and continuation < turn < desk (delivery.md 7.5)."""
     agent = settings.agent
+    names = {leaf: env_name((section, leaf)) for section, leaf in _paths()}
     if agent.connect_timeout >= agent.idle_timeout:
         yield (
-            f"{env_name(('agent', 'connect_timeout'))} ({agent.connect_timeout:g} s) must be smaller than"
-            f" idle_timeout ({agent.idle_timeout:g} s)"
+            f"{names['connect_timeout']} ({agent.connect_timeout:g} s) must be smaller than"
+            f" {names['idle_timeout']} ({agent.idle_timeout:g} s)"
         )
     inner = agent.accept_within + agent.idle_timeout + agent.poll_for
     if agent.turn_timeout <= inner:
         yield (
-            f"{env_name(('agent', 'turn_timeout'))} ({agent.turn_timeout:g} s) must be larger than"
-            f" accept_within + idle_timeout + poll_for ({inner:g} s)"
+            f"{names['turn_timeout']} ({agent.turn_timeout:g} s) must be larger than"
+            f" {names['accept_within']} + {names['idle_timeout']} + {names['poll_for']} ({inner:g} s)"
         )
     inner, desk = agent.turn_timeout + settings.stream.retry_later, settings.desk
     if desk.turn_limit <= inner:
         yield (
-            f"{env_name(('desk', 'turn_limit'))} ({desk.turn_limit:g} s) must be larger than"
-            f" turn_timeout + retry_later ({inner:g} s)"
+            f"{names['turn_limit']} ({desk.turn_limit:g} s) must be larger than"
+            f" {names['turn_timeout']} + {names['retry_later']} ({inner:g} s)"
         )
 
 
@@ -100,10 +103,12 @@ def load(
 
     Raises SettingsError with one line for each problem.
     """
-    problems: list[str] = []
+    filed, problems = read_env_file(env_file) if env_file else ({}, [])
     given: dict[SettingPath, tuple[str, str]] = {}
-    for source in (_files(secrets_dir), _dotenv(env_file), os.environ if env is None else env):
+    sources = (_files(secrets_dir), filed, os.environ if env is None else env)
+    for source in sources:
         _collect(source, given, problems)
+    problems += _misspelt({name.upper() for source in sources for name in source}, given)
     tree: dict[str, dict[str, object]] = {section: {} for section in Settings.model_fields}
     for (section, leaf), (name, text) in given.items():
         try:
@@ -111,10 +116,11 @@ def load(
         except ValueError:
             problems.append(f'{name} is not a list: write a,b or ["a","b"]')
     names = {path: name for path, (name, _) in given.items()}
+    texts = {path: text for path, (_, text) in given.items()}
     try:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
-        raise SettingsError("\n".join([*problems, *_lines(error, names)])) from None
+        raise SettingsError("\n".join([*problems, *_lines(error, names, texts)])) from None
     if problems:
         raise SettingsError("\n".join(problems))
     return settings
@@ -147,14 +153,15 @@ def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Setti
     tree = {section: dict(getattr(settings, section)) for section in Settings.model_fields}
     for leaf, value in overrides.items():
         if leaf not in known:
-            raise SettingsError(f"{leaf} is not a setting{_nearest(leaf, known)}")
+            guess = nearest(leaf, known)
+            raise SettingsError(f"{leaf} is not a setting{f'; did you mean {guess}?' if guess else ''}")
         tree[known[leaf]][leaf] = value
     try:
         return Settings.model_validate(tree)
     except ValidationError as error:
-        raise SettingsError(
-            "\n".join(_lines(error, {(known[leaf], leaf): leaf for leaf in overrides}))
-        ) from None
+        names = {(known[leaf], leaf): leaf for leaf in overrides}
+        values = {path: overrides[leaf] for path, leaf in names.items()}
+        raise SettingsError("\n".join(_lines(error, names, values))) from None
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:
@@ -198,17 +205,6 @@ def _files(directory: Path | None) -> dict[str, str]:
         ) from None
 
 
-def _dotenv(file: Path | None) -> Mapping[str, str | None]:
-    if file is None or not file.is_file():
-        return {}
-    from pydantic_settings import BaseSettings, DotEnvSettingsSource
-
-    try:
-        return DotEnvSettingsSource(BaseSettings, env_file=file, case_sensitive=True).env_vars
-    except (OSError, UnicodeDecodeError):
-        raise SettingsError(f"{file} cannot be read as text; check its owner, mode and encoding") from None
-
-
 def _collect(
     source: Mapping[str, str | None] | Mapping[str, str],
     given: dict[SettingPath, tuple[str, str]],
@@ -223,7 +219,16 @@ def _collect(
         if path is not None and value is not None and value.strip():
             given[path] = name, value.strip()
         elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
-            problems.append(f"{name} is not a setting{_nearest(name, [*known, *ALIASES])}")
+            leaves = {section: list(model.model_fields) for section, model in sections()}
+            problems.append(f"{name} is not a setting{remedy(name, PREFIX, leaves, ALIASES)}")
+
+
+def _misspelt(names: set[str], given: Mapping[SettingPath, object]) -> Iterator[str]:
+    """Near misses of the usual names, told where the right one is missing: they may be others' names."""
+    for name in sorted(names - ALIASES.keys()):
+        meant = None if name.startswith(PREFIX) else usual_meant(name, ALIASES)
+        if meant and ALIASES[meant] not in given:
+            yield f"{name} is not a setting; did you mean {meant}?"
 
 
 def _parsed(path: SettingPath, text: str) -> object:
@@ -237,26 +242,27 @@ def _parsed(path: SettingPath, text: str) -> object:
     )
 
 
-def _lines(error: ValidationError, names: Mapping[SettingPath, str]) -> Iterator[str]:
+def _lines(
+    error: ValidationError, names: Mapping[SettingPath, str], values: Mapping[SettingPath, object]
+) -> Iterator[str]:
+    """One line for each setting that is refused, whatever number of its items are wrong."""
+    told: set[SettingPath] = set()
     for problem in error.errors(include_url=False, include_context=False):
-        reason = problem["msg"].removeprefix("Value error, ")
         if len(problem["loc"]) < 2:
-            yield reason
+            yield problem["msg"].removeprefix("Value error, ")
             continue
         path = (str(problem["loc"][0]), str(problem["loc"][1]))
-        subject = names.get(path, env_name(path)) + _shown(path, problem["input"])
-        yield f"{subject}: {reason[:1].lower()}{reason[1:]}"
+        if path not in told:
+            told.add(path)
+            value = values.get(path, problem["input"])
+            words = expected(dict(sections())[path[0]].model_fields[path[1]], problem["msg"])
+            yield f"{names.get(path, env_name(path))}{_shown(path, value)}: {words}"
 
 
 def _shown(path: SettingPath, value: object) -> str:
     """A wrong value as it may be shown: not where it is, or may hold, a secret."""
     is_secret = "SecretStr" in str(dict(sections())[path[0]].model_fields[path[1]].annotation)
     return "" if is_secret or re.search(r"@|xox|xapp-", str(value)) else f" is {value!r}"
-
-
-def _nearest(name: str, known: Mapping[str, Any] | list[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _token_problem(name: str, token: SecretStr | None, prefix: str, page: str) -> str:

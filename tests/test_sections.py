@@ -33,6 +33,14 @@ def test_an_address_must_be_one_of_the_web(url: str) -> None:
         AgentSettings(url=url)
 
 
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan", float("inf")])
+def test_a_number_is_finite(number: object) -> None:
+    """A budget without end nests in nothing, and `nan` compares with nothing."""
+    for settings in ({"turn_timeout": number}, {"poll_pauses": [number]}):
+        with pytest.raises(ValidationError, match="finite number"):
+            AgentSettings.model_validate(settings)
+
+
 def test_a_secret_does_not_show_itself() -> None:
     assert "xoxb-1" not in repr(SlackSettings(bot_token=SecretStr("xoxb-1")))
 

@@ -158,8 +158,12 @@ def test_a_name_like_no_other_is_told_without_a_guess() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "line"),
     [
-        ("SLACK_BOT_STREAM__FLUSH_INTERVAL", "-1", " is '-1': input should be greater than 0"),
-        ("SLACK_BOT_AGENT__WIRE", "2", " is '2': input should be 'auto', '0.3' or '1.0'"),
+        (
+            "SLACK_BOT_STREAM__FLUSH_INTERVAL",
+            "-1",
+            " is '-1': should be a finite number of seconds, greater than 0",
+        ),
+        ("SLACK_BOT_AGENT__WIRE", "2", " is '2': should be auto, 0.3 or 1.0"),
         ("A2A_AGENT_URL", "a:80", " is 'a:80': should be an address that begins with http:// or https://"),
         ("SLACK_BOT_AGENT__URL", "ftp://x", " is 'ftp://x': should be an address that begins with"),
         ("SLACK_BOT_AGENT__EXTENSIONS", "[", ' is not a list: write a,b or ["a","b"]'),
@@ -169,9 +173,23 @@ def test_a_name_like_no_other_is_told_without_a_guess() -> None:
         (
             "SLACK_BOT_DESK__TURN_LIMIT",
             "1860",
-            " (1860 s) must be larger than turn_timeout + retry_later (1860",
+            " (1860 s) must be larger than SLACK_BOT_AGENT__TURN_TIMEOUT + SLACK_BOT_STREAM__RETRY_LATER",
         ),
-        ("SLACK_BOT_AGENT__POLL_PAUSES", "1,0", " is '0': input should be greater than 0"),
+        (
+            "SLACK_BOT_AGENT__POLL_PAUSES",
+            "1,0",
+            " is '1,0': should be one or more numbers of seconds, greater",
+        ),
+        (
+            "SLACK_BOT_AGENT__POLL_PAUSES",
+            "a,b",
+            " is 'a,b': should be one or more numbers of seconds, greater",
+        ),
+        ("SLACK_BOT_AGENT__POLL_PAUSES", ",", " is ',': should be one or more numbers of seconds, greater"),
+        ("SLACK_BOT_AGENT__USE_CONFIGURED_URL", "maybe", " is 'maybe': should be true or false"),
+        ("SLACK_BOT_AGENT__CONNECT_RETRIES", "many", " is 'many': should be a whole number, at least 0"),
+        ("SLACK_BOT_AGENT__TURN_TIMEOUT", "inf", " is 'inf': should be a finite number of seconds"),
+        ("SLACK_BOT_AGENT__TURN_TIMEOUT", "nan", " is 'nan': should be a finite number of seconds"),
     ],
 )
 def test_a_wrong_value_is_one_line_that_names_the_variable(name: str, value: str, line: str) -> None:
@@ -271,7 +289,7 @@ def test_leaf_names_are_unique_so_that_flat_is_enough() -> None:
     ("overrides", "line"),
     [
         ({"rotate_aftr": 1}, "rotate_aftr is not a setting; did you mean rotate_after?"),
-        ({"rotate_after": -1}, "rotate_after is -1: input should be greater than 0"),
+        ({"rotate_after": -1}, "rotate_after is -1: should be a finite number of seconds, greater than 0"),
         ({"turn_timeout": 10}, "SLACK_BOT_AGENT__TURN_TIMEOUT (10 s) must be larger than"),
     ],
 )

@@ -14,7 +14,7 @@ _SQLITE = "sqlite:///"
 async def open_store(url: str, dedupe_hours: float) -> Store:
     """Open the store that `url` names: `sqlite:///relative`, `sqlite:////absolute` or `memory://`.
 
-    SettingsError for another URL, StoreError if the store cannot be opened.
+    SettingsError for another URL or a directory, StoreError if the store cannot be opened.
     """
     if url == "memory://":
         return MemoryStore(dedupe_hours)
@@ -25,4 +25,14 @@ async def open_store(url: str, dedupe_hours: float) -> Store:
         )
     from .sqlite import open_sqlite
 
-    return await open_sqlite(Path(url.removeprefix(_SQLITE)), dedupe_hours)
+    return await open_sqlite(_file_of(url), dedupe_hours)
+
+
+def _file_of(url: str) -> Path:
+    file = Path(url.removeprefix(_SQLITE))
+    if file.is_dir():
+        raise SettingsError(
+            f"SLACK_BOT_STORE__STORE_URL is {url!r}, which is a directory; name a file in it:"
+            f" {url.rstrip('/')}/slack_bot.sqlite."
+        )
+    return file

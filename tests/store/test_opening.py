@@ -36,3 +36,15 @@ async def test_another_url_names_the_setting(url: str) -> None:
 async def test_a_missing_directory(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="create it"):
         await open_store(f"sqlite:///{tmp_path}/nowhere/bot.sqlite", 24.0)
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+async def test_a_directory_is_said_to_be_one_and_a_file_in_it_proposed(tmp_path: Path, end: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        await open_store(f"sqlite:///{tmp_path}{end}", 24.0)
+    proposed = f"sqlite:///{tmp_path}/slack_bot.sqlite"
+    assert str(caught.value) == (
+        f"SLACK_BOT_STORE__STORE_URL is 'sqlite:///{tmp_path}{end}', which is a directory;"
+        f" name a file in it: {proposed}."
+    )
+    await (await open_store(proposed, 24.0)).close()
