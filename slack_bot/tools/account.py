@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, assert_never
 
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
 from ..turn.actions import AppendText, Close, RetitlePlan, RewriteAnswer, UpdateCard
+from ..turn.compare import same
 from ..turn.events import AnswerReplaced, FinalAnswer, StopPressed, StreamEnded, TurnBegan, Waited
 from .timeline import told
 from .witness import Witness
@@ -114,6 +115,8 @@ class Account(Witness):
         self.handed: list[Handed] = []
         self.showings: list[Showing] = []
         self.unshown: list[Unshown] = []
+        self.again: list[Unshown] = []
+        """The whole answer once more, as it was handed on before: it had been shown, so nothing was to do."""
         self.cards: list[CardNews] = []
         self.failed: list[Showing] = []
         self.closing: tuple[Close, Cause] | None = None
@@ -204,11 +207,20 @@ class Account(Witness):
             name = type(action).__name__
             if name in ("Noted", "ShowStatus"):
                 reason = str(getattr(action, "reason", ""))
+                if isinstance(event, FinalAnswer | AnswerReplaced) and same(self._answer(), event.text):
+                    by = replace(cause, name=_named(cause, event), reason=reason)
+                    self.again.append(Unshown(by, "the same answer", len(event.text)))
+                    return
                 what = (
                     f"shown as status: {getattr(action, 'text', '')}" if name == "ShowStatus" else "not shown"
                 )
                 self._not_shown(event, replace(cause, reason=reason), what)
                 return
+
+    def _answer(self) -> str:
+        """All that was handed on, since it was last replaced."""
+        last = max((number for number, each in enumerate(self.handed) if each.replaces), default=0)
+        return "".join(each.text for each in self.handed[last:])
 
     def _not_shown(self, event: Any, cause: Cause, what: str) -> None:
         text = str(getattr(event, "text", ""))

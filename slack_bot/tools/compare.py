@@ -16,6 +16,7 @@ from ..settings import load, secrets_of
 from .addressing import is_address, settings_for
 from .capture import Wanted, capture
 from .comparison import compared
+from .interruption import told_if_interrupted
 from .likeness import Profile, profile
 from .opening import open_capture, taped
 from .outfile import InMemory, OutFile
@@ -38,10 +39,11 @@ def main(args: argparse.Namespace) -> int:
         raise UnreadableInput("a question is for live agents; two files are compared as they are")
     accept_any_script()
     out = OutFile(args.output, [args.one, args.two]) if args.output else None
-    captures = [
-        _live(each, args.text, named) if is_address(each) else _read(each, args.key)
-        for named, each in (("A", args.one), ("B", args.two))
-    ]
+    with told_if_interrupted(lambda: "nothing was compared"):
+        captures = [
+            _live(each, args.text, named) if is_address(each) else _read(each, args.key)
+            for named, each in (("A", args.one), ("B", args.two))
+        ]
     one, two = (_profile(capture, name) for capture, name in zip(captures, (args.one, args.two), strict=True))
     if out is None:
         sys.stdout.write(compared(one, two))

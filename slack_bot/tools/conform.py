@@ -26,6 +26,7 @@ from .addressing import settings_for
 from .cases import Suite, joined_suite, read_suite
 from .examining import Asker, Live, examine, playground
 from .findings import Examination, Examined, as_json
+from .interruption import told_if_interrupted
 from .junit import as_junit
 from .outfile import OutFile
 from .reaching import card_of
@@ -62,7 +63,9 @@ def main(args: argparse.Namespace) -> int:
             for name, make in ((report, as_markdown), (args.junit, as_junit))
             if name
         ]
-        found = examine_all(suite, tapes, asker, args.repeat, Tally(args.verbose, sys.stderr), started)
+        tally = Tally(args.verbose, sys.stderr)
+        with told_if_interrupted(lambda: tally.stopped() + (", no report was written" if outs else "")):
+            found = examine_all(suite, tapes, asker, args.repeat, tally, started)
         for out, make in outs:
             out.text(make(found))
             sys.stderr.write(f"-> {out.path}\n")

@@ -29,11 +29,12 @@ class Part:
 
 
 def explain(account: Account, thread: Sequence[Shown], *, asker: str, question: str) -> str:
-    """The whole explanation, a section a message, then cards, what was not shown, and the end."""
+    """The whole explanation, a section a message, then cards, what was said again or not shown, the end."""
     sections = [[f"{asker}: {question}", f"{account.events:,} events of the agent were heard."]]
     sections += _messages(account, thread)
     for title, lines in (
         ("Cards", _cards(account.cards)),
+        ("Sent again, and shown once", _unshown(account.again)),
         ("Not part of the answer's text", _unshown(account.unshown)),
         ("Calls that failed", _failed(account.failed)),
         ("The end", _end(account)),

@@ -40,6 +40,11 @@ class Tally:
                 rate = f" [{finding.rate}]" if finding.runs > 1 else ""
                 self._say(f"    {_WORDS[finding.ok]:4} {finding.wanted.check.name}: {finding.detail}{rate}")
 
+    def stopped(self) -> str:
+        """It ends here, before its end: where."""
+        self._wipe()
+        return f"it was at {self._done} of {self._total}"
+
     def _bar(self, text: str) -> None:
         if self._out is None or not self._out.isatty():
             return

@@ -21,6 +21,7 @@ from ..settings import Settings, load, secrets_of, with_overrides
 from .addressing import is_address, settings_for
 from .drawing import draw
 from .figures import Timeline, timeline
+from .interruption import told_if_interrupted
 from .jsonfile import Json
 from .masking import Masks
 from .opening import open_capture
@@ -57,10 +58,11 @@ def main(args: argparse.Namespace) -> int:
     scenario = read_scenario_file(args.scenario)
     inputs = [*args.targets, args.scenario]
     outs = [(OutFile(path, inputs), make) for path, make in ((args.html, page), (args.svg, draw)) if path]
-    if args.modes:
-        lines = _modes(args, scenario)
-    else:
-        lines = [_live(args, scenario)] if live else _taped(args, scenario)
+    with told_if_interrupted(lambda: "the trace ends here" + (", nothing was drawn" if outs else "")):
+        if args.modes:
+            lines = _modes(args, scenario)
+        else:
+            lines = [_live(args, scenario)] if live else _taped(args, scenario)
     for out, make in outs:
         with out:
             out.text(make(lines))

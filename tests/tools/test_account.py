@@ -96,6 +96,23 @@ def test_narration_late_text_and_duplicates_are_kept_apart() -> None:
     ]
 
 
+def test_a_result_that_was_shown_already_is_not_among_what_was_not_shown() -> None:
+    equal = Noted("equal to what was delivered: the result")
+    seen = account(
+        *grows(1.0, "one "), *grows(1.5, "two"),
+        event(2.0, "one two", "final_result"),
+        decided(2.0, FinalAnswer("one  two\n", "final_result", why="the result"), equal),
+        decided(3.0, FinalAnswer("other", "final_result", why="another"), Noted("differs")),
+        decided(4.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer("other", "what stands there is not it")),
+        decided(5.0, FinalAnswer("other", "final_result", why="another"), equal),
+    )  # fmt: skip
+    assert [(each.what, each.cause.number, each.chars) for each in seen.again] == [
+        ("the same answer", 3, 9),
+        ("the same answer", 3, 5),
+    ]
+    assert [(each.what, each.cause.reason) for each in seen.unshown] == [("not shown", "differs")]
+
+
 def test_a_rewriting_names_the_event_that_brought_the_other_text() -> None:
     seen = account(
         *grows(1.0, "one"),

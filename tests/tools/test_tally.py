@@ -34,6 +34,15 @@ def test_a_bar_on_a_terminal_that_is_gone_in_the_end() -> None:
     assert "FAIL" not in said
 
 
+def test_where_it_was_when_it_was_stopped() -> None:
+    out, case = Terminal(), examined("one", (True,))
+    tally = Tally(out=out)
+    tally.begin(3)
+    tally.asking(case.case)
+    assert tally.stopped() == "it was at 1 of 3"
+    assert out.getvalue().endswith(" \r")
+
+
 def test_every_check_where_it_is_asked_for() -> None:
     said = tallied(io.StringIO(), verbose=True)
     assert "    pass live_streamed: detail 0 [2/2 (100%)]\n" in said
