@@ -14,7 +14,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from . import __version__
 from .errors import BotError, SettingsError, UnreadableInput
@@ -23,12 +23,17 @@ _PROGRAM = "slack-bot"
 _MODES = ("hybrid", "marker", "structured")
 
 Verb = Callable[[argparse.Namespace], int]
-_Verbs: TypeAlias = "argparse._SubParsersAction[_Parser]"
+_Verbs: TypeAlias = "argparse._SubParsersAction[_VerbParser]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the verb that the command line names. Returns the exit status."""
-    args = parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    whole = parser()
+    if not words:
+        whole.print_help(sys.stderr)
+        whole.exit(2, f"\n{_PROGRAM}: a verb is missing; give one of these\n")
+    args = whole.parse_args(words)
     verb: Verb = args.verb
     try:
         return verb(args)
@@ -48,6 +53,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
+class _VerbParser(_Parser):
+    """A verb's own: what it does not know it says itself, beside its own usage."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     top = _Parser(
@@ -55,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
         description="Mention the bot in Slack, and any A2A agent's answer is written live into the thread.",
     )
     top.add_argument("--version", action="version", version=f"slack-bot {__version__}")
-    verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
+    verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB", parser_class=_VerbParser)
 
     play = _verb(
         verbs, "play", _play, "try everything on this machine: agent, workspace, bot and a page to look at"

@@ -6,6 +6,7 @@ BotError                      what a person may be told is `str(error)`: one cle
   AgentError                  anything about the agent; `safe` is what a reader in Slack may be told
     AgentUnreachable          nothing was sent: connect refused, DNS, connect timeout. Safe to try again
     CardError                 no agent card, or one that cannot be used
+      NoCard                  nothing at the address is a card
     AgentRefused              HTTP 401, 403, 429, 503 ...: the question was not taken
     AgentFailed               a JSON-RPC error; `code` is its number
     BadAgentData              not JSON, not SSE, too large, nested too deep: we cannot read it
@@ -55,6 +56,18 @@ class CardError(AgentError):
     """The agent card is missing or unusable."""
 
     safe = "The agent cannot be reached right now."
+
+
+CARD_ADDRESS = "must be the agent's base address or the full address of its card"
+"""What an address has to be where no card was found; behind the name of what gave it."""
+
+
+class NoCard(CardError):
+    """Nothing at the address is a card. `tried` says where and why not, without the remedy."""
+
+    def __init__(self, tried: str) -> None:
+        super().__init__(f"{tried}; A2A_AGENT_URL {CARD_ADDRESS}")
+        self.tried = tried
 
 
 class AgentRefused(AgentError):

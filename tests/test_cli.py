@@ -75,7 +75,6 @@ def test_the_help_names_every_verb_and_the_version_is_the_package_s(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "slack-bot: the following arguments are required: VERB"),
         (["dance"], "slack-bot: argument VERB: invalid choice: 'dance'"),
         (["replay"], "slack-bot replay: the following arguments are required: FILE"),
         (
@@ -83,7 +82,8 @@ def test_the_help_names_every_verb_and_the_version_is_the_package_s(
             "slack-bot capture: the following arguments are required: -o/--output",
         ),
         (["scrub", "f"], "slack-bot scrub: the following arguments are required: -o/--output"),
-        (["run", "--nope"], "slack-bot: unrecognized arguments: --nope"),
+        (["run", "--nope"], "slack-bot run: unrecognized arguments: --nope"),
+        (["--nope"], "slack-bot: the following arguments are required: VERB"),
         (["play", "--port", "x"], "slack-bot play: argument --port: invalid int value: 'x'"),
     ],
 )
@@ -94,6 +94,26 @@ def test_wrong_usage_is_exit_2(words: list[str], told: str, capsys: pytest.Captu
     usage, *_, error = capsys.readouterr().err.splitlines()
     assert usage.startswith("usage: slack-bot")
     assert error.startswith(told)
+
+
+def test_without_a_verb_all_verbs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 2
+    told = lines(capsys)
+    assert told[0].startswith("usage: slack-bot ")
+    assert [verb for verb in VERBS if not any(line.split()[:1] == [verb] for line in told)] == []
+    assert told[-1] == "slack-bot: a verb is missing; give one of these"
+
+
+def test_a_flag_that_a_verb_does_not_know_shows_the_usage_of_that_verb(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["scrub", "a", "-o", "b", "--nope"])
+    told = lines(capsys)
+    assert told[0].startswith("usage: slack-bot scrub ")
+    assert told[-1] == "slack-bot scrub: unrecognized arguments: --nope"
 
 
 def test_what_the_verbs_are_given() -> None:
@@ -189,6 +209,32 @@ def test_scrub_writes_a_tape(elsewhere: Path) -> None:
     (elsewhere / "stream.json").write_text(json.dumps(STREAM))
     assert main(["scrub", "stream.json", "-o", "tape.jsonl"]) == 0
     assert main(["replay", "tape.jsonl"]) == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["scrub", "one.json", "-o", "one.json"],
+        ["compare", "one.json", "two.json", "-o", "./two.json"],
+        ["trace", "two.json", "one.json", "--svg", "one.json"],
+        ["trace", "one.json", "--html", "one.json"],
+        ["trace", "one.json", "--scenario", "s.json", "--svg", "s.json"],
+        ["replay", "one.json", "--shrink", "-o", "one.json"],
+        ["conform", "--suite", "s.json", "--report", "s.json"],
+    ],
+)
+def test_no_verb_writes_over_what_it_reads(
+    words: list[str], elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [{"name": "a", "query": "q", "checks": ["live_streamed"]}]
+    beside = {"name": "mine", "cases": cases} if words[0] == "conform" else {}
+    files = {"one.json": STREAM, "two.json": STREAM, "s.json": beside}
+    for name, content in files.items():
+        (elsewhere / name).write_text(json.dumps(content))
+    assert main(words) == 2
+    (told,) = lines(capsys)
+    assert told.endswith("this file is read, so it is not written; give another file")
+    assert {name: json.loads((elsewhere / name).read_text()) for name in files} == files
 
 
 def test_trace_prints_a_table_and_draws(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from ..errors import BadAgentData, CardError, StreamLost
+from ..errors import BadAgentData, CardError, NoCard, StreamLost
 from ..sections import AgentSettings
 from .card import Card, Rules, base_of, card_urls, is_card_url, looks_like_card, resolve
 from .origins import place_of
@@ -72,10 +72,7 @@ async def _first_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: Agent
     if telling.is_telling:
         raise CardError(f"no agent card at {telling.url}: {telling.reason}")
     tried = telling.url if is_card_url(configured) else f"{base_of(configured)} or below its /.well-known/"
-    raise CardError(
-        f"no agent card at {tried} ({telling.reason}); A2A_AGENT_URL must be the agent's base address or the"
-        " full address of its card"
-    )
+    raise NoCard(f"no agent card at {tried} ({telling.reason})")
 
 
 async def _look(http: httpx.AsyncClient, auth: httpx.Auth, url: str, card_timeout: float) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, assert_never
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
 from ..slack.blocks import RETRY
 from ..turn.events import StopPressed, StreamEnded, TurnBegan
-from .workspace import Change, SeenMessage, Workspace
+from .workspace import Change, SeenFile, SeenMessage, Workspace
 
 Tale: TypeAlias = dict[str, Any]
 Listener: TypeAlias = Callable[[Tale], None]
@@ -83,6 +83,15 @@ class Feed:
     def facts_of(self, turn: str) -> list[Tale]:
         """The facts of one turn as they were told; [] where it is not kept any more."""
         return next((list(story.facts) for story in reversed(self._turns) if story.turn == turn), [])
+
+    def file(self, file_id: str) -> SeenFile | None:
+        """What was uploaded with a message that the pages know; None where no such file was."""
+        told = (message for known in self._messages.values() for message in known.values())
+        stands = any(file["id"] == file_id for message in told for file in message["files"])
+        upload = self._workspace.state.uploads.get(file_id) if stands else None
+        if upload is None or upload.content is None:
+            return None
+        return SeenFile(upload.name, content=upload.content, id=upload.id)
 
     def troubled(self, trouble: Tale) -> None:
         """What goes wrong on purpose from now on: `slack_faults` by method, `cut_after`."""
@@ -163,7 +172,7 @@ class Feed:
             "plan_failed": seen.plan_failed,
             "state": seen.state,
             "for": seen.ephemeral_for,
-            "files": [file.name for file in seen.files],
+            "files": [{"id": file.id, "name": file.name, "size": len(file.content)} for file in seen.files],
             "pressed": dict(self._pressed.get((channel, seen.ts), {})),
         }
 

@@ -13,6 +13,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from importlib import resources
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from aiohttp import WSMsgType, web
 
@@ -73,8 +74,12 @@ def build_site(stage: Stage, hosts: Iterable[str]) -> web.Application:
         for page in tuple(pages):
             await page.close()
 
+    async def give_file(request: web.Request) -> web.StreamResponse:
+        return _file_of_a_message(stage.feed, request.match_info["id"])
+
     site.on_shutdown.append(close_pages)
     site.router.add_get("/ws", link)
+    site.router.add_get("/file/{id}", give_file)
     for path, name in _files():
         site.router.add_get(path, _file_handler(name))
     return site
@@ -109,6 +114,20 @@ def _file_handler(name: str) -> Handler:
         return web.Response(text=text, content_type=kind, charset="utf-8")
 
     return give
+
+
+def _file_of_a_message(feed: Feed, file_id: str) -> web.Response:
+    """Always plain text: whatever an agent wrote, no browser takes it for a page of ours."""
+    file = feed.file(file_id)
+    if file is None:
+        raise web.HTTPNotFound(text="There is no such file in this workspace.")
+    shown_as = f"inline; filename*=UTF-8''{quote(file.name, safe='')}"
+    return web.Response(
+        body=file.content,
+        content_type="text/plain",
+        charset="utf-8",
+        headers={"Content-Disposition": shown_as},
+    )
 
 
 async def _serve_page(

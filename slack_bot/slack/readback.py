@@ -21,6 +21,7 @@ _BARE = re.compile(r"<((?:https?|mailto|tel):[^<>|\s]+)>")
 _EMOJI = re.compile(r":[a-z0-9_+'-]+:")
 _NUMBER = re.compile(r"^[ \t>]*\d{1,9}[.)][ \t]", re.MULTILINE)  # Slack counts an ordered list itself
 _INFO = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^\n`]*$", re.MULTILINE)  # a fence and its language
+_ENOUGH = 24  # letters by which a stream is known as the one that was begun
 
 
 class Stands(StrEnum):
@@ -79,7 +80,8 @@ def own_stream(
     """The stream among a thread's `messages` that a start without an answer has opened, or None.
 
     It was begun after `since` (wall-clock seconds), is none of those `known`, carries no turn's signature,
-    and reads as `sent` as far as it can be read: Slack may show an open stream without its text.
+    and begins as `sent` does, as far as it can be read: Slack may show an open stream without its text, and
+    one odd letter of a long text in another dialect must not make a second stream of it.
     """
     wanted = bare(sent)
     for message in messages:
@@ -88,7 +90,7 @@ def own_stream(
         if message.get("ts") in known or float(message.get("ts") or 0) < since:
             continue
         shown = bare(str(message.get("text") or ""))
-        if not shown or shown == wanted:
+        if shown[:_ENOUGH] == wanted[: min(_ENOUGH, len(shown))]:
             return message
     return None
 

@@ -20,13 +20,14 @@ from ..a2a.card import Card
 from ..a2a.frames import ArtifactUpdate, Reply, Snapshot, StatusUpdate, TaskState
 from ..a2a.origins import bare
 from ..clock import Clock, loop_clock
-from ..errors import AgentError, AgentUnreachable, BotError, UnreadableInput
+from ..errors import AgentError, BotError, UnreadableInput
 from ..settings import Settings, load, secrets_of
 from .addressing import settings_for
 from .jsonfile import Json
 from .masking import Masks
 from .outfile import Out, OutFile
 from .progress import Progress
+from .reaching import with_remedy
 from .tape import READS
 from .taping import RawLines, TapeLines
 from .wiretap import Wiretap
@@ -36,13 +37,17 @@ _POLL_EVERY = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to capture: questions in their order, and how. Times are seconds."""
+    """What to capture: questions in their order, and how. Times are seconds.
+
+    `named` is the argument of the command line that gave the agent's address.
+    """
 
     questions: tuple[str, ...]
     streaming: bool = True
     raw: bool = False
     cut_after: float | None = None
     poll: bool = False
+    named: str = "URL"
 
 
 def main(args: argparse.Namespace) -> int:
@@ -112,18 +117,16 @@ async def capture(
         finally:
             lines.flush()
     if not file.has_content:
-        raise _with_remedy(problem)
+        raise (
+            with_remedy(problem, wanted.named)
+            if problem
+            else BotError("the agent sent nothing; is this an A2A agent's address?")
+        )
     how = "" if problem is None else f", and then: {masks.text(str(problem))}"
     count = f"{progress.events:,} events, {progress.chars:,} characters"
     count += f", {progress.wrong:,} error{'s' * (progress.wrong > 1)}" if progress.wrong else ""
     progress.say(f"{count} in {tap.now():.2f} s -> {file.path}{how}")
     return 1 if problem is not None or progress.wrong else 0
-
-
-def _with_remedy(problem: AgentError | None) -> BotError:
-    if isinstance(problem, AgentUnreachable):
-        return BotError(f"{problem}; is the agent running at this address?")
-    return problem or BotError("the agent sent nothing; is this an A2A agent's address?")
 
 
 class _Waiting(Agent):

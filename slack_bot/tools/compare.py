@@ -37,9 +37,10 @@ def main(args: argparse.Namespace) -> int:
     if args.text is not None and not any(map(is_address, (args.one, args.two))):
         raise UnreadableInput("a question is for live agents; two files are compared as they are")
     accept_any_script()
-    out = OutFile(args.output) if args.output else None
+    out = OutFile(args.output, [args.one, args.two]) if args.output else None
     captures = [
-        _live(each, args.text) if is_address(each) else _read(each, args.key) for each in (args.one, args.two)
+        _live(each, args.text, named) if is_address(each) else _read(each, args.key)
+        for named, each in (("A", args.one), ("B", args.two))
     ]
     one, two = (_profile(capture, name) for capture, name in zip(captures, (args.one, args.two), strict=True))
     if out is None:
@@ -61,12 +62,12 @@ def _read(path: str, key: str | None) -> Tape | Recording:
     return open_capture(Path(path), key)
 
 
-def _live(url: str, text: str) -> Tape | Recording:
+def _live(url: str, text: str, named: str) -> Tape | Recording:
     given = load()
     settings, note = settings_for(url, given)
     progress = Progress()
     if note:
         progress.say(f"note: {note}")
     memory = InMemory(url)
-    asyncio.run(capture(Wanted((text,)), settings, memory, progress, secrets=secrets_of(given)))
+    asyncio.run(capture(Wanted((text,), named=named), settings, memory, progress, secrets=secrets_of(given)))
     return read_tape(memory.data, url)

@@ -18,17 +18,17 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from ..a2a.agent import Agent, new_http
 from ..a2a.origins import bare
 from ..clock import loop_clock
-from ..errors import AgentUnreachable, BotError, UnreadableInput
-from ..settings import Settings, load
+from ..errors import UnreadableInput
+from ..settings import load
 from .addressing import settings_for
 from .cases import Suite, joined_suite, read_suite
 from .examining import Asker, Live, examine, playground
 from .findings import Examination, Examined, as_json
 from .junit import as_junit
 from .outfile import OutFile
+from .reaching import card_of
 from .replay import accept_any_script
 from .report import as_markdown, duration, file_name
 from .tally import Tally
@@ -58,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
     accept_any_script()
     with ExitStack() as files:
         outs = [
-            (files.enter_context(OutFile(name)), make)
+            (files.enter_context(OutFile(name, [args.suite])), make)
             for name, make in ((report, as_markdown), (args.junit, as_junit))
             if name
         ]
@@ -166,13 +166,5 @@ def _live(url: str) -> Live:
     settings, note = settings_for(url, load())
     if note:
         sys.stderr.write(f"note: {note}\n")
-    name = asyncio.run(_card_name(settings))
+    name = asyncio.run(card_of(settings, "--url")).name
     return Live(bare(url).partition("?")[0], settings, is_ours=name == _OURS)
-
-
-async def _card_name(settings: Settings) -> str:
-    async with new_http(settings.agent, None) as http:
-        try:
-            return (await Agent(http, settings.agent, loop_clock()).prepare()).name
-        except AgentUnreachable as error:
-            raise BotError(f"{error}; is the agent running at this address?") from error

@@ -27,7 +27,7 @@ def main(args: argparse.Namespace) -> int:
 
     Raises UnreadableInput for what cannot be read or written.
     """
-    folder = Path(args.golden)
+    folder = folder_of(args.golden)
     if not folder.is_dir() and not args.update:
         raise UnreadableInput(f"{folder}: no such folder; --update makes it and keeps the threads")
     files = _named(args.files, args.key)
@@ -47,6 +47,14 @@ def compare(folder: Path, name: str, capture: Tape | Recording, scenario: Scenar
     around = questioned(scenario, capture)
     now = golden(replay(capture, around), asker=around.user, question=around.text)
     return Compared(name, kept(folder / name), now)
+
+
+def folder_of(path: str) -> Path:
+    """The folder of threads at `path`, which need not be there. Raises UnreadableInput if it is a file."""
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise UnreadableInput(f"{path}: this is a file; --golden wants a folder of threads")
+    return folder
 
 
 def kept(path: Path) -> str | None:

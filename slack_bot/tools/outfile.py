@@ -6,6 +6,7 @@ nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -53,16 +54,32 @@ class InMemory:
         self.data += data
 
 
-class OutFile:
-    """The file at `path`. Nothing is in it before the first `write`, and each write is in it at once."""
+def _is_one_file(one: Path, other: Path) -> bool:
+    """By whatever name or link; False where either is not there, and for a terminal, which may be both."""
+    try:
+        return one.is_file() and one.samefile(other)
+    except (OSError, ValueError):
+        return False
 
-    def __init__(self, path: str) -> None:
+
+class OutFile:
+    """The file at `path`. It is not there before the first `write`, and each write is in it at once.
+
+    `inputs` are the files that are read, None and addresses among them. Raises UnreadableInput if `path` is
+    one of these or cannot be written.
+    """
+
+    def __init__(self, path: str, inputs: Iterable[str | None] = ()) -> None:
         self.path = Path(path)
-        self._is_new = not self.path.exists()
         self._file: FileIO | None = None
+        if any(each is not None and _is_one_file(self.path, Path(each)) for each in inputs):
+            raise UnreadableInput(f"{path}: this file is read, so it is not written; give another file")
+        is_new = not self.path.exists()
         try:
             with self.path.open("ab"):
                 pass
+            if is_new:
+                self.path.unlink()  # at once: who is killed while he waits leaves nothing behind
         except OSError as error:
             reason = error.strerror or "cannot be written"
             raise UnreadableInput(f"{path}: {reason}; give another file") from error
@@ -75,8 +92,6 @@ class OutFile:
     ) -> None:
         if self._file is not None:
             self._file.close()
-        elif self._is_new:
-            self.path.unlink(missing_ok=True)
 
     @property
     def has_content(self) -> bool:

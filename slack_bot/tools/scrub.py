@@ -13,7 +13,8 @@ from .tape import write_tape
 
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: file, output, key. Returns the exit status; raises UnreadableInput."""
+    out = OutFile(args.output, [args.file])
     tape = scrubbed(taped(open_capture(Path(args.file), args.key)))
-    with OutFile(args.output) as file:
+    with out as file:
         file.text(write_tape(tape))
     return 0

@@ -19,7 +19,7 @@ from ..errors import UnreadableInput
 from .cases import CHECKS
 from .checks import Check
 from .golden import first_change, golden
-from .keeping import kept, name_of
+from .keeping import folder_of, kept, name_of
 from .measures import Attentive, Measures, ink, measure
 from .opening import open_capture, taped
 from .outfile import OutFile
@@ -58,6 +58,7 @@ def main(args: argparse.Namespace) -> int:
     Raises UnreadableInput for what cannot be read or written, and where what is wrong cannot be followed.
     """
     path = Path(args.files[0])
+    smaller = OutFile(args.output, [args.files[0], args.scenario])
     capture = open_capture(path, args.key)
     around = questioned(read_scenario_file(args.scenario), capture)
     accept_any_script()
@@ -65,11 +66,11 @@ def main(args: argparse.Namespace) -> int:
     if args.golden is None:
         found = broken_promise(tape, around)
     else:
-        found = changed_line(tape, around, kept(Path(args.golden) / name_of(path, args.key)), path.name)
+        found = changed_line(tape, around, kept(folder_of(args.golden) / name_of(path, args.key)), path.name)
     if found is None:
         sys.stdout.write("nothing is wrong with this tape; no smaller one was written\n")
         return 0
-    with OutFile(args.output) as out:
+    with smaller as out:
         sys.stdout.write(f"kept: {found.told}\n")
         sys.stdout.flush()
         small, whole = found_smallest(tape, found, Progress(sys.stderr))

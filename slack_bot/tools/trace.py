@@ -25,6 +25,7 @@ from .jsonfile import Json
 from .masking import Masks
 from .opening import open_capture
 from .outfile import OutFile
+from .reaching import card_of
 from .replay import (
     Observation,
     accept_any_script,
@@ -44,7 +45,8 @@ from .webpage import page
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: targets, modes, html, svg, scenario, key, all. Returns the exit status.
 
-    Raises UnreadableInput for wrong usage and for what cannot be read or written.
+    Raises UnreadableInput for wrong usage and for what cannot be read or written, BotError where there is no
+    agent to ask.
     """
     if args.modes and len(args.targets) != 1:
         raise UnreadableInput('--modes wants a question: slack-bot trace --modes "what is agntcy"')
@@ -53,7 +55,8 @@ def main(args: argparse.Namespace) -> int:
         raise UnreadableInput("a live trace wants an address and a question: slack-bot trace URL TEXT")
     accept_any_script()
     scenario = read_scenario_file(args.scenario)
-    outs = [(OutFile(path), make) for path, make in ((args.html, page), (args.svg, draw)) if path]
+    inputs = [*args.targets, args.scenario]
+    outs = [(OutFile(path, inputs), make) for path, make in ((args.html, page), (args.svg, draw)) if path]
     if args.modes:
         lines = _modes(args, scenario)
     else:
@@ -113,8 +116,12 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     if note:
         sys.stderr.write(f"note: {note}\n")
     settings = with_overrides(settings, scenario.settings) if scenario.settings else settings
+    asked = replace(scenario, text=_question(text))
+    asyncio.run(
+        card_of(settings, "URL")
+    )  # the bot tells it in the thread if there is none; here it is an error
     teller = Teller(_table(args.all), Masks((*secrets_of(given), *secrets_of(settings))))
-    seen = asyncio.run(_observed(replace(scenario, text=_question(text)), settings, teller))
+    seen = asyncio.run(_observed(asked, settings, teller))
     return teller.finish(url, seen)
 
 

@@ -38,7 +38,7 @@ _CODE_INDENT = 4  # columns from which a line is code, or no longer ends it (Com
 _FENCE_SUFFIX = re.compile(r"\n?[ \t>]*(?:`{3,}|~{3,}) ?\Z")
 _MARK_SUFFIX = re.compile(r"[\u2060*_~`]{1,40}\Z")
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
-_ITEM = re.compile(r"(?P<indent> {2,})(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
+_ITEM = re.compile(r"(?P<indent> {2,})(?:[-*+]|\d{1,9}[.)])[ \t\n]")
 _ANY_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE_BEGINS = re.compile(r"[|\-: \t]*-[|\-: \t]*")
@@ -88,6 +88,8 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
     if marks:
         is_apart = (head[:1].isspace() or head.startswith(_JOINER)) and not state.code
         return bars + marks + (_JOINER if is_apart else "")
+    if head.startswith("\n") and _rules(standing.line, "", head[1:]):
+        return standing.line.lstrip()  # the header row's own line end had not been sent
     header = standing.open.header
     if header and _rules(header, standing.line, head):
         return header.lstrip() + standing.line
@@ -191,6 +193,8 @@ def expected(first: str) -> Iterator[str]:
     yield opener(standing, "", "|" if standing.open.table else "x")
     if standing.open.header:
         yield standing.open.header.lstrip() + standing.line + "|-"
+    if "|" in standing.line:
+        yield standing.line.lstrip() + "\n|-"
     if not standing.line:
         yield _levels(last_line(first), " " * 2 + "- ") + " " * 2 + "- "
 
@@ -246,4 +250,6 @@ def _heads(standing: Standing, second: str) -> Iterator[int]:
         yield joiner + 1
     if standing.open.header:
         yield second.find("\n") + 1 + len(standing.line)
+    if "|" in standing.line:
+        yield len(standing.line.lstrip())
     yield 0

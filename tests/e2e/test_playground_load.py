@@ -110,6 +110,7 @@ async def test_a_lost_connection_is_said_and_nothing_typed_is_lost(browser: Brow
     assert await text_of(page, "#link") == "Connection lost, reconnecting…"
     await mention(page, "what is agntcy")
     assert await page.value(f"{FIELD}.value") == "@slack_bot what is agntcy"
+    assert "Not connected" in await text_of(page, "#say-root .hint")
     closed = await page.value(
         "[...document.querySelectorAll('.composer button, .chip, #thread .feedback, #pick')]"
         ".map((one) => one.disabled)"
@@ -130,6 +131,70 @@ async def test_a_lost_connection_is_said_and_nothing_typed_is_lost(browser: Brow
         replayed, asked = sorted(second.workspace.history(CHANNEL), key=lambda message: message.ts)
         assert "later.sse" in replayed.text
         assert "and another" in asked.text
+
+
+_LATE = """(() => {
+  const answered = new Promise((done) => { window.answer = done; });
+  window.WebSocket = class extends WebSocket {
+    addEventListener(kind, run) {
+      super.addEventListener(kind, kind === "message" ? (event) => answered.then(() => run(event)) : run);
+    }
+  };
+})()"""
+
+
+async def early(page: Page) -> None:
+    """Load the page anew; the playground's first word comes with `window.answer()`."""
+    await page.send("Page.addScriptToEvaluateOnNewDocument", source=_LATE)
+    await page.send("Page.reload")
+    await page.until(f"window.answer && {FIELD} && document.querySelector('#say-root [type=submit]')")
+    await page.click("#say-root textarea")
+
+
+async def test_what_is_typed_before_the_connection_stays_with_its_caret(
+    page: Page, playground: Playground
+) -> None:
+    await early(page)
+    await page.type("tell a joke")
+    for _ in range(len("a joke")):
+        await page.press("ArrowLeft", 37)
+    await page.value("window.answer()")
+    await page.until("document.body.dataset.ready")
+    assert await page.value(f"{FIELD}.value") == "@slack_bot tell a joke"
+    await page.type("me ")
+    assert await page.value(f"{FIELD}.value") == "@slack_bot tell me a joke"
+    assert playground.workspace.history(CHANNEL) == []
+    await page.enter()
+    await outcome(page, "answered")
+
+
+@pytest.mark.parametrize("typed", ["tell me a joke", "@slack_bot tell me a joke"])
+async def test_enter_before_the_connection_is_said_and_kept(
+    page: Page, playground: Playground, typed: str
+) -> None:
+    await early(page)
+    await page.type(typed)
+    await page.enter()
+    assert "Not connected yet" in await text_of(page, "#say-root .hint")
+    assert await page.value(f"{FIELD}.value") == typed
+    await page.value("window.answer()")
+    await outcome(page, "answered")
+    assert [message.text for message in playground.workspace.history(CHANNEL)] == ["<@U0BOT> tell me a joke"]
+    await page.until(f"{FIELD}.value === '@slack_bot '")
+    assert await text_of(page, "#say-root .hint") == ""
+
+
+async def test_who_goes_on_typing_after_an_early_enter_sends_by_hand(
+    page: Page, playground: Playground
+) -> None:
+    await early(page)
+    await page.type("tell me")
+    await page.enter()
+    await page.type(" a joke")
+    await page.value("window.answer()")
+    await page.until("document.body.dataset.ready")
+    assert await page.value(f"{FIELD}.value") == "@slack_bot tell me a joke"
+    assert playground.workspace.history(CHANNEL) == []
 
 
 async def test_a_refused_message_stays_in_the_field(page: Page) -> None:

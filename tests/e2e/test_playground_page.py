@@ -9,6 +9,7 @@ import pytest
 
 from slack_bot.playground.serve import Playground
 from slack_bot.playground.stage import CHANNEL
+from slack_bot.playground.workspace import BOT_TOKEN
 
 from .chromium import CHROMIUM, Page
 from .visiting import ANSWER, QUESTION, SEALED, mention, outcome, picture, text_of
@@ -100,6 +101,70 @@ async def test_the_lanes_show_what_happened_and_why(page: Page) -> None:
     )
     await outcome(page, "answered")
     assert "tell me a joke" in await text_of(page, ".lane-decisions")
+
+
+def told_slack(playground: Playground, method: str, **args: Any) -> dict[str, Any]:
+    """What the bot could do in the thread of the first question, done from outside."""
+    workspace, is_json = playground.workspace, method != "files.getUploadURLExternal"
+    root = workspace.history(CHANNEL)[0]
+    where = {"thread_ts": root.ts} if is_json else {}
+    answer = workspace.call(
+        method, {**args, **where}, now=float(root.ts) + 60, token=BOT_TOKEN, is_json=is_json
+    )
+    assert answer.body["ok"], answer.body
+    return dict(answer.body)
+
+
+async def test_an_uploaded_file_is_seen_and_can_be_opened(page: Page, playground: Playground) -> None:
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    content = "# All of it\n<b>as text</b> ü\n" * 100
+    size = len(content.encode())
+    offer = told_slack(playground, "files.getUploadURLExternal", filename="answer.md", length=str(size))
+    playground.workspace.receive_file(offer["file_id"], content.encode())
+    files = [{"id": offer["file_id"], "title": "answer.md"}]
+    told_slack(playground, "files.completeUploadExternal", channel_id=CHANNEL, files=files)
+    await page.until("document.querySelector('#thread .file a')")
+    await picture(page, "file")
+    assert (await text_of(page, "#thread .file")).split() == ["answer.md", f"{size / 1024:.1f}", "KB"]
+    opened = await page.value("fetch(document.querySelector('#thread .file a').href).then((it) => it.text())")
+    assert opened == content
+    await page.send("Page.navigate", url=await page.value("document.querySelector('#thread .file a').href"))
+    await page.until(
+        "document.contentType === 'text/plain' && document.body.innerText.includes('<b>as text')"
+    )
+
+
+@pytest.mark.parametrize("way", ["stream", "blocks", "section"])
+async def test_a_wide_table_scrolls_within_itself(page: Page, playground: Playground, way: str) -> None:
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    row = "|" + "|".join(f" quite_a_long_word_{number} " for number in range(12)) + "|\n"
+    wide = "word " * 60 + "\n\n" + row + "|---" * 12 + "|\n" + row + "\n```\n" + "x" * 400 + "\n```\n"
+    kinds = {
+        "blocks": {"type": "markdown", "text": wide},
+        "section": {"type": "section", "text": {"type": "mrkdwn", "text": wide}},
+    }
+    blocks = {"blocks": [kinds[way]]} if way in kinds else {}
+    told_slack(playground, "chat.postMessage", channel=CHANNEL, text=wide, **blocks)
+    await page.until("document.querySelector('#thread .table')")
+    await picture(page, f"wide-{way}")
+    scrolls = "((it) => it.scrollWidth > it.clientWidth)(document.querySelector('{}'))"
+    assert await page.value(scrolls.format("#thread .table"))
+    assert await page.value(scrolls.format("#thread .code pre"))
+    assert not await page.value(scrolls.format("#thread"))
+    assert await page.value(
+        "(() => { const pane = document.querySelector('#thread').getBoundingClientRect().right;"
+        " return [...document.querySelectorAll('#thread :is(p, .md, .table, .code)')]"
+        ".every((one) => one.getBoundingClientRect().right <= pane); })()"
+    )
+
+
+async def test_a_doubled_mention_is_sent_once(page: Page, playground: Playground) -> None:
+    await mention(page, "@slack_bot  @slack_bot tell me a joke about @slack_bot @slack_bot")
+    await outcome(page, "answered")
+    asked = playground.workspace.history(CHANNEL)[0].text
+    assert asked == "<@U0BOT> tell me a joke about <@U0BOT> <@U0BOT>"
 
 
 async def test_feedback_shows_as_pressed_and_survives_a_reload(page: Page) -> None:

@@ -30,7 +30,8 @@ class Stand:
         self.root = self.workspace.say("U1", "C1", "<@U0BOT> hi", now=1.0)
 
     def call(self, method: str, **args: Any) -> dict[str, Any]:
-        answer = self.workspace.call(method, args, now=2.0, token=BOT_TOKEN, is_json=True)
+        is_json = method != "files.getUploadURLExternal"
+        answer = self.workspace.call(method, args, now=2.0, token=BOT_TOKEN, is_json=is_json)
         assert answer.body["ok"], answer.body
         return dict(answer.body)
 
@@ -127,6 +128,29 @@ def test_a_deleted_message_goes(stand: Stand) -> None:
     stand.call("chat.delete", channel="C1", ts=ts)
     assert {"type": "gone", "channel": "C1", "ts": ts} in stand.told
     assert ts not in [message["ts"] for message in stand.feed.snapshot()["messages"]]
+
+
+def test_a_file_is_told_with_its_size_and_can_be_had(stand: Stand) -> None:
+    content = "All of it: ü".encode()
+    offer = stand.call("files.getUploadURLExternal", filename="answer.md", length=str(len(content)))
+    stand.workspace.receive_file(offer["file_id"], content)
+    assert stand.feed.file(offer["file_id"]) is None, "no message has it yet"
+    where = {"channel_id": "C1", "thread_ts": stand.root}
+    stand.call("files.completeUploadExternal", files=[{"id": offer["file_id"]}], **where)
+    message = stand.feed.snapshot()["messages"][-1]
+    assert message["files"] == [{"id": offer["file_id"], "name": "answer.md", "size": len(content)}]
+    assert {"type": "message", "message": message} in stand.told
+    file = stand.feed.file(offer["file_id"])
+    assert file is not None
+    assert (file.name, file.content) == ("answer.md", content)
+
+
+def test_a_file_that_a_person_gave_has_only_its_name(stand: Stand) -> None:
+    stand.workspace.say("U1", "C1", "see", now=1.5, thread_ts=stand.root, files=["in.pdf"])
+    stand.workspace.say("U1", "C1", "well?", now=1.6, thread_ts=stand.root)
+    (file,) = stand.feed.snapshot()["messages"][1]["files"]
+    assert (file["name"], file["size"]) == ("in.pdf", 0)
+    assert stand.feed.file(file["id"]) is None
 
 
 def test_the_typing_status_is_told_and_goes_with_the_answer(stand: Stand) -> None:

@@ -14,7 +14,7 @@ from aiohttp import web
 from slack_bot.observe.facts import AgentEvent, TurnOpened
 from slack_bot.playground.feed import Feed, Listener, Tale
 from slack_bot.playground.web import build_site
-from slack_bot.playground.workspace import Workspace
+from slack_bot.playground.workspace import BOT_TOKEN, Workspace
 
 
 class WatchedFeed(Feed):
@@ -102,7 +102,33 @@ async def test_files_are_served_under_a_strict_policy(site: Site, path: str, kin
         assert "Access-Control-Allow-Origin" not in answer.headers
 
 
-@pytest.mark.parametrize("path", ["/page/../feed.py", "/page/feed.py", "/feed.py", "/page/"])
+async def test_a_file_of_a_message_is_given_as_plain_text(site: Site) -> None:
+    content = "# <script>alert(1)</script> ü".encode()
+    workspace = site.stage.workspace
+
+    def call(method: str, **args: Any) -> dict[str, Any]:
+        is_json = method != "files.getUploadURLExternal"
+        return dict(workspace.call(method, args, now=1.0, token=BOT_TOKEN, is_json=is_json).body)
+
+    name = 'the "answer" ü.html'
+    file_id = call("files.getUploadURLExternal", filename=name, length=str(len(content)))["file_id"]
+    workspace.receive_file(file_id, content)
+    assert call("files.completeUploadExternal", channel_id="C1", files=[{"id": file_id}])["ok"]
+    async with site.http.get(f"{site.base}/file/{file_id}") as answer:
+        assert answer.status == 200
+        assert (answer.content_type, answer.charset) == ("text/plain", "utf-8")
+        assert await answer.read() == content
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        assert answer.content_disposition is not None
+        assert (answer.content_disposition.type, answer.content_disposition.filename) == ("inline", name)
+    async with site.http.get(f"{site.base}/file/{file_id}", headers={"Host": "evil.example"}) as answer:
+        assert answer.status == 403
+
+
+@pytest.mark.parametrize(
+    "path", ["/page/../feed.py", "/page/feed.py", "/feed.py", "/page/", "/file/F9", "/file/..%2Ffeed.py"]
+)
 async def test_nothing_else_is_served(site: Site, path: str) -> None:
     async with site.http.get(site.base + path) as answer:
         assert answer.status == 404

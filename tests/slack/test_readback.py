@@ -90,4 +90,9 @@ def test_our_stream_is_known_by_its_time_and_what_it_reads() -> None:
     assert found is not None
     assert found["ts"] == "8.5"
     assert own_stream(messages, since=5.0, sent="Two", known=[]) is None
+    long = {**stream("9.0"), "text": "A long text of many words, and one odd letter: 1"}
+    assert (
+        own_stream([long], since=5.0, sent="A long text of many words, and one odd letter: 2", known=[])
+        == long
+    )
     assert own_stream([stream("8.0")], since=5.0, sent="Two", known=[]) == stream("8.0")

@@ -65,7 +65,10 @@ def test_a_thread_that_was_never_kept_has_not_passed(
     ("options", "said"),
     [
         (["--golden", "{}/nowhere"], "no such folder; --update makes it"),
-        (["--golden", "{}/one.jsonl", "--update"], "choose another folder"),
+        (["--golden", "{}/one.jsonl"], "one.jsonl: this is a file; --golden wants a folder"),
+        (["--golden", "{}/one.jsonl", "--update"], "one.jsonl: this is a file; --golden wants a folder"),
+        (["--golden", "{}/one.jsonl", "--shrink", "-o", "{}/o"], "--golden wants a folder"),
+        (["--golden", "{}/one.jsonl/x", "--update"], "choose another folder"),
     ],
 )
 def test_wrong_usage_is_told_with_the_remedy(

@@ -31,6 +31,24 @@ def test_each_write_is_there_at_once_and_replaces_what_was(tmp_path: Path) -> No
         assert file.has_content
 
 
+def test_a_new_file_is_not_there_while_there_is_nothing_to_write(tmp_path: Path) -> None:
+    path = tmp_path / "report.md"
+    with OutFile(str(path)):
+        assert not path.exists()
+
+
+def test_what_is_read_is_not_written(tmp_path: Path) -> None:
+    tape, link = tmp_path / "tape", tmp_path / "link"
+    tape.write_text("kept")
+    link.symlink_to(tape)
+    for path in (tape, link, tmp_path / "." / "tape"):
+        with pytest.raises(UnreadableInput, match="this file is read"):
+            OutFile(str(path), [None, "http://a/", str(tape)])
+    OutFile(str(tmp_path / "other"), [str(tape)])
+    OutFile("/dev/null", ["/dev/null"])
+    assert tape.read_text() == "kept"
+
+
 @pytest.mark.parametrize("name", ["", "missing/f"])
 def test_what_cannot_be_written_is_found_out_first(name: str, tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match="give another file"):

@@ -158,3 +158,20 @@ def test_what_may_be_taken_for_decoration_is_known_before_it_is_written() -> Non
     assert "| a | b |\n|-" in set(expected("| a | b |\n"))
     assert "-\n  - " in set(expected("- one\n"))
     assert set(expected("half a line")) == {""}
+
+
+@pytest.mark.parametrize(
+    ("head", "again"),
+    [
+        ("\n|---|---|\n| 1 | 2 |", "| a | b |"),
+        ("\n|--", "| a | b |"),
+        ("\n|---|\n", ""),
+        ("\n| c | d |\n", ""),
+        ("\nx", ""),
+    ],
+)
+def test_a_header_row_whose_line_end_follows_the_cut_is_repeated_too(head: str, again: str) -> None:
+    before = "text\n\n| a | b |"
+    added = opener(Standing().then(before), last_line(before), head)
+    assert added == again
+    assert joined([before, added + head]) == before + head

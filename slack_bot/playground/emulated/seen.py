@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from . import blocks as blockkit
@@ -28,11 +28,15 @@ class SeenTask:
 
 @dataclass(frozen=True, slots=True)
 class SeenFile:
-    """A file that stands under a message. `content`: its bytes, as they were uploaded."""
+    """A file that stands under a message. `content`: its bytes, as they were uploaded.
+
+    `id` is Slack's, which differs from file to file and so is no part of what makes two alike.
+    """
 
     name: str
     title: str = ""
     content: bytes = b""
+    id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,7 @@ def _visible_to(state: State, message: Message, viewer: str | None) -> Message:
 def _file(state: State, file: Json) -> SeenFile:
     known = state.uploads.get(file["id"])
     content = known.content if known is not None and known.content is not None else b""
-    return SeenFile(str(file["name"]), str(file.get("title", "")), content)
+    return SeenFile(str(file["name"]), str(file.get("title", "")), content, str(file["id"]))
 
 
 def see_thread(

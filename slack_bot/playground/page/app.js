@@ -321,14 +321,21 @@ function linkChanged(up) {
 }
 
 function address(channel) { return isDm(channel) ? "" : `@${told.bot.name} `; }
-function plain(text) { return text.replaceAll(`@${told.bot.name}`, `<@${told.bot.user_id}>`).trim(); }
+
+/** The text as Slack has it. The field begins with a mention, so one that is typed or pasted after it is not said twice. */
+function plain(text) {
+  const mention = `<@${told.bot.user_id}>`;
+  const said = text.replaceAll(`@${told.bot.name}`, mention).trim();
+  return said.replace(new RegExp(`^(?:${mention}\\s*){2,}`), `${mention} `).trim();
+}
+
 function lacks(text) { return plain(text) === `<@${told.bot.user_id}>` ? `Write your question after @${told.bot.name}.` : ""; }
 function say(place, text, settled) { return send({ type: "say", channel: place.channel, thread_ts: place.ts, text: plain(text) }, settled); }
 
 const writing = { begin: address, lacks, send: say };
 const composers = {
-  root: new Composer($("say-root"), "Message", { ...writing, where: () => (view.place ? { channel: view.place, ts: null } : null) }),
-  reply: new Composer($("say-reply"), "Reply in the thread", { ...writing, where: () => view.thread }),
+  root: new Composer($("say-root"), { ...writing, where: () => (view.place ? { channel: view.place, ts: null } : null) }),
+  reply: new Composer($("say-reply"), { ...writing, where: () => view.thread }),
 };
 
 let dropped = null;

@@ -4,6 +4,8 @@
 import { h, icon } from "./dom.js";
 
 const TALLEST = 160; // pixels; then the field scrolls
+const TOO_EARLY = "Not connected yet. This is sent as soon as the playground answers.";
+const CUT_OFF = "Not connected. The text stays here: send it when the connection is back.";
 
 export class Composer {
   /**
@@ -11,21 +13,22 @@ export class Composer {
    * begins with. `lacks(text)` is a hint if it cannot be sent so. `send(place, text, settled)` is false if it
    * could not be sent.
    */
-  constructor(form, label, { where, begin, lacks, send }) {
+  constructor(form, { where, begin, lacks, send }) {
     Object.assign(this, { where, begin, lacks, send });
     this.place = null;
     this.sending = false;
+    this.wanted = false; // Enter was pressed before the first connection
     this.drafts = new Map();
-    this.field = h("textarea", { rows: "1", "aria-label": label, placeholder: label });
+    this.field = form.querySelector("textarea"); // there from the first moment, so nobody types into nothing
     this.hint = h("p", { class: "hint", role: "status" });
-    this.field.addEventListener("input", () => { this.say(""); this.fit(); });
+    this.field.addEventListener("input", () => { this.wanted = false; this.say(""); this.fit(); });
     this.field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       this.submit();
     });
     form.addEventListener("submit", (event) => { event.preventDefault(); this.submit(); });
-    form.append(this.field, h("button", { type: "submit", class: "bare", "aria-label": "Send", data: { sends: "" } }, icon("send")), this.hint);
+    form.append(h("button", { type: "submit", class: "bare", "aria-label": "Send", data: { sends: "" } }, icon("send")), this.hint);
   }
 
   /** Be at the place that `where` names now, with what was typed there before. */
@@ -33,10 +36,23 @@ export class Composer {
     const here = this.where();
     const key = keyOf(here);
     if (key === keyOf(this.place)) return;
+    if (!this.place && this.field.value.trim()) { this.settleIn(here); return; }
     if (this.place) this.drafts.set(keyOf(this.place), this.field.value);
     this.place = here;
     this.write(this.drafts.get(key) ?? (here ? this.begin(here.channel) : ""));
     this.drafts.delete(key);
+  }
+
+  /** The first place is known: what was typed before stays, caret and all, and is sent if that was wanted. */
+  settleIn(here) {
+    const { value: typed, selectionStart, selectionEnd } = this.field;
+    const { wanted } = this;
+    const begin = this.begin(here.channel);
+    const added = typed.startsWith(begin.trim()) ? "" : begin;
+    this.place = here;
+    this.write(added + typed);
+    this.field.setSelectionRange(added.length + selectionStart, added.length + selectionEnd);
+    if (wanted) this.submit();
   }
 
   /** What the visitor has written and not sent; "" for an untouched field. */
@@ -46,6 +62,7 @@ export class Composer {
   }
 
   write(text) {
+    this.wanted = false;
     this.say("");
     this.field.value = text;
     this.fit();
@@ -62,11 +79,14 @@ export class Composer {
 
   submit() {
     const { place, field: { value: text } } = this;
-    if (!place || !text.trim() || this.sending) return;
+    if (!text.trim() || this.sending) return;
+    this.wanted = !place;
+    if (!place) { this.say(TOO_EARLY); return; }
     const lack = this.lacks(text);
     this.say(lack);
     if (lack) return;
     this.sending = this.send(place, text, (taken) => this.settled(keyOf(place), text, taken));
+    if (!this.sending) this.say(CUT_OFF);
   }
 
   settled(key, text, taken) {

@@ -15,6 +15,7 @@ export class MessageView {
     this.body = h("div", { class: "md" });
     this.plan = new PlanView();
     this.blocks = h("div", { class: "blocks" });
+    this.files = h("ul", { class: "files", "aria-label": "Files" });
     this.foot = inThread ? null : h("button", { type: "button", class: "replies", hidden: true, on: { click: () => world.open(this.message) } });
     const author = world.person(message.author);
     this.node = h("article", { class: "message", data: { ts: message.ts, author: message.author } },
@@ -23,7 +24,7 @@ export class MessageView {
         h("header", {}, h("b", { text: author.name }), author.app ? h("span", { class: "badge", text: "APP" }) : null,
           h("time", { datetime: new Date(message.ts * 1000).toISOString(), text: clock(message.ts) }),
           message.for ? h("span", { class: "dim only", text: "Only visible to you" }) : null),
-        this.plan.node, this.body, this.blocks, this.foot));
+        this.plan.node, this.body, this.blocks, this.files, this.foot));
     this.update(message);
   }
 
@@ -39,6 +40,7 @@ export class MessageView {
       this.shownBlocks = blocks;
       this.blocks.replaceChildren(...message.blocks.map((block) => blockNode(block, message, this.world)).filter(Boolean));
     }
+    if (JSON.stringify(before?.files) !== JSON.stringify(message.files)) this.files.replaceChildren(...message.files.map(fileNode));
   }
 
   /** How many replies the thread has; only for roots in a channel. */
@@ -159,6 +161,18 @@ function feedbackNode(element, message, world) {
   };
   return h("div", { class: "pair", role: "group", "aria-label": "Feedback" },
     one(element.positive_button, "up", "Good answer"), one(element.negative_button, "down", "Bad answer"));
+}
+
+/** A file that a person gave has only its name here; of one that was uploaded the playground has the bytes. */
+function fileNode({ id, name, size }) {
+  const known = size > 0;
+  const label = known ? h("a", { href: `/file/${encodeURIComponent(id)}`, target: "_blank", rel: "noopener noreferrer", text: name }) : h("span", { text: name });
+  return h("li", { class: "file" }, icon("file"), label, known ? h("span", { class: "dim", text: sized(size) }) : null);
+}
+
+function sized(bytes) {
+  if (bytes < 1024) return `${bytes} bytes`;
+  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
 }
 
 function clock(ts) {
