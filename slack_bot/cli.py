@@ -355,10 +355,9 @@ def _scrub(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from .settings import check_for_run, load, secrets_of
+    from .settings import load_for_run, secrets_of
 
-    settings = load()
-    check_for_run(settings, args.http)
+    settings = load_for_run(args.http)
     from . import app
     from .observe import logs
 

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Self, get_origin
+from typing import Any, NamedTuple, Self, get_origin
 
 from pydantic import SecretStr, ValidationError, model_validator
 
@@ -59,16 +59,19 @@ class Settings(Section):
     reference: ReferenceSettings = ReferenceSettings()
 
     @model_validator(mode="after")
-    def _contradictions(self) -> Self:
-        agent, lines = self.agent, list(_unnested(self))
-        if (agent.header_name is None) != (agent.header_value is None):
-            lines.append(
-                f"{env_name(('agent', 'header_name'))} and {env_name(('agent', 'header_value'))} belong"
-                " together: set both or neither"
-            )
-        if lines:
+    def _fit_together(self) -> Self:
+        if lines := list(_contradictions(self)):
             raise ValueError("\n".join(lines))
         return self
+
+
+def _contradictions(settings: Settings) -> Iterator[str]:
+    yield from _unnested(settings)
+    if (settings.agent.header_name is None) != (settings.agent.header_value is None):
+        yield (
+            f"{env_name(('agent', 'header_name'))} and {env_name(('agent', 'header_value'))} belong"
+            " together: set both or neither"
+        )
 
 
 def _unnested(settings: Settings) -> Iterator[str]:
@@ -94,6 +97,15 @@ def _unnested(settings: Settings) -> Iterator[str]:
         )
 
 
+class _Found(NamedTuple):
+    """What the sources say: `settings` without what was `refused`; not `whole` if a line cannot be read."""
+
+    settings: Settings
+    problems: list[str]
+    refused: set[SettingPath]
+    whole: bool
+
+
 def load(
     env: Mapping[str, str] | None = None,
     env_file: Path | None = Path(".env"),
@@ -103,48 +115,86 @@ def load(
 
     Raises SettingsError with one line for each problem.
     """
-    filed, problems = read_env_file(env_file) if env_file else ({}, [])
+    found = _found(env, env_file, secrets_dir)
+    if found.problems:
+        raise SettingsError("\n".join(found.problems))
+    return found.settings
+
+
+def load_for_run(
+    http: bool,
+    env: Mapping[str, str] | None = None,
+    env_file: Path | None = Path(".env"),
+    secrets_dir: Path | None = Path("/run/secrets"),
+) -> Settings:
+    """As `load`, and they must be enough to run the bot against Slack, in HTTP mode or in Socket Mode.
+
+    Raises SettingsError with one line for each problem, and for each thing missing, in one go.
+    """
+    found = _found(env, env_file, secrets_dir)
+    lacking = list(_lacking(found, http)) if found.whole else []
+    if found.problems or lacking:
+        raise SettingsError("\n".join([*found.problems, *lacking]))
+    return found.settings
+
+
+def _found(env: Mapping[str, str] | None, env_file: Path | None, secrets_dir: Path | None) -> _Found:
+    filed, unreadable = read_env_file(env_file) if env_file else ({}, [])
+    problems = list(unreadable)
     given: dict[SettingPath, tuple[str, str]] = {}
     sources = (_files(secrets_dir), filed, os.environ if env is None else env)
     for source in sources:
         _collect(source, given, problems)
     problems += _misspelt({name.upper() for source in sources for name in source}, given)
     tree: dict[str, dict[str, object]] = {section: {} for section in Settings.model_fields}
+    refused: set[SettingPath] = set()
     for (section, leaf), (name, text) in given.items():
         try:
             tree[section][leaf] = _parsed((section, leaf), text)
         except ValueError:
+            refused.add((section, leaf))
             problems.append(f'{name} is not a list: write a,b or ["a","b"]')
-    names = {path: name for path, (name, _) in given.items()}
-    texts = {path: text for path, (_, text) in given.items()}
     try:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
-        raise SettingsError("\n".join([*problems, *_lines(error, names, texts)])) from None
-    if problems:
-        raise SettingsError("\n".join(problems))
-    return settings
+        names = {path: name for path, (name, _) in given.items()}
+        texts = {path: text for path, (_, text) in given.items()}
+        wrong = {_path(each["loc"]) for each in error.errors() if len(each["loc"]) > 1}
+        problems += _lines(error, names, texts) if wrong else ()
+        refused |= wrong
+        settings = _without(tree, refused)
+        problems += _sound(settings, refused)
+    return _Found(settings, problems, refused, not unreadable)
 
 
-def check_for_run(settings: Settings, http: bool) -> None:
-    """Whether the bot can run against Slack with these. SettingsError, one line for each thing missing."""
-    slack = settings.slack
-    missing = [_token_problem("SLACK_BOT_TOKEN", slack.bot_token, "xoxb-", "OAuth & Permissions")]
-    if http:
-        if slack.signing_secret is None:
-            missing.append(
-                "SLACK_SIGNING_SECRET is not set: copy it from your Slack app's Basic Information page"
-            )
-    else:
-        missing.append(
-            _token_problem(
-                "SLACK_APP_TOKEN", slack.app_token, "xapp-", "Basic Information > App-Level Tokens"
-            )
+def _without(tree: Mapping[str, Mapping[str, object]], refused: set[SettingPath]) -> Settings:
+    """The settings without those refused, and not checked for contradictions."""
+    parts: dict[str, Any] = {
+        section: model.model_validate(
+            {leaf: value for leaf, value in tree[section].items() if (section, leaf) not in refused}
         )
-    if settings.agent.url is None:
-        missing.append("A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card")
-    if lines := [line for line in missing if line]:
-        raise SettingsError("\n".join(lines))
+        for section, model in sections()
+    }
+    return Settings.model_construct(**parts)
+
+
+def _sound(settings: Settings, refused: set[SettingPath]) -> Iterator[str]:
+    """The contradictions in which no refused setting has a part: its default is nobody's wish."""
+    names = {env_name(path) for path in refused}
+    return (line for line in _contradictions(settings) if not names & set(line.split()))
+
+
+def _lacking(found: _Found, http: bool) -> Iterator[str]:
+    slack, agent = found.settings.slack, found.settings.agent
+    yield from _token_problem("SLACK_BOT_TOKEN", slack.bot_token, "xoxb-", "OAuth & Permissions")
+    if not http:
+        yield from _token_problem(
+            "SLACK_APP_TOKEN", slack.app_token, "xapp-", "Basic Information > App-Level Tokens"
+        )
+    elif slack.signing_secret is None:
+        yield "SLACK_SIGNING_SECRET is not set: copy it from your Slack app's Basic Information page"
+    if agent.url is None and ("agent", "url") not in found.refused:
+        yield "A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card"
 
 
 def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Settings:
@@ -251,12 +301,16 @@ def _lines(
         if len(problem["loc"]) < 2:
             yield problem["msg"].removeprefix("Value error, ")
             continue
-        path = (str(problem["loc"][0]), str(problem["loc"][1]))
+        path = _path(problem["loc"])
         if path not in told:
             told.add(path)
             value = values.get(path, problem["input"])
             words = expected(dict(sections())[path[0]].model_fields[path[1]], problem["msg"])
             yield f"{names.get(path, env_name(path))}{_shown(path, value)}: {words}"
+
+
+def _path(loc: tuple[int | str, ...]) -> SettingPath:
+    return str(loc[0]), str(loc[1])
 
 
 def _shown(path: SettingPath, value: object) -> str:
@@ -265,9 +319,8 @@ def _shown(path: SettingPath, value: object) -> str:
     return "" if is_secret or re.search(r"@|xox|xapp-", str(value)) else f" is {value!r}"
 
 
-def _token_problem(name: str, token: SecretStr | None, prefix: str, page: str) -> str:
+def _token_problem(name: str, token: SecretStr | None, prefix: str, page: str) -> Iterator[str]:
     if token is None:
-        return f"{name} is not set: copy it from your Slack app's page {page} ({prefix}...)"
-    if not token.get_secret_value().startswith(prefix):
-        return f"{name} is not such a token: it must begin with {prefix} (your Slack app's page {page})"
-    return ""
+        yield f"{name} is not set: copy it from your Slack app's page {page} ({prefix}...)"
+    elif not token.get_secret_value().startswith(prefix):
+        yield f"{name} is not such a token: it must begin with {prefix} (your Slack app's page {page})"

@@ -155,9 +155,21 @@ def test_a_run_with_a_wrong_setting_says_which(
 ) -> None:
     monkeypatch.setenv("SLACK_BOT_STREAM__FLUSH_INTERVALL", "1")
     assert main(["run"]) == 2
-    assert lines(capsys) == [
+    told = lines(capsys)
+    assert told[0] == (
         "slack-bot run: SLACK_BOT_STREAM__FLUSH_INTERVALL is not a setting;"
         " did you mean SLACK_BOT_STREAM__FLUSH_INTERVAL?"
+    )
+    assert [line.split()[2] for line in told[1:]] == ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "A2A_AGENT_URL"]
+
+
+def test_a_run_with_a_broken_env_file_names_its_line_and_nothing_that_may_stand_there(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / ".env").write_text("SLACK_BOT_TOKEN='xoxb-hunter2\n")
+    assert main(["run"]) == 2
+    assert lines(capsys) == [
+        "slack-bot run: .env, line 1 cannot be read: write NAME=value, and close every quote"
     ]
 
 

@@ -13,9 +13,9 @@ from slack_bot.settings import (
     AgentSettings,
     Settings,
     StreamSettings,
-    check_for_run,
     env_name,
     load,
+    load_for_run,
     secrets_of,
     sections,
     with_overrides,
@@ -241,15 +241,55 @@ def test_no_problem_shows_a_secret(name: str, value: str) -> None:
 # -- the run
 
 
+def read_for_run(env: dict[str, str], *, http: bool, env_file: Path | None = None) -> Settings:
+    return load_for_run(http, env, env_file, None)
+
+
 def test_what_a_run_needs() -> None:
-    check_for_run(read(READY), http=False)
-    check_for_run(read({**READY, "SLACK_SIGNING_SECRET": "s", "SLACK_APP_TOKEN": ""}), http=True)
+    assert read_for_run(READY, http=False) == read(READY)
+    read_for_run({**READY, "SLACK_SIGNING_SECRET": "s", "SLACK_APP_TOKEN": ""}, http=True)
 
 
-def missing(env: dict[str, str], *, http: bool) -> list[str]:
+def missing(env: dict[str, str], *, http: bool, env_file: Path | None = None) -> list[str]:
     with pytest.raises(SettingsError) as caught:
-        check_for_run(read(env), http=http)
+        read_for_run(env, http=http, env_file=env_file)
     return str(caught.value).splitlines()
+
+
+def test_what_is_wrong_and_what_is_missing_is_told_in_one_go() -> None:
+    env = {
+        "SLACK_BOT_AGENT__WIRE": "2",
+        "SLACK_BOT_AGENT__URLL": "x",
+        "SLACK_BOT_AGENT__EXTENSIONS": "[",
+        "SLACK_BOT_AGENT__HEADER_NAME": "X-Key",
+        "A2A_AGENT_URL": "agent",
+    }
+    assert [line.split(" ")[0] for line in missing(env, http=False)] == [
+        "SLACK_BOT_AGENT__URLL",
+        "SLACK_BOT_AGENT__EXTENSIONS",
+        "A2A_AGENT_URL",
+        "SLACK_BOT_AGENT__WIRE",
+        "SLACK_BOT_AGENT__HEADER_NAME",
+        "SLACK_BOT_TOKEN",
+        "SLACK_APP_TOKEN",
+    ]
+
+
+def test_a_contradiction_beside_a_broken_list_is_told_once() -> None:
+    env = {"SLACK_BOT_AGENT__EXTENSIONS": "[", "SLACK_BOT_AGENT__HEADER_NAME": "X-Key"}
+    assert [line.split(" ")[0] for line in problems(env)] == [*env]
+
+
+def test_a_contradiction_with_a_refused_setting_is_not_told() -> None:
+    """Its default, which would be in its place, is not what was wanted."""
+    env = {"SLACK_BOT_AGENT__TURN_TIMEOUT": "a minute", "SLACK_BOT_DESK__TURN_LIMIT": "300"}
+    assert [line.split(" ")[0] for line in problems(env)] == ["SLACK_BOT_AGENT__TURN_TIMEOUT"]
+
+
+def test_nothing_is_called_missing_that_may_stand_in_an_unreadable_line(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("SLACK_BOT_TOKEN='xoxb-hunter2\n")
+    (told,) = missing({}, http=False, env_file=tmp_path / ".env")
+    assert "line 1 cannot be read" in told
 
 
 def test_each_thing_missing_is_one_line_with_its_remedy() -> None:
