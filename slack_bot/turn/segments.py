@@ -28,6 +28,7 @@ from .layout import Laid, Limits, lay, lay_line, quality_at_end, weigh
 from .markdown import Rank, Standing
 
 _BLOCK_HEAD = re.compile(r"\s*(?:[`~#>+-]|\d|\*(?:\s|$))")
+_BEGINS_BLOCK = re.compile(r">|#{1,6}(?:\s|\Z)|[-+*](?:\s|\Z)|\d{1,9}[.)](?:\s|\Z)")
 _HEAD = 2_048  # characters of the waiting text that may decide about how a message begins
 
 
@@ -322,6 +323,8 @@ class Ledger:
         added = opener(last.standing, last_line(last.body), head)
         if weigh(added) > self._limits.decoration:
             added = ""
+        if not added and last.standing.line and _BEGINS_BLOCK.match(head):
+            return GUARDS[1]  # in the middle of a line it begins no quote and no list
         if last.closed_by or _is_clear(last.text, added, head):
             return added
         guards = tuple(reversed(GUARDS)) if _is_inline(head) else GUARDS

@@ -96,6 +96,9 @@ def judge(truth: Truth, scene: Scene) -> Verdict:
     return Verdict(kind, why, streams, cards, scene.outcome)
 
 
+_PLAN_BROKE = "Something went wrong"
+
+
 def is_answer(seen: SeenMessage) -> bool:
     """The message is part of the answer, not a note, a question or a file."""
     return seen.state != "posted" or kind_of(seen) == "answer"
@@ -108,7 +111,9 @@ def kind_of(seen: SeenMessage) -> str:
 
 
 def _judge_text(truth: Truth, scene: Scene, faults: _Faults) -> None:
-    texts = [seen.text for seen in scene.messages if is_answer(seen)]
+    answers = [seen for seen in scene.messages if is_answer(seen)]
+    # nobody may write any more: Slack's own word for a plan that it ended with a card open stays there
+    texts = [seen.text for seen in answers if not (truth.may_stay_open and seen.text == _PLAN_BROKE)]
     has_file = any(data == truth.text.encode() for data in scene.files)
     if scene.files and not has_file:
         faults.add("wrong", "the file is not the answer, byte for byte")
@@ -126,7 +131,7 @@ def _judge_around(truth: Truth, scene: Scene, faults: _Faults) -> None:
     if not truth.may_be_silent and not any(seen.read.strip() for seen in scene.messages):
         faults.add("lost", "nothing stands in the thread")
     for seen in scene.messages:
-        if seen.plan_failed:
+        if seen.plan_failed and not truth.may_stay_open:
             faults.add("wrong", "a plan reads as failed: it was stopped with an open card")
         if not seen.read.strip() and not seen.files:
             faults.add("wrong", "an empty message")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slack_bot.turn.decoration import joined
+from slack_bot.turn.decoration import joined, reads_as
 from slack_bot.turn.layout import Limits, weigh
 from slack_bot.turn.markdown import Open, open_at_end
 from slack_bot.turn.segments import Finish, Ledger, Overflow, Show, lay_out
@@ -412,3 +412,18 @@ def test_the_work_for_a_call_does_not_grow_with_the_answer() -> None:
         return work(lambda: ledger.next(0.0))
 
     assert one_more_call(2_000) <= 2 * one_more_call(50)
+
+
+@pytest.mark.parametrize(
+    "rest", ["> and more", "- 1 is left", "# of them", "1. is first", "* stars", "+1 for it"]
+)
+def test_what_looks_like_a_block_in_the_middle_of_a_line_is_none_in_the_next_message(rest: str) -> None:
+    ledger = told("Ping <!channel")
+    ledger.push(rest)
+    ledger.rotate()
+    ledger.next(1.0)
+    ledger.closed()
+    show = ledger.next(2.0)
+    assert isinstance(show, Show)
+    assert (show.text[0] == "\u2060") == (not rest.startswith("+1"))
+    assert reads_as(["Ping <!channel", show.text], f"Ping <!channel{rest}")
