@@ -65,7 +65,7 @@ class OutFile:
                 pass
         except OSError as error:
             reason = error.strerror or "cannot be written"
-            raise UnreadableInput(f"{path}: {reason}; give another file with -o") from error
+            raise UnreadableInput(f"{path}: {reason}; give another file") from error
 
     def __enter__(self) -> Self:
         return self

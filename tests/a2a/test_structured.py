@@ -94,3 +94,13 @@ def test_no_text_breaks_it_and_how_it_is_cut_changes_nothing(tail: str, data: st
     text = data.draw(st.sampled_from(["", '{"content": "', '{"is_task_complete": ', '{"'])) + tail
     cut = data.draw(st.integers(0, len(text)))
     assert "".join(shown(text)[0]) == "".join(shown(text[:cut], text[cut:])[0])
+
+
+def test_an_envelope_that_is_known_to_be_one_may_begin_with_any_key() -> None:
+    raw = '{"metadata": {"content": "not this"}, "note": 1, "content": "this"}'
+    unknown, known = ContentGate(), ContentGate(known=True)
+    assert "".join(map(unknown.feed, raw)) + unknown.end() == raw
+    assert "".join(map(known.feed, raw)) + known.end() == "this"
+    assert known.data is not None
+    nothing = ContentGate(known=True)
+    assert nothing.feed("not json at all") + nothing.end() == ""

@@ -33,7 +33,7 @@ from slack_bot.playground.workspace import (
     SeenMessage,
     Workspace,
 )
-from slack_bot.settings import load
+from slack_bot.settings import load, with_overrides
 from slack_bot.store.memory import MemoryStore
 from slack_bot.tools import virtual
 from slack_bot.tools.recording import read_recording
@@ -48,6 +48,7 @@ from .verdict import Scene, Truth, Verdict, judge
 CHANNEL, USER = "C1", "U1"
 CAPTURES = Path(__file__).parents[3] / "shared" / "captures" / "a2a"
 
+_MESSAGES, _FEW = 20, 2  # messages an answer may take before the rest goes into a file
 _LONGEST = 3 * 3600.0  # virtual seconds after which a turn counts as hung
 _KINDS = {
     "storm": 58,
@@ -64,7 +65,11 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What happens in a turn. `at` is when a person or Slack steps in, in seconds from the question."""
+    """What happens in a turn.
+
+    `at` is when a person or Slack steps in, in seconds from the question. `messages`: after so many the whole
+    answer is given as a file.
+    """
 
     number: int
     kind: str
@@ -75,6 +80,7 @@ class Plan:
     at: float = 0.0
     cut_after: int | None = None
     with_replies: bool = False
+    messages: int = _MESSAGES
 
 
 @dataclass(slots=True)
@@ -114,6 +120,7 @@ def plan(seed: int, number: int) -> Plan:
         hostile.scripts(Random(f"{seed}:{number}:faults"), 0.0 if kind == "calm" else 0.1),
         at=random.uniform(0.0, _length(source) * 1.1),
         with_replies=random.random() < 0.5,
+        messages=_FEW if Random(f"{seed}:{number}:messages").random() < 0.1 else _MESSAGES,
     )
     return _of_kind(planned, random)
 
@@ -230,6 +237,7 @@ class _Ordeal:
             env_file=None,
             secrets_dir=None,
         )
+        settings = with_overrides(settings, {"max_segments": planned.messages})
         timeout = settings.slack.slack_timeout
         session = SlackSession(self._workspace, self._clock, timeout=timeout, latency=0.05)
         self._report.made = self._workspace.calls

@@ -34,7 +34,7 @@ def test_the_text_is_what_the_case_says() -> None:
 
 
 def test_text_is_looked_for_everywhere_and_kept_out_of_the_answer() -> None:
-    block = {"type": "actions", "elements": [{"text": {"text": "Try again"}}]}
+    block = {"type": "actions", "number": 1, "elements": [{"text": {"text": "Try again"}}]}
     with_block = replace(SEEN, thread=(*SEEN.thread, Shown("9.0", "", "posted", blocks=(block,))))
     assert verdict("text_has", with_block, texts=("Try again", "first line", "Search")).ok
     assert (

@@ -6,7 +6,7 @@ from slack_bot.observe.facts import AgentEvent, Fact
 from slack_bot.tools.measures import Attentive, ink, lag, measure
 from slack_bot.turn.events import AnswerReplaced
 from tests.tools.measured import FIRST, SECOND, TEXT, artifact, facts, measured, thread
-from tests.tools.turns import START, closed, decided, opened
+from tests.tools.turns import START, called, closed, decided, opened
 
 
 def test_what_is_measured() -> None:
@@ -56,7 +56,8 @@ def test_a_task_as_it_stands_tells_the_result_too_and_nonsense_is_passed_over() 
     seen = measured(
         with_artifacts(
             AgentEvent(START + 1, "q", "task", task),
-            AgentEvent(START + 2, "q", "?", {"kind": "task", "id": 3}),
+            AgentEvent(START + 2, "q", "?", {"error": {"code": -1, "message": "no"}}),
+            AgentEvent(START + 3, "q", "?", {"kind": "status-update", "status": {"state": "working"}}),
         )
     )
     assert seen.final == "whole"
@@ -103,6 +104,9 @@ def test_how_it_was_delivered() -> None:
     witness = Attentive()
     witness.take(opened())
     assert measure(witness, [], START).delivery == "empty"
+    at_the_end = called(3.0, "chat.stopStream", TEXT)
+    assert measured([opened(), at_the_end]).delivery == "stopStream only"
+    assert measured([*facts(), at_the_end]).delivery == "split"
 
 
 def test_the_lag_is_the_longest_wait_for_what_was_written() -> None:

@@ -33,7 +33,7 @@ def test_each_write_is_there_at_once_and_replaces_what_was(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["", "missing/f"])
 def test_what_cannot_be_written_is_found_out_first(name: str, tmp_path: Path) -> None:
-    with pytest.raises(UnreadableInput, match="give another file with -o"):
+    with pytest.raises(UnreadableInput, match="give another file"):
         OutFile(str(tmp_path / name))
 
 
