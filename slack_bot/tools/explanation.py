@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 from itertools import accumulate, groupby
 
 from .account import Account, CardNews, Cause, Handed, Showing, Unshown
+from .plain import words_in
 from .result import Shown
 
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
@@ -145,7 +146,7 @@ def _who(name: str, causes: Sequence[Cause]) -> str:
 
 
 def _note(account: Account, message: Shown) -> Iterator[str]:
-    yield f"{_MARGIN}{_quoted(message.text)}"
+    yield f"{_MARGIN}{_quoted(message.text or words_in(message.blocks))}"
     if account.closing is not None:
         close, cause = account.closing
         yield f"{_MARGIN}{_who(cause.name, [cause])}: the turn ended as {close.outcome} ({close.reason})"

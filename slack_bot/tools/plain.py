@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .jsonfile import Json
@@ -37,6 +38,11 @@ def _task(task: Json) -> list[str]:
     head = f"  {_MARKS.get(str(task.get('status')), '[?]')} {task.get('title', '')} - {task.get('status')}"
     more = [str(task.get(name) or "").strip() for name in ("details", "output")]
     return [head, *(f"      {line}" for text in more if text for line in text.split("\n"))]
+
+
+def words_in(blocks: Iterable[Json]) -> str:
+    """What can be read in blocks, on one line."""
+    return " ".join(text for block in blocks for text in _block(block))
 
 
 def _block(block: Json) -> list[str]:

@@ -100,12 +100,15 @@ def broken_promise(tape: Tape, around: Scenario) -> Difference | None:
     for check in map(CHECKS.__getitem__, PROMISES):
         verdict = check.judge(seen, {})
         if verdict.ok is False:
-            return Difference(f"{check.name} fails ({verdict.detail})", partial(_breaks, check, around))
+            shows = partial(_breaks, check, around, seen.outcomes)
+            return Difference(f"{check.name} fails ({verdict.detail})", shows)
     return None
 
 
-def _breaks(check: Check, around: Scenario, tape: Tape) -> bool:
-    return check.judge(_measured(tape, around), {}).ok is False
+def _breaks(check: Check, around: Scenario, outcomes: tuple[str, ...], tape: Tape) -> bool:
+    """As before, and the turns end as before: else it is likely that something else went wrong."""
+    seen = _measured(tape, around)
+    return seen.outcomes == outcomes and check.judge(seen, {}).ok is False
 
 
 def changed_line(tape: Tape, around: Scenario, before: str | None, name: str) -> Difference | None:

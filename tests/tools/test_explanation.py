@@ -145,3 +145,8 @@ def test_each_message_tells_its_own_parts_only() -> None:
     _, first, second, *_ = told(seen, answer("one "), answer("two")).split("\n\n")
     assert ('"one"' in first, '"two"' in first) == (True, False)
     assert ('"one"' in second, '"two"' in second) == (False, True)
+
+
+def test_of_a_post_that_is_all_blocks_the_words_are_told() -> None:
+    block = {"type": "section", "text": {"type": "mrkdwn", "text": "Which one?"}}
+    assert '"Which one?"' in told(usual(), Shown("1.2", "", "posted", blocks=(block,)))

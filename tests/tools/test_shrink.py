@@ -106,6 +106,7 @@ def test_a_broken_promise_is_found_without_any_kept_thread(monkeypatch: pytest.M
     assert len(small.moments) < 5
     assert "stutters" in words_of(small)
     assert found.shows(small)
+    assert replay(small)["outcome"] == replay(tape)["outcome"], "the smaller tape ends as the whole one did"
     assert "replays" in out.getvalue()
 
 
