@@ -106,8 +106,8 @@ class Edits:
 
     async def delete(self, message: Message) -> bool:
         """Take the message away. False: it stands."""
-        args = {"channel": self._place.channel, "ts": message.ts}
-        result = await repeated(self._line, "chat.delete", args, done=Fault.GONE)
+        address = {"channel": self._place.channel, "ts": message.ts}
+        result = await self._stopped("chat.delete", address, address, done=Fault.GONE)
         return isinstance(result, Done) or result.fault is Fault.GONE
 
     async def _edit(
@@ -116,10 +116,16 @@ class Edits:
         address = {"channel": self._place.channel, "ts": message.ts}
         signed = {"metadata": blocks.metadata(self._place.turn, "answer")}
         args = {**address, **signed, **blocks.body(text, self._above(cards, title), under)}
-        result = await repeated(self._line, "chat.update", args)
+        return await self._stopped("chat.update", args, address)
+
+    async def _stopped(
+        self, method: str, args: Args, address: Args, *, done: Fault | None = None
+    ) -> Done | Failed:
+        """Call `method`, and once more behind a stop where Slack says that the message is still a stream."""
+        result = await repeated(self._line, method, args, done=done)
         if isinstance(result, Failed) and result.fault is Fault.STILL_OPEN:
             await repeated(self._line, "chat.stopStream", address)
-            result = await repeated(self._line, "chat.update", args)
+            result = await repeated(self._line, method, args, done=done)
         return result
 
     def _above(self, cards: Sequence[Card], title: str) -> list[Args]:
