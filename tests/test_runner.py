@@ -224,3 +224,14 @@ def test_what_the_agent_was_given_as_its_key_is_shown_nowhere(said: tuple[dict[s
             assert "removed]" in str(bot.workspace.calls) or "[secre" in str(bot.workspace.calls)
 
     story()
+
+
+@on_virtual_time
+async def test_a_tool_without_a_name_to_be_seen_pings_nobody_by_its_id() -> None:
+    tool = artifact("tool_notification_start", "x", tool_name=" ", tool_call_id="<!channel> call-1")
+    async with whole_bot(
+        tape((0.1, task()), (1.0, tool), (3.0, chunk("Done.")), (4.0, status("completed")))
+    ) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert [card.title for seen in bot.thread(root) for card in seen.tasks] == ["&lt;!channel> call-1"]
