@@ -51,11 +51,11 @@ _FLAGS = ("is_narration", "is_final_answer")
 _TOOLS = re.compile("tool_notification")
 
 
-def scrubbed(tape: Tape) -> Tape:
-    """`tape` with its content replaced."""
+def scrubbed(tape: Tape) -> tuple[Json, Iterator[Moment]]:
+    """`tape` with its content replaced: its head, and its moments one by one."""
     is_json = any(text.lstrip().startswith("{") for moment in tape.moments for text in _texts(moment.event))
     scrub = _Scrub(Words((*KEPT, *JSON_KEPT) if is_json else KEPT))
-    return Tape(scrub.head(tape.head), tuple(map(scrub.moment, tape.moments)))
+    return scrub.head(tape.head), map(scrub.moment, tape.moments)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -62,8 +62,14 @@ def read_tape(data: str | bytes, name: str, key: str | None = None) -> Tape | Re
 
 def write_tape(tape: Tape) -> str:
     """`tape` as JSON Lines: the head, then one moment a line. `read_tape` gives the same tape back."""
-    head = {"format": FORMAT, "version": VERSION, **tape.head}
-    return "".join(map(as_line, (head, *(row_of(moment) for moment in tape.moments))))
+    return "".join(tape_lines(tape.head, tape.moments))
+
+
+def tape_lines(head: Json, moments: Iterable[Moment]) -> Iterator[str]:
+    """The lines of a tape, one by one: a long one need not be held to be written."""
+    yield as_line({"format": FORMAT, "version": VERSION, **head})
+    for moment in moments:
+        yield as_line(row_of(moment))
 
 
 def as_line(row: Json) -> str:

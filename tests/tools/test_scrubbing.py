@@ -8,14 +8,19 @@ from typing import Any
 
 import pytest
 
+from slack_bot.tools import scrubbing
 from slack_bot.tools.moments import Moment
 from slack_bot.tools.opening import open_capture, taped
 from slack_bot.tools.replay import replay
-from slack_bot.tools.scrubbing import scrubbed
 from slack_bot.tools.tape import Tape
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "a2a"
 ANSWER = "# Hello Maya\n\nSee https://wiki.acme.example/x and call 0171 555 1234.\n"
+
+
+def scrubbed(tape: Tape) -> Tape:
+    head, moments = scrubbing.scrubbed(tape)
+    return Tape(head, tuple(moments))
 
 
 def update(
