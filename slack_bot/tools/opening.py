@@ -41,8 +41,11 @@ def taped(capture: Tape | Recording) -> Tape:
     if isinstance(capture, Tape):
         return capture
     end = Moment(capture.ended, end="cut" if capture.cut else "closed")
-    if "event-stream" not in capture.headers.get("content-type", ""):
-        return Tape({}, (moment_of_body(capture.ended, capture.status, capture.body), end))
+    kind, pause = capture.headers.get("content-type", ""), capture.headers.get("retry-after", "")
+    if "event-stream" not in kind or not 200 <= capture.status < 300:
+        seconds = int(pause) if pause.isascii() and pause.isdigit() else None
+        said = moment_of_body(capture.ended, capture.status, capture.body, kind, seconds)
+        return Tape({}, (said, end))
     splitter, moments = Splitter(_NO_LIMIT), list[Moment]()
     times = accumulate((t for t, _ in capture.chunks), max)
     for t, (_, data) in zip(times, capture.chunks, strict=True):

@@ -26,6 +26,7 @@ _PROTOCOL = frozenset(
         "state",
         "status",
         "agentType",
+        "content_type",
         "mimeType",
         "mediaType",
         "media_type",

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 from .framing import Piece
 from .jsonfile import Json
 from .masking import Masks
-from .moments import RESULT_KEYS, Moment
+from .moments import HTTP_STATUS, RESULT_KEYS, Moment, http_status_of
 from .seams import Seams
 from .tape import FORMAT, VERSION, as_line, row_of
 
@@ -58,12 +58,24 @@ def moments_of(t: float, piece: Piece) -> list[Moment]:
     return found
 
 
-def moment_of_body(t: float, status: int, body: bytes) -> Moment:
-    """What an answer in one piece says."""
+def moment_of_body(
+    t: float, status: int, body: bytes, content_type: str = "application/json", pause: int | None = None
+) -> Moment:
+    """What an answer in one piece says. `pause` is its Retry-After, in seconds.
+
+    What is no success, or not A2A's JSON, is an error that says what HTTP said (`HTTP_STATUS`): replayed, it
+    is served as it came.
+    """
     judged = _judged(t, _text(body), body)
-    if judged.raw is None and (200 <= status < 300 or judged.error is not None):
+    is_success = 200 <= status < 300
+    if is_success and judged.raw is None and "json" in content_type.lower():
         return judged
-    return Moment(t, comment=f"HTTP {status}: {' '.join(_text(body).split())[:_QUOTED]}".rstrip(": "))
+    error: Json = {"message": _text(body)[:_QUOTED], **(judged.error or {}), HTTP_STATUS: status}
+    if is_success:
+        error["content_type"] = content_type
+    if pause is not None:
+        error["retry_after"] = pause
+    return Moment(t, error=error)
 
 
 def _judged(t: float, data: str, raw: bytes) -> Moment:
@@ -83,6 +95,11 @@ def _unwrapped(value: Json) -> Moment | None:
     if isinstance(result, dict):
         return Moment(0.0, event=result)
     return Moment(0.0, error=error) if isinstance(error, dict) else None
+
+
+def _reason(error: Json) -> str:
+    status = http_status_of(error)
+    return str(error.get("message", "")) if status is None or "code" in error else f"HTTP {status}"
 
 
 def _text(data: bytes) -> str:
@@ -110,7 +127,7 @@ class TapeLines:
             return
         again = self._asked is not None and self._asked.id == asked.id
         if again:
-            said = (each.error.get("message", "") for each in self._held if each.error is not None)
+            said = (_reason(each.error) for each in self._held if each.error is not None)
             self._held = [
                 Moment(t, comment=f"refused ({why}); asked again as {asked.method}") for why in said
             ]
@@ -193,7 +210,10 @@ class RawLines:
         if self._listens:
             kind = headers.get("content-type", "")
             self._held = None if kind.startswith("text/event-stream") else []
-            line = f"# <<< HTTP/1.1 {status}\n# <<< content-type: {kind}\n# ===== raw body below =====\n"
+            pause = headers.get("retry-after")
+            line = f"# <<< HTTP/1.1 {status}\n# <<< content-type: {kind}\n"
+            line += f"# <<< retry-after: {pause}\n" if pause else ""
+            line += "# ===== raw body below =====\n"
             self._put(self._request + line.encode("utf-8", "replace"))
 
     def heard(self, t: float, data: bytes, moment: Moment | None) -> None:

@@ -19,6 +19,7 @@ import pytest
 from slack_bot.clock import loop_clock
 from slack_bot.errors import BotError, UnreadableInput
 from slack_bot.settings import Settings, load
+from slack_bot.tools import virtual
 from slack_bot.tools.capture import Wanted, capture, main
 from slack_bot.tools.opening import open_capture, taped
 from slack_bot.tools.outfile import OutFile
@@ -26,7 +27,7 @@ from slack_bot.tools.progress import Progress
 from slack_bot.tools.replay import perform, replay
 from slack_bot.tools.scenario import Scenario
 from slack_bot.tools.tape import Recording, Tape, turns_of
-from tests.a2a.served import SSE, Body, Server, json_reply, reply, sse_reply
+from tests.a2a.served import JSON, SSE, Body, Server, json_reply, reply, sse_reply
 from tests.live_agent import LONG, live_agent
 from tests.live_agent import UNICODE as SENT
 
@@ -233,6 +234,62 @@ async def test_how_the_answer_is_read_goes_with_the_tape(tmp_path: Path) -> None
     firsts = [(await asyncio.to_thread(replay, tape))["first_answer_event"] for tape in (plain, told)]
     assert firsts[1] < 0.3 < firsts[0]
     assert taped(told).head["settings"] == {"convention": "caipe-0.2"}
+
+
+REFUSALS: dict[str, tuple[int, dict[str, str], bytes]] = {
+    "login": (401, JSON, b'{"error": "login first"}'),
+    "not for you": (403, {}, b"no"),
+    "a lost page": (404, {"content-type": "text/html"}, b"<html>Not here.</html>"),
+    "no method": (405, JSON, b'{"detail": "Method Not Allowed"}'),
+    "too many, soon": (429, {"retry-after": "2"}, b""),
+    "too many, late": (429, {"retry-after": "7200"}, b""),
+    "too many": (429, {}, b""),
+    "down": (503, {"retry-after": "3"}, b"<h1>down</h1>"),
+    "broken": (500, {"content-type": "text/plain"}, b"Internal Server Error"),
+    "a gateway": (502, {"content-type": "text/html"}, b"<html>Bad Gateway</html>"),
+    "elsewhere": (302, {"location": "http://other.example/"}, b""),
+    "an error with a status": (400, JSON, b'{"error": {"code": -32602, "message": "Invalid parameters"}}'),
+    "an error of the login": (401, JSON, b'{"error": {"code": -32603, "message": "No."}}'),
+    "an error without a number": (500, JSON, b'{"error": {"message": "No."}}'),
+    "an error": (200, JSON, b'{"error": {"code": -32603, "message": "Internal error"}}'),
+    "a web page": (200, {"content-type": "text/html"}, b"<html>Log in.</html>"),
+    "an event of no kind": (200, {"content-type": "text/plain"}, json.dumps({"result": DONE}).encode()),
+    "other JSON": (200, JSON, b'{"hello": 1}'),
+    "no JSON": (200, JSON, b"{"),
+    "nothing": (200, {}, b""),
+    "a stream with a status": (500, SSE, b"data: {}\n\n"),
+}
+
+
+@pytest.mark.parametrize("streaming,raw", [(True, False), (False, False), (True, True)])
+@pytest.mark.parametrize("name", REFUSALS)
+async def test_what_stood_in_place_of_an_answer_replays_to_what_the_reader_saw(
+    name: str, streaming: bool, raw: bool, tmp_path: Path
+) -> None:
+    status, headers, body = REFUSALS[name]
+    card = {**CARD, "capabilities": {"streaming": streaming}}
+
+    def server() -> Server:
+        refused = lambda: reply(body, status=status, headers=headers)  # noqa: E731
+        return Server(lambda request: json_reply(card) if request.method == "GET" else refused())
+
+    wanted = Wanted(("q",), raw=raw)
+    code, tape, _ = await captured(tmp_path / "tape", "http://agent.example/", wanted, server())
+    assert code == 1
+    live = await asyncio.to_thread(
+        lambda: virtual.run(
+            perform(Scenario(text="q"), "http://agent.example/", virtual.virtual_clock(), server())
+        )
+    )
+    for each in (tape, taped(tape)):
+        again = await asyncio.to_thread(replay, each)
+        assert (again["outcome"], again["reason"]) == (live["outcome"], live["reason"])
+        assert [shown(message) for message in again["thread"]] == [shown(each) for each in live["thread"]]
+    assert "Try again" in json.dumps(live["thread"])
+
+
+def shown(message: dict[str, Any]) -> tuple[object, ...]:
+    return message["text"], message["state"], json.dumps(message["blocks"]), message["tasks"]
 
 
 async def test_nobody_there_leaves_no_file(tmp_path: Path) -> None:

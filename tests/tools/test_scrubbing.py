@@ -74,6 +74,18 @@ def tape() -> Tape:
     return Tape({**head, "captured_at": "2026"}, moments)
 
 
+def test_what_http_said_in_place_of_an_answer_stays_what_it_was() -> None:
+    error = {
+        "http_status": 200,
+        "content_type": "text/html; charset=utf-8",
+        "message": "<p>Maya, log in.</p>",
+    }
+    (found,) = scrubbed(Tape({}, (Moment(0.0, error={**error, "retry_after": 5}),))).moments
+    assert found.error is not None
+    assert {**found.error, "message": ""} == {**error, "message": "", "retry_after": 5}
+    assert "Maya" not in found.error["message"] and found.error["message"].startswith("<")
+
+
 def test_it_plays_the_same_and_says_nothing() -> None:
     before, after = tape(), scrubbed(tape())
     written = repr(after)
