@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, overload
 
 from ..tools.lines import Lines
 from ..tools.moments import HTTP_STATUS, http_status_of
-from ..tools.tape import Moment, Recording, Tape
+from ..tools.tape import Moment, Recording, Tape, interrupted_at
 from .snapshot import Json, Wire, is_over, last_message, task_of, wire_of, with_state
 
 RequestId: TypeAlias = str | int | None
@@ -25,6 +25,7 @@ RequestId: TypeAlias = str | int | None
 INTERNAL_ERROR = -32603
 _SAID_BY_HTTP = {"content-type": "content_type", "retry-after": "retry_after"}
 _BOM = b"\xef\xbb\xbf"
+_NEVER = 365 * 86_400.0
 _SLACK = 1e-6  # seconds by which an event counts as played too early: times are sums of floats
 
 
@@ -142,7 +143,7 @@ class Playback:
         for moment in tape.moments:
             t = moment.t
             if moment.end is not None:
-                yield Beat(t, end=moment.end)
+                yield Beat(t + self._silence, end=moment.end)
                 return
             if moment.comment is not None and self.is_json:
                 continue
@@ -152,6 +153,15 @@ class Playback:
                 yield from broken
                 return
         yield Beat(t, end="closed")
+
+    @property
+    def _silence(self) -> float:
+        """Seconds to say nothing before the end: whoever did not wait for it does not know how it came."""
+        if interrupted_at(self._source) is None:
+            return 0.0
+        # behind an end on purpose the task was followed from the side, and that is what was not waited for
+        ends = isinstance(self._source, Recording) or any(each.end for each in self._source.moments[-2:-1])
+        return _NEVER if ends else 0.0
 
     def _beat(self, moment: Moment, request_id: RequestId) -> Beat:
         if moment.comment is not None:
@@ -172,7 +182,8 @@ class Playback:
                 yield Beat(t, piece)
                 sent += len(piece)
         broken = None if count is None else self._broken(count, t, request_id)
-        yield from broken or [Beat(max(t, recording.ended), end="cut" if recording.cut else "closed")]
+        ended = max(t, recording.ended) + self._silence
+        yield from broken or [Beat(ended, end="cut" if recording.cut else "closed")]
 
     def _limit(self, body: bytes) -> tuple[int | None, int]:
         """After how many events a scenario breaks the stream, if it does, and how many bytes come before."""

@@ -40,6 +40,8 @@ class Moment:
     question: str | None = None
 
 
+INTERRUPTED = "the capture was interrupted here"
+"""The comment with which a tape ends where whoever made it did not wait for the end."""
 HTTP_STATUS = "http_status"
 """Key of an `error` that an HTTP answer was, in place of a stream or of one in JSON-RPC.
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..a2a.conventions import BY_NAME
 from .jsonfile import Json
-from .moments import Moment
+from .moments import INTERRUPTED, Moment
 from .scrambling import JSON_KEPT, KEPT, Scrambler, Words
 from .tape import Tape
 
@@ -91,7 +91,8 @@ class _Scrub:
         if moment.error is not None:
             return replace(moment, error=self._object(moment.error))
         if moment.comment is not None:
-            return replace(moment, comment=self._said(moment.comment))
+            is_ours = moment.comment == INTERRUPTED
+            return moment if is_ours else replace(moment, comment=self._said(moment.comment))
         if moment.raw is not None:
             return replace(moment, raw=self._raw(moment.raw))
         if moment.question is not None:

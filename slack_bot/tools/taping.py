@@ -13,7 +13,8 @@ from typing import Any, Literal, Protocol
 from .framing import Piece
 from .jsonfile import Json
 from .masking import Masks
-from .moments import HTTP_STATUS, RESULT_KEYS, Moment, http_status_of
+from .moments import HTTP_STATUS, INTERRUPTED, RESULT_KEYS, Moment, http_status_of
+from .recording import BY_HAND
 from .seams import Seams
 from .tape import FORMAT, VERSION, as_line, row_of
 
@@ -171,6 +172,15 @@ class TapeLines:
         for row in self._seams.end():
             self._write(as_line(row))
 
+    def interrupted(self, t: float) -> None:
+        """Whoever asked does not wait any longer. Where nothing came yet, there is nothing to write."""
+        self.flush()
+        if self.began:
+            if self._is_open:
+                self.ended(t, "cut")
+            self._put(Moment(t, comment=INTERRUPTED))
+            self.flush()
+
     def _look(self, moment: Moment) -> None:
         """The task from the side: worth a line where it has changed."""
         if moment.event is None or moment.event != self._task:
@@ -229,6 +239,12 @@ class RawLines:
             times = f"# chunk timing (seconds:bytes): {' '.join(self._times)}\n"
             how = f"# closed at {t:.3f}s err={'cut' if end == 'cut' else None}\n"
             self._put(f"\n# ===== end of raw body =====\n{times}{how}".encode())
+
+    def interrupted(self, t: float) -> None:
+        """Whoever asked does not wait any longer: so the answer ended, and no other attempt follows."""
+        if self._is_over:
+            self._put(f"# closed at {t:.3f}s err={BY_HAND}\n".encode())
+        self.flush()
 
     def flush(self) -> None:
         """No other attempt follows."""

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from slack_bot.tools import scrubbing
-from slack_bot.tools.moments import Moment
+from slack_bot.tools.moments import INTERRUPTED, Moment
 from slack_bot.tools.opening import open_capture, taped
 from slack_bot.tools.replay import replay
-from slack_bot.tools.tape import Tape
+from slack_bot.tools.tape import Tape, interrupted_at
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "a2a"
 ANSWER = "# Hello Maya\n\nSee https://wiki.acme.example/x and call 0171 555 1234.\n"
@@ -74,11 +74,16 @@ def tape() -> Tape:
     return Tape({**head, "captured_at": "2026"}, moments)
 
 
+def test_where_a_capture_was_interrupted_stays_told() -> None:
+    moments = (Moment(0.0, event={"kind": "task"}), Moment(1.0, end="cut"), Moment(1.0, comment=INTERRUPTED))
+    assert interrupted_at(scrubbed(Tape({}, moments))) == 1.0
+
+
 def test_what_http_said_in_place_of_an_answer_stays_what_it_was() -> None:
     error = {
         "http_status": 200,
         "content_type": "text/html; charset=utf-8",
-        "message": "<p>Maya, log in.</p>",
+        "message": "<p>Maya, go in",
     }
     (found,) = scrubbed(Tape({}, (Moment(0.0, error={**error, "retry_after": 5}),))).moments
     assert found.error is not None
