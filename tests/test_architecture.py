@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -197,6 +199,24 @@ def test_each_library_stays_where_it_belongs(path: Path) -> None:
         top = name.split(".")[0]
         if top in OWNED:
             assert room(path) in OWNED[top], f"{where(path)} imports {name}"
+
+
+def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() -> None:
+    """What comes only with something else may go with it, too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = {"run": project["dependencies"], "play": project["optional-dependencies"]["play"]}
+    named = {lock: {re.split(r"[\[<>=]", each)[0] for each in rows} for lock, rows in wanted.items()}
+    for lock, names in named.items():
+        locked = set(re.findall(r"(?m)^([a-z0-9-]+)==", (ROOT / "deploy" / f"{lock}.txt").read_text("utf-8")))
+        assert names <= locked
+    distributions = packages_distributions()
+    for path in MODULES:
+        known = named["run"] | (named["play"] if room(path) == "playground" else set())
+        for name, _ in imports(parsed(path), path):
+            top = name.split(".")[0]
+            if top not in {"slack_bot", *sys.stdlib_module_names}:
+                names = {re.sub("[_.]", "-", each).lower() for each in distributions[top]}
+                assert names & known, f"{where(path)} imports {name}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=where)
