@@ -84,7 +84,7 @@ class EventParser:
         self._history = ""
         self._form: Form | None = None
         self._ids = Ids()
-        self._has_task = False
+        self._has_task = self._replied = False
         self._state = TaskState.UNKNOWN
         self._tools = ToolCalls()
         self._final_told = ""
@@ -104,6 +104,12 @@ class EventParser:
     def has_final(self) -> bool:
         """The agent named its result: the final one, or the partial one with which it gives up."""
         return bool(self._final_told or self._best.get(Kind.PARTIAL))
+
+    @property
+    def has_replied(self) -> bool:
+        """A message came, and nothing of any task."""
+        of_a_task = self._has_task or self._answer.has_artifacts or self._state is not TaskState.UNKNOWN
+        return self._replied and not of_a_task
 
     @property
     def answers_in_status(self) -> bool:
@@ -370,6 +376,7 @@ class EventParser:
         if message.role != "agent":
             return [nothing("the human's own message")]
         said = spoken(message.parts, message.metadata)
+        self._replied = True
         instead = not (self._has_task or self._convention.replies_are_fallback or self._answer.has_artifacts)
         live = instead or self._answer.believes(MESSAGE)
         why = "a message in place of a task"

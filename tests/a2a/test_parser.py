@@ -319,6 +319,25 @@ def test_a_message_in_place_of_a_task_is_the_answer_live() -> None:
     assert answer_of(events) == "Hello there"
 
 
+@pytest.mark.parametrize(
+    ("frames", "replied"),
+    [
+        ((Reply(Message("m", parts=text("Hi"), task_id="t")),), True),
+        ((Reply(Message("u", role="user", parts=text("me"))),), False),
+        ((Snapshot("t"), Reply(Message("m", parts=text("Hi")))), False),
+        ((Reply(Message("m", parts=text("Hi"))), chunk("text", "a")), False),
+        ((status(TaskState.WORKING), Reply(Message("m", parts=text("Hi")))), False),
+    ],
+)
+def test_a_message_is_in_place_of_a_task_where_nothing_of_one_came(
+    frames: tuple[Frame, ...], replied: bool
+) -> None:
+    parser = EventParser()
+    for frame in frames:
+        parser.feed(frame)
+    assert parser.has_replied is replied
+
+
 def test_a_message_beside_a_task_waits_for_the_end_unless_told_otherwise() -> None:
     frames = (Snapshot("t"), Reply(Message("m", parts=text("Hi"))))
     assert kinds(parse(*frames)) == ["TaskKnown", "Narrated", "FinalAnswer"]
