@@ -42,7 +42,7 @@ from .habits import ANSWER_FROM, MARKER, SOURCES, lesson
 from .ids import Ids
 from .questions import question_in
 from .reading import form_in, form_of, plan_steps, truth
-from .said import Spoken, spoken, unboxed
+from .said import Spoken, spoken, stored, unboxed
 from .toolcalls import ToolCalls
 from .toolparts import is_thought
 
@@ -253,7 +253,7 @@ class EventParser:
         events = self._aside(said)
         if said.is_block and append:
             self._answer.new_paragraph()
-        key = self._answer.key_of(artifact.artifact_id, artifact.name, said.text, append=append)
+        key, append = self._answer.place(artifact.artifact_id, artifact.name, said.text, append=append)
         if truth(metadata, "is_final_answer") and not sub_agent:
             why = f"is_final_answer on {kind}"
             events += self._answer.artifact(key, said.text, why, append=append, marked=True)
@@ -355,14 +355,14 @@ class EventParser:
             spoken(each.parts, each.metadata).text for each in reversed(task.history) if each.role == "agent"
         )
         self._history = self._answer.plain(next((text for text in said if text.strip()), self._history))
-        answers: list[tuple[str, str]] = []
+        answers: list[tuple[str, str, str]] = []
         events: list[Event] = []
         for artifact in task.artifacts:
             kind = self._convention.kind(artifact.name)
             marked = truth(artifact.metadata, "is_final_answer")
             if kind is Kind.ANSWER or (kind is Kind.STREAM and marked):
-                if text := spoken(artifact.parts, artifact.metadata).text:
-                    answers.append((artifact.artifact_id or artifact.name, text))
+                if text := stored(artifact):
+                    answers.append((artifact.artifact_id, artifact.name, text))
             elif kind in (Kind.STREAM, Kind.THOUGHT) and not self._convention.is_sub_agent(artifact.metadata):
                 self._answer.keep("" if self._leaked else unboxed(artifact), append=False)
             elif kind in (Kind.FINAL, Kind.PARTIAL, Kind.COMPLETE):

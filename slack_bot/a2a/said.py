@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from .frames import Artifact, Metadata, Part
 from .gates import passed
+from .growth import whole_of
 from .readable import as_markdown, beside
 from .reading import words
 from .toolparts import ToolPart, is_thought, tool_part
@@ -60,6 +61,14 @@ def _joined(parts: list[Part]) -> tuple[str, bool]:
             text = f"{text.rstrip()}\n\n{block}" if text.strip() else block
             is_block = True
     return text, bool(parts) and parts[0].text is None and bool(text)
+
+
+def stored(artifact: Artifact) -> str:
+    """What an artifact says as a task holds it: its parts are the chunks that came."""
+    texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
+    if len(texts) == len(artifact.parts) and not artifact.metadata:
+        return whole_of(texts)
+    return spoken(artifact.parts, artifact.metadata).text
 
 
 def unboxed(artifact: Artifact) -> str:
