@@ -44,7 +44,7 @@ from .questions import question_in
 from .reading import form_in, form_of, plan_steps, truth
 from .said import Spoken, spoken, stored, unboxed
 from .toolcalls import ToolCalls
-from .toolparts import is_thought
+from .toolparts import is_of_tools, is_thought
 
 _MAX_CHARS = 4_000_000
 
@@ -248,7 +248,8 @@ class EventParser:
         return events
 
     def _stream(self, artifact: Artifact, kind: Kind, *, append: bool) -> list[Event]:
-        metadata, said = artifact.metadata, spoken(artifact.parts)
+        metadata = artifact.metadata
+        said = spoken(artifact.parts, metadata if is_of_tools(metadata) else None)
         sub_agent = self._convention.is_sub_agent(metadata)
         events = self._aside(said)
         if said.is_block and append:

@@ -37,6 +37,14 @@ def test_thoughts_and_calls_are_no_text() -> None:
     assert spoken((text("all of it"),), {"type": "thinking"}) == Spoken("", "all of it")
 
 
+def test_what_a_tool_writes_is_no_text_whatever_it_is_written_in() -> None:
+    lane = {"shared": {"stream": {"block_type": "tool_call"}}}
+    call = ToolPart("read", "c", begins=True)
+    assert spoken((data({"tool": "read", "call_id": "c"}),), lane) == Spoken(tools=(call,))
+    assert spoken((text('{"tool": "read", "call_id": "c"}'),), lane) == Spoken(tools=(call,))
+    assert spoken((text("3 files"),), lane) == Spoken()
+
+
 @pytest.mark.parametrize(
     ("artifact", "answer"),
     [
