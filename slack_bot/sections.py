@@ -148,6 +148,8 @@ class StreamSettings(Section):
     """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
     """Messages that one answer may take; a longer one comes as a file too."""
+    start_answer_wait: float = Field(default=3.0, ge=0)
+    """Seconds the answer to the start of a stream is waited for once Slack's event tells of that stream."""
     edit_interval: float = Field(default=3.0, gt=0)
     """Seconds between two edits of a message, where there is no streaming. Slack: 3."""
     refusal_memory: float = Field(default=300.0, ge=0)

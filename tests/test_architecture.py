@@ -64,7 +64,7 @@ PURE = [
     "a2a/growth.py", "a2a/seams.py",
     "a2a/resume.py", "a2a/overlay.py", "a2a/card.py", "a2a/origins.py", "a2a/conventions/*.py",
     "slack/orders.py", "slack/faults.py", "slack/blocks.py", "slack/chunks.py", "slack/surface.py",
-    "slack/message.py", "slack/plan.py", "slack/steps.py", "slack/readback.py",
+    "slack/message.py", "slack/sightings.py", "slack/plan.py", "slack/steps.py", "slack/readback.py",
     "slack/budget.py", "slack/governor.py",
     "listeners/inbound.py", "listeners/wording.py",
     "playground/workspace.py", "playground/emulated/*.py", "playground/search.py", "playground/toolbox.py",
