@@ -256,6 +256,7 @@ class _Ordeal:
             directs=directs if is_last else (),
             broken=self._broken if is_last else (),
             unnamed=frozenset(self._unnamed()),
+            plain=any(call.error in hostile.WRONG_CALLS for call in self._workspace.calls),
         )
 
     def _unnamed(self) -> Iterator[str]:

@@ -61,7 +61,8 @@ class Scene:
 
     `strays` are messages of the bot's in the channel and outside the thread, `directs` those to the asker.
     `broken` are the tracebacks that were logged. `unnamed` are the streams whose start had no answer, so that
-    nobody knows of them who cannot find them in the thread.
+    nobody knows of them who cannot find them in the thread. `plain`: Slack refused what was not text, so
+    there may be no card.
     """
 
     messages: Sequence[SeenMessage]
@@ -71,6 +72,7 @@ class Scene:
     directs: Sequence[str] = ()
     broken: Sequence[str] = ()
     unnamed: frozenset[str] = frozenset()
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,7 @@ def _judge_around(truth: Truth, scene: Scene, faults: _Faults) -> None:
     if not truth.may_be_silent and scene.outcome in _TOLD:
         _judge_told(_TOLD[scene.outcome], scene.messages, faults)
     _judge_furniture(scene.messages, faults)
-    _judge_cards(truth, scene.messages, faults)
+    _judge_cards(truth, scene, faults)
 
 
 def _judge_told(words: Sequence[str], messages: Sequence[SeenMessage], faults: _Faults) -> None:
@@ -218,10 +220,12 @@ def _is_feedback(block: Any) -> bool:
     return any(element.get("type") == "feedback_buttons" for element in block.get("elements", ()))
 
 
-def _judge_cards(truth: Truth, messages: Sequence[SeenMessage], faults: _Faults) -> None:
-    """A tool that failed does not read as done in the end."""
+def _judge_cards(truth: Truth, scene: Scene, faults: _Faults) -> None:
+    """A tool that failed does not read as done in the end, nor one that did well as failed."""
     ends = {
-        task.title.removesuffix(" (continues below)"): task.status for seen in messages for task in seen.tasks
+        task.title.removesuffix(" (continues below)"): task.status
+        for seen in scene.messages
+        for task in seen.tasks
     }
     if truth.partial:
         return
@@ -230,6 +234,8 @@ def _judge_cards(truth: Truth, messages: Sequence[SeenMessage], faults: _Faults)
             faults.add("wrong", f"the card {title!r} of a failed tool reads as done")
         if title in truth.standing and status == "error":
             faults.add("wrong", f"the card {title!r} of a tool that did well reads as failed")
+    if scene.plain or scene.files:
+        return  # behind the last message before a file there is no place for a card
     if missing := sorted((truth.standing | truth.failing) - ends.keys()):
         faults.add("lost", f"the card {missing[0]!r} stands nowhere, nor do {len(missing) - 1} others")
 
