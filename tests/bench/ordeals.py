@@ -269,16 +269,19 @@ class _Ordeal:
         planned, stopped = self._plan, self._stopped_at
         ids = [str((call.params.get("message") or {}).get("messageId")) for call in self._agent.questions]
         tasks = [(call.params.get("message") or {}).get("taskId") for call in self._agent.questions]
-        works_until = min((fact.at for fact in self._facts if isinstance(fact, TurnOpened)), default=0.0)
-        works_until += virtual.WALL_ZERO + length(planned.source)
+        opened = [virtual.WALL_ZERO + fact.at for fact in self._facts if isinstance(fact, TurnOpened)]
         is_stopped = "stopped" in self._report.outcomes
+        works = (
+            opened and stopped is not None and opened[0] <= stopped < opened[0] + length(planned.source) - 1.0
+        )
         return Asked(
             expected=len(planned.said),
             opened=len(self._report.outcomes),
             ids=ids,
             continued=planned.kind != "asked back" or tasks[1:] in ([], ["task-1"]),
+            stopped=is_stopped,
             cancelled=any("ancel" in call.method for call in self._agent.calls),
-            must_cancel=stopped is not None and is_stopped and stopped < works_until - 1.0,
+            must_stop=bool(works),
             late=[] if stopped is None or not is_stopped else self._late(stopped),
         )
 

@@ -50,8 +50,9 @@ class Asked:
     opened: int = 1
     ids: Sequence[str] = ("1",)
     continued: bool = True
+    stopped: bool = False
     cancelled: bool = False
-    must_cancel: bool = False
+    must_stop: bool = False
     late: Sequence[str] = ()
 
 
@@ -141,7 +142,9 @@ def _judge_asked(asked: Asked, faults: _Faults) -> None:
         faults.add("doubled", f"the agent was asked {len(asked.ids)} times, not {asked.expected}")
     if not asked.continued:
         faults.add("wrong", "the reply did not go to the task that had asked")
-    if asked.must_cancel and not asked.cancelled:
+    if asked.must_stop and not asked.stopped:
+        faults.add("wrong", "the stop was ignored")
+    if asked.must_stop and not asked.cancelled:
         faults.add("wrong", "stopped, and the agent was not told")
     if asked.late:
         faults.add("wrong", f"the answer went on after the stop: {', '.join(asked.late[:3])}")
