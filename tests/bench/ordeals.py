@@ -42,6 +42,7 @@ __all__ = ["Plan", "Report", "plan", "run"]
 
 CHANNEL, USER = "C1", "U1"
 
+_LATENCY = 0.05  # seconds until a call arrives: no turn writes anything in less
 _LONGEST = 3 * 3600.0  # virtual seconds after which a turn counts as hung
 _NO_PAGE = 1800.0  # virtual seconds to wait for an answer to go on in another message
 
@@ -112,7 +113,7 @@ class _Ordeal:
         planned, self._loop = self._plan, asyncio.get_running_loop()
         settings = _settings(planned)
         timeout = settings.slack.slack_timeout
-        session = SlackSession(self._workspace, self._clock, timeout=timeout, latency=0.05)
+        session = SlackSession(self._workspace, self._clock, timeout=timeout, latency=_LATENCY)
         self._report.made = self._workspace.calls
         away = Random(f"{planned.number}:away")
         app = await build(
@@ -229,7 +230,7 @@ class _Ordeal:
     def _scenes(self) -> list[Scene]:
         """What came of each question: what was written from when its turn began to when the next one did."""
         opened = [fact for fact in self._facts if isinstance(fact, TurnOpened)]
-        begins = [virtual.WALL_ZERO + fact.at for fact in opened]
+        begins = [virtual.WALL_ZERO + fact.at + _LATENCY / 2 for fact in opened]
         spans = zip([0.0, *begins[1:]], [*begins[1:], float("inf")], strict=True) if begins else []
         scenes = []
         for fact, (start, end) in zip(opened, spans, strict=True):
