@@ -76,7 +76,7 @@ PURE = [
     "tools/measures.py", "tools/checks.py", "tools/checks_of_*.py", "tools/cases.py",
     "tools/findings.py", "tools/report.py", "tools/junit.py",
     "tools/lines.py", "tools/witness.py", "tools/seams.py",
-    "tools/golden.py", "tools/shrinking.py", "tools/account.py", "tools/explanation.py",
+    "tools/golden.py", "tools/shrinking.py", "tools/account.py", "tools/explanation.py", "tools/alignment.py",
     "playground/exporting.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
