@@ -7,7 +7,7 @@ given up. Nobody knows whether it was under way, so its outcome counts as unknow
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -19,6 +19,8 @@ from .orders import Place
 REPEAT_PAUSES = (1.0, 3.0, 9.0)
 """Seconds before a call is repeated whose answer never came and which may be repeated safely."""
 
+_FIRST_WAIT, _LONGEST_WAIT = 2.0, 60.0  # seconds between attempts at what was refused
+
 DROPPED = "dropped"
 """The error of a write that was given up because the human stopped the turn."""
 
@@ -27,10 +29,10 @@ _MOST_PAGES = 20
 
 
 class Line:
-    """One turn's way to Slack."""
+    """One turn's way to Slack. `waits` is called where somebody will see nothing for a while."""
 
-    def __init__(self, api: SlackApi) -> None:
-        self._api = api
+    def __init__(self, api: SlackApi, waits: Callable[[], None] = lambda: None) -> None:
+        self._api, self.waits = api, waits
         self._hushed = asyncio.Event()
 
     @property
@@ -50,6 +52,11 @@ class Line:
     def give_back(self) -> None:
         """What was reserved for the next call is not used."""
         self._api.give_back()
+
+    async def rest(self, seconds: float) -> None:
+        """Wait `seconds`, or until the turn is hushed."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._hushed.wait(), seconds)
 
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
@@ -118,3 +125,12 @@ async def repeated(
                 return Done({})
             result = replace(result, in_doubt=result.fault is not Fault.UNKNOWN)
     return result
+
+
+def growing(most: float) -> Iterator[float]:
+    """Pauses that double, in seconds; together they are `most`."""
+    pause = _FIRST_WAIT
+    while most > 0:
+        yield min(pause, most)
+        most -= pause
+        pause = min(2 * pause, _LONGEST_WAIT)
