@@ -7,6 +7,7 @@ one.
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +19,7 @@ from . import blocks
 from .api import Done, Failed
 from .chunks import Close
 from .faults import Fault
-from .line import Line, repeated
+from .line import REPEAT_PAUSES, Line, repeated
 from .message import Message
 from .orders import Place
 from .posts import Posts
@@ -109,9 +110,15 @@ class Edits:
         return True, refused
 
     async def delete(self, message: Message) -> bool:
-        """Take the message away. False: it stands."""
+        """Take the message away, stopped first where its stream is open. False: it stands."""
         args = {"channel": self._place.channel, "ts": message.ts}
         result = await repeated(self._line, "chat.delete", args, done=Fault.GONE)
+        for pause in REPEAT_PAUSES:
+            if isinstance(result, Done) or result.fault is not Fault.STILL_OPEN:
+                break
+            await repeated(self._line, "chat.stopStream", args)
+            await asyncio.sleep(pause)
+            result = await repeated(self._line, "chat.delete", args, done=Fault.GONE)
         return isinstance(result, Done) or result.fault is Fault.GONE
 
     async def _edit(self, message: Message, body: Args) -> Done | Failed:
