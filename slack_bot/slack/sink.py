@@ -74,7 +74,7 @@ class Sink:
         self._taken = False  # its text is the delivery's
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._posted = False
-        self._finished = False
+        self._finished = self._told_stop = False
 
     @property
     def is_live(self) -> bool:
@@ -93,8 +93,9 @@ class Sink:
 
     @property
     def is_stopped(self) -> bool:
-        """The human stopped it: what stands may not be all."""
-        return self._line.is_hushed or self._delivery.ended is Written.STOPPED
+        """The human stopped it: what stands may not be all. Of a turn at rest: the reader was told so."""
+        hushed = self._told_stop if self._finished else self._line.is_hushed
+        return hushed or self._delivery.ended is Written.STOPPED
 
     @property
     def begins(self) -> bool:
@@ -264,7 +265,7 @@ class Sink:
             self._taken = True
         await delivery.advance(under=self._under(ending), close=close)
         attached: Ending | None = None
-        if delivery.overflowed and delivery.ended is None:
+        if delivery.overflowed and delivery.ended is None and not self._line.is_hushed:
             self._status_at = delivery.begun
             attached = await self._overflow.attach("".join(self._whole), ending)
             if attached is None:
@@ -272,6 +273,9 @@ class Sink:
                 delivery.lift()
                 await delivery.advance(under=self._under(ending), close=close)
             ending = attached or ending
+        if self._line.is_hushed and delivery.ended is None:
+            await self._stop(ending if attached is None else replace(ending, note=f"Stopped. {ending.note}"))
+            return
         if not await closing.close(delivery, self._under(ending), close, _session(ending)):
             await self._post_note(ending, must=attached is None)
 
@@ -291,7 +295,9 @@ class Sink:
             else:
                 ending, last = attached, delivery.last
                 stands = last is not None and await closing.sign(delivery, last, self._under(ending), close)
-        if not stands:
+        if not stands and self._line.is_hushed and delivery.ended is None:
+            await self._stop(ending)
+        elif not stands:
             await self._post_note(ending, must=attached is None)
 
     async def _post_all(self, pieces: Sequence[str], ending: Ending) -> bool:
@@ -306,7 +312,7 @@ class Sink:
     async def _stop(self, ending: Ending) -> None:
         """The human stopped the turn: what stands stays, with the truth under it."""
         ending = replace(ending, note=ending.note or "Stopped.", form=None, outcome=Outcome.STOPPED)
-        delivery = self._delivery
+        delivery, self._told_stop = self._delivery, True
         if not await closing.close(delivery, self._under(ending), Close.DONE) and delivery.ended is None:
             await self._post_note(ending)
 

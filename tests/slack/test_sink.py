@@ -925,6 +925,45 @@ def test_after_a_stop_a_write_that_waits_is_dropped_and_nothing_more_is_shown() 
     assert [task.status for task in sealed(scene).tasks] == ["complete"]
 
 
+def stopped_while_finishing(rest: str, after: float, faults: Any = None, **ending: Any) -> Scene:
+    """The human presses Stop so many seconds after the sink began to put the turn to rest."""
+
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        end = Ending(Outcome.ANSWERED, rest=rest, **ending)
+        finishing = asyncio.ensure_future(scene.sink.finish(end))
+        await asyncio.sleep(after)
+        scene.sink.hush()
+        await finishing
+        assert scene.sink.is_stopped == any("Stopped." in str(each.extras) for each in scene.thread())
+
+    return play(story, faults, rotate_bytes=300, max_segments=2)
+
+
+def test_a_stop_while_the_last_of_it_is_written_is_told() -> None:
+    scene = stopped_while_finishing("Two.", 1.0, {APPEND: ["ratelimited:30"]})
+    assert (sealed(scene).text, sealed(scene).extras) == ("One. ", ("Stopped.",))
+
+
+def test_a_stop_before_the_file_is_sent_keeps_it_back() -> None:
+    scene = stopped_while_finishing("Two. " * 200, 1.0, {APPEND: ["ratelimited:30"], START: [None, "slow:5"]})
+    assert not any(message.files for message in scene.thread())
+    assert scene.thread()[-1].extras == ("Stopped.",)
+
+
+def test_a_stop_while_the_file_is_sent_is_told_with_it() -> None:
+    scene = stopped_while_finishing("Two. " * 200, 3.0, {"files.completeUploadExternal": ["slow:9"]})
+    assert [file.content for file in scene.thread()[-1].files] == [f"One. {'Two. ' * 200}".encode()]
+    assert scene.thread()[-2].extras == (
+        "Stopped. This answer is too long for the thread. All of it is in answer.md.",
+    )
+
+
+def test_a_stop_when_all_of_it_stands_changes_nothing() -> None:
+    scene = stopped_while_finishing("Two.", 1.0, {STOP: ["slow:5!"]})
+    assert (sealed(scene).text, sealed(scene).extras) == ("One. Two.", FEEDBACK)
+
+
 def test_no_stream_in_time_is_a_post_that_is_edited() -> None:
     async def story(scene: Scene) -> None:
         assert scene.sink.begins
