@@ -112,6 +112,7 @@ class _Run:
         self._close: Close | None = None
         self._rewrite: str | None = None
         self._form: Form | None = None
+        self._asked: Form | None = None  # what was shown of it already
         self._task_id, self._context_id = question.task_id, question.context_id
         self._trace_id: str | None = None
         self._reader = Reader(
@@ -181,6 +182,7 @@ class _Run:
         )
         for action in actions:
             self._order(action)
+        self._control.waits_for_human = self._machine.waits_for_human
         self._wake.set()
 
     def _order(self, action: Action) -> None:  # noqa: C901  one arm an action: the union is the complexity
@@ -199,6 +201,7 @@ class _Run:
                 self._rewrite = neutralise(text, self._options.secrets)
             case AskForm(form=form):
                 self._form = form
+                self._outbox.ask(form, self._now() + self._options.stream.first_flush)
             case Remember():
                 self._outbox.remember(action)
             case Close():
@@ -221,9 +224,18 @@ class _Run:
                     await self._options.remember(ids)
             if (status := self._outbox.take_status()) is not None:
                 await self._sink.show_status(status)
+            await self._ask_in_time()
             if not await self._write_batch():
                 return
             await self._rest_until_due()
+
+    async def _ask_in_time(self) -> None:
+        """A question is shown at once where the turn goes on; else it stands below what the turn wrote."""
+        form = self._outbox.take_question(self._now())
+        if form is None or self._close is not None or not self._machine.waits_for_human:
+            return
+        if (shown := self._harmless(form)) is not None and await self._sink.ask(shown):
+            self._asked = form
 
     async def _write_batch(self) -> bool:
         """One write. False when there will be no more."""
@@ -286,7 +298,8 @@ class _Run:
     async def _rest_until_due(self) -> None:
         if self._close is not None or self._wake.is_set():
             return
-        due = self._next_due() if self._sink.is_live else None
+        dues = (self._next_due() if self._sink.is_live else None, self._outbox.question_due(self._now()))
+        due = min((each for each in dues if each is not None), default=None)
         keep = self._options.stream.status_refresh
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), keep if due is None else min(max(due, _TICK), keep))
@@ -308,7 +321,7 @@ class _Run:
     async def _finish(self) -> None:
         close = self._close
         assert close is not None
-        stopped = close.outcome is Outcome.STOPPED
+        stopped, asks = close.outcome is Outcome.STOPPED, close.outcome is Outcome.ASKED
         self._sink.note(self._outbox.take_cards())
         rest = "" if stopped or self._rewrite is not None else self._outbox.buffer.rest()
         waits = self._outbox.batch(self._now())
@@ -319,7 +332,7 @@ class _Run:
                 rewrite=self._rewrite,
                 note=neutralise(close.note, self._options.secrets),
                 offer_retry=close.offer_retry,
-                form=self._harmless(self._form),
+                form=self._harmless(self._form if asks and self._form != self._asked else None),
                 cards=waits.cards,
                 plan_title=waits.plan_title,
             )

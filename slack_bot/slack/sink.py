@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from ..clock import Clock
 from ..sections import StreamSettings
+from ..turn.form import Form
 from ..turn.record import Outcome
 from ..turn.safety import neutralise
 from ..turn.segments import lay_out
@@ -32,6 +33,9 @@ from .surface import Memory
 
 STILL_WORKING = "is still working..."
 """Status while a message was ended by its age and nothing new is there to begin another with."""
+
+WAITING_FOR_YOU = "is waiting for you to sign in..."
+"""Status below a question that was asked while the turn goes on, where there are no agent sessions."""
 
 _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 _FILE = "answer.md"
@@ -65,7 +69,7 @@ class Sink:
         self._files = Files(self._line, place)
         self._whole: list[str] = []
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
-        self._posted = False
+        self._posted = self._asked = False
         self._finished = False
 
     @property
@@ -157,6 +161,29 @@ class Sink:
             return delivery.ended
         return Written.HELD if delivery.ledger.waiting.strip() else Written.SHOWN
 
+    async def ask(self, form: Form) -> bool:
+        """Show a question while the turn goes on, in a message of its own; what comes later stands below.
+
+        Slack notifies people of a post at once, of a stream only when it is over (facts: Slack 1.8). False:
+        it does not stand there.
+        """
+        delivery = self._delivery
+        if not self._line.is_hushed:
+            await delivery.break_off()
+        if delivery.ended is not None or self._line.is_hushed:
+            return False
+        await self._status.close()
+        text = neutralise(form.as_markdown())
+        posted = await delivery.posts.post(text, (), [blocks.context(blocks.SIGN_IN)], "question")
+        self._status.reopen(forget=True)
+        if isinstance(posted, Failed):
+            await delivery.conclude(posted)
+            return False
+        self._asked = True
+        if not await delivery.streams.set_session("suspended"):  # one slot: a status would make it read busy
+            await self.show_status(WAITING_FOR_YOU)
+        return True
+
     async def _go_quiet(self) -> None:
         """No message is open, and the next comes with the next thing to say: until then the status tells."""
         self._status.reopen(forget=self._delivery.begun != self._status_at)
@@ -202,7 +229,8 @@ class Sink:
         goes_on = not anew and bool("".join(self._whole).strip())
         question = "" if ending.form is None else neutralise(ending.form.as_markdown())
         text = _joined(text, question, goes_on=goes_on)
-        assert text or goes_on or ending.note or self.opened, "nothing to show, and no note"
+        shows = text or goes_on or ending.note or self.opened or self._asked
+        assert shows, "nothing to show, and no note"
         if anew:
             stands = await self._rewrite(text, ending)
         else:
