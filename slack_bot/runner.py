@@ -39,7 +39,7 @@ from .turn.actions import (
     UpdateCard,
 )
 from .turn.buffer import StreamBuffer
-from .turn.events import Event, TaskKnown, TurnBegan
+from .turn.events import Event, TaskEnded, TaskKnown, TurnBegan
 from .turn.form import Form
 from .turn.machine import State, Turn
 from .turn.record import Outcome, Question, TurnResult
@@ -112,7 +112,6 @@ class _Run:
         self._close: Close | None = None
         self._rewrite: str | None = None
         self._form: Form | None = None
-        self._asked: Form | None = None  # what was shown of it already
         self._task_id, self._context_id = question.task_id, question.context_id
         self._trace_id: str | None = None
         self._reader = Reader(
@@ -142,7 +141,7 @@ class _Run:
             with suppress(asyncio.CancelledError):
                 await writer
         if self._gone.is_set():
-            self._sink.hush()
+            await self._sink.leave()
         else:
             await self._finish()
             if self._sink.is_gone:
@@ -169,6 +168,8 @@ class _Run:
             self._task_id = event.task_id or self._task_id
             self._context_id = event.context_id or self._context_id
             self._trace_id = event.trace_id or self._trace_id
+        if isinstance(event, TaskEnded):  # its words are cut for a note: a secret cut in two is not known
+            event = replace(event, text=neutralise(event.text, self._options.secrets))
         actions = self._machine.handle(event)
         self._watcher(
             Decided(
@@ -196,7 +197,7 @@ class _Run:
             case UpdateCard(card=card):
                 self._outbox.card(self._harmless_card(card))
             case RetitlePlan(title=title):
-                self._outbox.retitle(title)
+                self._outbox.retitle(neutralise(title, self._options.secrets))
             case RewriteAnswer(text=text):
                 self._rewrite = neutralise(text, self._options.secrets)
             case AskForm(form=form):
@@ -224,18 +225,12 @@ class _Run:
                     await self._options.remember(ids)
             if (status := self._outbox.take_status()) is not None:
                 await self._sink.show_status(status)
-            await self._ask_in_time()
+            form = self._harmless(self._outbox.take_question(self._now()))
+            if form is not None and self._machine.waits_for_human:
+                await self._sink.ask(form)
             if not await self._write_batch():
                 return
             await self._rest_until_due()
-
-    async def _ask_in_time(self) -> None:
-        """A question is shown at once where the turn goes on; else it stands below what the turn wrote."""
-        form = self._outbox.take_question(self._now())
-        if form is None or self._close is not None or not self._machine.waits_for_human:
-            return
-        if (shown := self._harmless(form)) is not None and await self._sink.ask(shown):
-            self._asked = form
 
     async def _write_batch(self) -> bool:
         """One write. False when there will be no more."""
@@ -298,11 +293,11 @@ class _Run:
     async def _rest_until_due(self) -> None:
         if self._close is not None or self._wake.is_set():
             return
-        dues = (self._next_due() if self._sink.is_live else None, self._outbox.question_due(self._now()))
-        due = min((each for each in dues if each is not None), default=None)
-        keep = self._options.stream.status_refresh
+        live = self._next_due() if self._sink.is_live else None
+        dues = (self._options.stream.status_refresh, live, self._outbox.question_due(self._now()))
+        due = min(each for each in dues if each is not None)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), keep if due is None else min(max(due, _TICK), keep))
+            await asyncio.wait_for(self._wake.wait(), max(due, _TICK))
         await self._sink.keep_status()
 
     def _next_due(self) -> float | None:
@@ -332,7 +327,7 @@ class _Run:
                 rewrite=self._rewrite,
                 note=neutralise(close.note, self._options.secrets),
                 offer_retry=close.offer_retry,
-                form=self._harmless(self._form if asks and self._form != self._asked else None),
+                form=self._harmless(self._form) if asks else None,
                 cards=waits.cards,
                 plan_title=waits.plan_title,
             )
@@ -351,7 +346,15 @@ class _Run:
         if form is None:
             return None
         secrets = self._options.secrets
-        fields = tuple(replace(each, label=neutralise(each.label, secrets)) for each in form.fields)
+        fields = tuple(
+            replace(
+                each,
+                name=neutralise(each.name, secrets),
+                label=neutralise(each.label, secrets),
+                choices=tuple(neutralise(choice, secrets) for choice in each.choices),
+            )
+            for each in form.fields
+        )
         return Form(neutralise(form.prompt, secrets), fields, neutralise(form.title, secrets), form.is_auth)
 
     # -- ending ----------------------------------------------------------------------------------------------

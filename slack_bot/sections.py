@@ -100,6 +100,9 @@ class AgentSettings(Section):
     """Seconds to go on reading after a terminal state, for a trailing task snapshot."""
     asked_grace: float = Field(default=2.0, ge=0)
     """Seconds to go on reading after the agent asked, before the stream is closed from this side."""
+    stop_wait: float = Field(default=30.0, ge=0)
+    """Seconds after a stop to wait for the task's name, if that is not known: without it the agent cannot be
+    stopped, and the reader is told so."""
     poll_for: float = Field(default=60.0, ge=0)
     """Seconds without any useful answer about a task whose stream was lost, until that is given up."""
     poll_pauses: tuple[Seconds, ...] = Field(default=(1.0, 2.0, 3.0, 5.0), min_length=1)
@@ -134,6 +137,9 @@ class StreamSettings(Section):
     """Seconds after which the status is sent again. Slack drops it after 120."""
     retry_later: float = Field(default=60.0, ge=0)
     """Seconds one write may wait, in all, for a limit or an outage of Slack's to pass."""
+    insist_for: float = Field(default=180.0, ge=0)
+    """Seconds, in all, of longer and longer pauses in which a message that Slack refuses is posted again,
+    where there is no other way to show it. What is still refused then comes as a file."""
     rotate_after: float = Field(default=240.0, gt=0)
     """Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
     rotate_grace: float = Field(default=20.0, ge=0)

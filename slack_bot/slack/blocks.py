@@ -12,7 +12,7 @@ from typing import Any
 from ..turn.actions import Card
 from ..turn.markdown import best_cut
 from ..turn.record import Outcome
-from .chunks import card_text
+from .chunks import card_text, card_title
 from .orders import Ending
 
 FEEDBACK = "feedback"
@@ -110,6 +110,12 @@ def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str
     return {**({"text": said} if said else {}), "blocks": shown}
 
 
+def other_body(full: Block, text: str) -> Block:
+    """`text` alone, in another form than `full`: for where that was refused."""
+    plain = {"markdown_text": text}
+    return {"text": fallback(text), "blocks": [markdown(text)]} if plain.items() <= full.items() else plain
+
+
 def first_piece(text: str, limit: int) -> str:
     """The front of `text`: all of it, or at most `limit` characters, cut at the best place."""
     return text if len(text) <= limit else text[: best_cut(text, limit)]
@@ -138,7 +144,7 @@ def _card(card: Card, limit: int) -> Block:
     block: Block = {
         "type": "task_card",
         "task_id": card.id,
-        "title": card_text(card.title, limit) or card.id,
+        "title": card_title(card, limit),
         "status": card.state.value,
     }
     for name, value in (("details", card.details), ("output", card.output)):

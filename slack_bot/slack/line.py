@@ -7,7 +7,7 @@ given up. Nobody knows whether it was under way, so its outcome counts as unknow
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -20,6 +20,8 @@ from .sightings import Sightings
 REPEAT_PAUSES = (1.0, 3.0, 9.0)
 """Seconds before a call is repeated whose answer never came and which may be repeated safely."""
 
+_FIRST_WAIT, _LONGEST_WAIT = 2.0, 60.0  # seconds between attempts at what was refused
+
 DROPPED = "dropped"
 """The error of a write that was given up because the human stopped the turn."""
 
@@ -31,10 +33,16 @@ _MOST_PAGES = 20
 
 
 class Line:
-    """One turn's way to Slack. `sightings` is shared by all turns: what Slack says of streams that began."""
+    """One turn's way to Slack.
 
-    def __init__(self, api: SlackApi, sightings: Sightings | None = None) -> None:
-        self._api = api
+    `waits` is called where somebody will see nothing for a while. `sightings` is shared by all turns: what
+    Slack says of streams that began.
+    """
+
+    def __init__(
+        self, api: SlackApi, sightings: Sightings | None = None, waits: Callable[[], None] = lambda: None
+    ) -> None:
+        self._api, self.waits = api, waits
         self.sightings = sightings or Sightings(asyncio.ensure_future)
         self._hushed = asyncio.Event()
 
@@ -55,6 +63,11 @@ class Line:
     def give_back(self) -> None:
         """What was reserved for the next call is not used."""
         self._api.give_back()
+
+    async def rest(self, seconds: float) -> None:
+        """Wait `seconds`, or until the turn is hushed."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._hushed.wait(), seconds)
 
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
@@ -135,3 +148,12 @@ async def repeated(
                 return Done({})
             result = replace(result, in_doubt=result.fault is not Fault.UNKNOWN)
     return result
+
+
+def growing(most: float) -> Iterator[float]:
+    """Pauses that double, in seconds; together they are `most`."""
+    pause = _FIRST_WAIT
+    while most > 0:
+        yield min(pause, most)
+        most -= pause
+        pause = min(2 * pause, _LONGEST_WAIT)

@@ -23,6 +23,9 @@ from .stream import Streams
 _log = logging.getLogger(__name__)
 
 _ENDS = frozenset({Fault.GONE, Fault.DEAD, Fault.NO_WRITING})
+_SWEEP_PAUSES = (2.0, 8.0, 30.0)
+"""Seconds before a stream is stopped again that could not be stopped when the turn ended: the reader has the
+answer, so there is time."""
 
 
 class Settling:
@@ -136,11 +139,13 @@ class Settling:
         message.text = text
         return stands
 
-    async def sweep(self, known: Sequence[str]) -> int:
-        """The turn ends: stop what is still open, take away what came late. Returns how many are left."""
-        for message in self._unstopped:
-            await self._streams.stop(message, Close.CONTINUES)
-            self._left += message.is_open
+    async def sweep(self, known: Sequence[str], last: Message | None = None, how: Close = Close.DONE) -> int:
+        """The turn ends: stop what is still open, take away what came late. Returns how many are left.
+
+        `last` is the message that stands last, and `how` its cards ended. Shows nothing new.
+        """
+        ends = [(message, Close.CONTINUES) for message in self._unstopped if message is not last]
+        self._left += await self._stop_all([*ends, *([(last, how)] if last is not None else [])])
         for message in self._unhealed:
             if message.book.is_open and not await self._is_healed(message):
                 _log.error("turn %s: a message keeps a card that Slack left open", self._turn)
@@ -153,6 +158,23 @@ class Settling:
         self._unstopped, self._unfound, self._unhealed, self._late = [], [], [], []
         left, self._left = self._left, 0
         return left
+
+    async def _stop_all(self, messages: Sequence[tuple[Message, Close]]) -> int:
+        """Stop them, again while Slack refuses that. Returns how many stay open."""
+        open_ones = [each for each in messages if each[0].is_open]
+        for pause in (0.0, *_SWEEP_PAUSES):
+            if not open_ones:
+                break
+            await asyncio.sleep(pause)
+            open_ones = [each for each in open_ones if await self._may_be_stopped_yet(*each)]
+        return sum(message.is_open for message, _ in messages)
+
+    async def _may_be_stopped_yet(self, message: Message, how: Close) -> bool:
+        """Stop it. True: it is open, and another time Slack may stop it."""
+        stopped = await self._streams.stop(message, how)
+        if isinstance(stopped, Failed) and stopped.fault is Fault.GONE:
+            message.is_open = False  # a message that is not there is no open stream either
+        return message.is_open and isinstance(stopped, Failed) and stopped.fault not in _ENDS
 
     async def _look_again(self, message: Message, known: Sequence[str]) -> None:
         await self._streams.find(message, known, looks=1)

@@ -10,7 +10,7 @@ import pytest
 
 from slack_bot.slack.api import Done, Failed
 from slack_bot.slack.faults import Fault
-from slack_bot.slack.line import DROPPED, UNANSWERED, Line, repeated
+from slack_bot.slack.line import DROPPED, UNANSWERED, Line, growing, repeated
 from slack_bot.tools import virtual
 from tests.slack.scene import Scene
 
@@ -115,3 +115,23 @@ def test_a_thread_that_is_gone_is_empty_and_one_that_is_closed_unknown() -> None
         assert await line.thread(scene.place) is None
 
     play(story, {REPLIES: ["thread_not_found", "missing_scope"]})
+
+
+def test_pauses_grow_and_add_up() -> None:
+    assert list(growing(180.0)) == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 58.0]
+    assert list(growing(1.0)) == [1.0]
+    assert list(growing(0.0)) == []
+
+
+def test_a_rest_ends_when_the_turn_is_hushed() -> None:
+    async def story(scene: Scene, line: Line) -> None:
+        began = scene.clock.monotonic()
+        await line.rest(5.0)
+        assert scene.clock.monotonic() - began == pytest.approx(5.0)
+        resting = asyncio.ensure_future(line.rest(60.0))
+        await asyncio.sleep(1)
+        line.hush()
+        async with asyncio.timeout(0.1):
+            await resting
+
+    play(story)

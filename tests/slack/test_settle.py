@@ -237,3 +237,28 @@ def test_a_message_that_is_written_anew_to_close_its_cards_loses_the_text_in_dou
 
     for entry in ("internal_error", "internal_error!"):
         play(story, {APPEND: [entry], STOP: ["message_not_in_streaming_state"]})
+
+
+@pytest.mark.parametrize("refusals", [1, 3, 5, 7])
+@pytest.mark.parametrize("name", ["internal_error", "nobody_knows_this", "invalid_blocks"])
+def test_a_stream_that_cannot_be_stopped_yet_is_stopped_later(name: str, refusals: int) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        assert await settling.sweep([], message) == 0
+        assert not message.is_open
+
+    scene = play(story, {STOP: [name] * refusals + [None]})
+    assert scene.workspace.open_streams() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "left"), [("message_not_found", 0), ("is_archived", 1), ("token_revoked", 1)]
+)
+def test_what_is_gone_is_not_open_and_what_may_not_be_stopped_is_not_tried_again(
+    name: str, left: int
+) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        assert await settling.sweep([], message) == left
+
+    assert play(story, {STOP: [name]}).methods() == [START, STOP]
