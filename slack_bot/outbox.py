@@ -12,6 +12,7 @@ from dataclasses import replace
 from .slack.orders import Batch
 from .turn.actions import Card, Remember
 from .turn.buffer import StreamBuffer
+from .turn.form import Form
 from .turn.safety import Safety
 
 _EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
@@ -31,6 +32,7 @@ class Outbox:
         self._cards: dict[str, Card] = {}
         self._plan_title: str | None = None
         self._remember: list[Remember] = []
+        self._question: tuple[Form, float] | None = None
 
     def say(self, text: str, now: float) -> None:
         """The answer grew by `text`."""
@@ -82,6 +84,24 @@ class Outbox:
     def remember(self, ids: Remember) -> None:
         """Ids to be kept before anything is shown."""
         self._remember.append(ids)
+
+    def ask(self, form: Form, due: float) -> None:
+        """A question that is to be shown at `due`, in seconds, if the turn goes on until then."""
+        self._question = (form, due)
+
+    def take_question(self, now: float) -> Form | None:
+        """The question whose time has come; it is the caller's now."""
+        if self.question_due(now) != 0.0 or self._question is None:
+            return None
+        (form, _), self._question = self._question, None
+        return form
+
+    def question_due(self, now: float) -> float | None:
+        """Seconds until a question is to be shown; None: there is none."""
+        if self._question is None:
+            return None
+        left = self._question[1] - now
+        return left if left > _EARLY else 0.0
 
     def take_memories(self) -> list[Remember]:
         """The ids that wait; they are the caller's now."""

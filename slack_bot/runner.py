@@ -188,6 +188,7 @@ class _Run:
             self._order(action)
         if isinstance(event, ProvedNarration):
             self._outbox.mark(self._now())
+        self._control.waits_for_human = self._machine.waits_for_human
         self._wake.set()
 
     def _order(self, action: Action) -> None:  # noqa: C901  one arm an action: the union is the complexity
@@ -208,6 +209,7 @@ class _Run:
                 self._rewrite = neutralise(text, self._options.secrets)
             case AskForm(form=form):
                 self._form = harmless_form(form, self._options.secrets)
+                self._outbox.ask(self._form, self._now() + self._options.stream.first_flush)
             case Remember():
                 self._outbox.remember(action)
             case Close():
@@ -229,6 +231,9 @@ class _Run:
                     await self._options.remember(ids)
             if (status := self._outbox.take_status()) is not None:
                 await self._sink.show_status(status)
+            form = self._outbox.take_question(self._now())
+            if form is not None and self._machine.waits_for_human:
+                await self._sink.ask(form)
             if not await self._write_batch():
                 return
             await self._rest_until_due()
@@ -294,10 +299,11 @@ class _Run:
     async def _rest_until_due(self) -> None:
         if self._close is not None or self._wake.is_set():
             return
-        due = self._next_due() if self._sink.is_live else None
-        keep = self._options.stream.status_refresh
+        live = self._next_due() if self._sink.is_live else None
+        dues = (self._options.stream.status_refresh, live, self._outbox.question_due(self._now()))
+        due = min(each for each in dues if each is not None)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), keep if due is None else min(max(due, _TICK), keep))
+            await asyncio.wait_for(self._wake.wait(), max(due, _TICK))
         await self._sink.keep_status()
 
     def _next_due(self) -> float | None:
@@ -316,7 +322,7 @@ class _Run:
     async def _finish(self) -> None:
         close = self._close
         assert close is not None
-        stopped = close.outcome is Outcome.STOPPED
+        stopped, asks = close.outcome is Outcome.STOPPED, close.outcome is Outcome.ASKED
         self._sink.note(self._outbox.take_cards())
         rest = "" if stopped or self._rewrite is not None else self._outbox.buffer.rest()
         waits = self._outbox.batch(self._now())
@@ -327,7 +333,7 @@ class _Run:
                 rewrite=self._rewrite,
                 note=neutralise(close.note, self._options.secrets),
                 offer_retry=close.offer_retry,
-                form=self._form,
+                form=self._form if asks else None,
                 cards=waits.cards,
                 plan_title=waits.plan_title,
             )

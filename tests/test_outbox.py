@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from slack_bot.outbox import Outbox
 from slack_bot.slack.orders import Batch
 from slack_bot.turn.actions import Card, CardState, Remember
 from slack_bot.turn.buffer import StreamBuffer
+from slack_bot.turn.form import Form
 
 
 def outbox() -> Outbox:
@@ -41,6 +44,15 @@ def test_text_stays_until_it_was_shown() -> None:
     box.buffer.shown("line\n", 0.0)
     assert box.batch(0.0).text == ""
     assert box.buffer.rest() == "rest"
+
+
+def test_a_question_waits_for_its_time() -> None:
+    box, form = outbox(), Form("Sign in")
+    assert (box.question_due(5.0), box.take_question(5.0)) == (None, None)
+    box.ask(form, 5.4)
+    assert (box.question_due(5.0), box.take_question(5.0)) == (pytest.approx(0.4), None)
+    assert (box.question_due(5.4), box.take_question(5.4)) == (0.0, form)
+    assert box.take_question(9.0) is None
 
 
 def test_when_something_is_due() -> None:

@@ -328,6 +328,8 @@ class EventParser:
         self._state = state
         if state.is_asking:
             return [self._asked(state, message)]
+        if self._form is not None and self._form.is_auth:
+            self._form = None  # signed in: it goes on
         said = spoken(message.parts, message.metadata) if message else Spoken()
         if state.is_terminal:
             words = message.text if message else ""

@@ -12,7 +12,7 @@ from contextlib import aclosing
 from typing import assert_never
 
 from ..a2a.agent import Agent
-from ..a2a.frames import Received, Snapshot
+from ..a2a.frames import Received, Snapshot, TaskState
 from ..a2a.requests import MISSED_MESSAGES
 from ..a2a.resume import NOT_OFFERED, TASK_NOT_FOUND, Done, Join, Look, Lost, Pause, Pursuit
 from ..errors import AgentError, AgentFailed, AgentRefused
@@ -48,6 +48,8 @@ class Continuation:
         Where there is no task to ask for, or the agent cannot be asked, the stream is all there is.
         """
         look = Look.CANNOT if self._standing.task_id is None else await self.look()
+        if self._standing.state is TaskState.AUTH_REQUIRED:
+            return True  # people take their time to sign in, and the reader knows what is waited for
         if look not in (Look.RUNNING, Look.CANNOT):
             return False
         self._standing.waited("no event on the stream")

@@ -26,6 +26,7 @@ from ..turn.events import (
     ToolEnded,
     ToolStarted,
     Waited,
+    WentOn,
 )
 
 _NEWS = (
@@ -144,7 +145,10 @@ class Standing:
         return [event for frame in self._overlay.lay(task) for event in self._feed(frame, raw)]
 
     def _feed(self, frame: Frame, raw: Mapping[str, Any]) -> list[Event]:
+        waited = self.state is TaskState.AUTH_REQUIRED
         events = self._parser.feed(frame)
+        if waited and not self.state.is_asking:
+            events.insert(0, WentOn(f"task is {self.state}"))
         self._hearing.raw(self._parser.kind_of(frame), raw)
         for event in events:
             if isinstance(event, TaskKnown):

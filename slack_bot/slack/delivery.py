@@ -159,6 +159,12 @@ class Delivery:
                 case None:
                     return
 
+    async def break_off(self) -> None:
+        """What comes next stands in a message of its own, below what somebody else is about to write."""
+        await self.advance()
+        if self.ended is None and not self.begins:
+            await self._end_message()
+
     def _has_more(self) -> bool:
         """Something waits that can be seen."""
         return bool(self.ledger.waiting.strip()) or any(self._unsent())

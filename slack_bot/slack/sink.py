@@ -15,6 +15,7 @@ from dataclasses import replace
 from ..clock import Clock
 from ..errors import SlackError
 from ..sections import StreamSettings
+from ..turn.form import Form
 from ..turn.record import Outcome
 from ..turn.safety import neutralise
 from ..turn.segments import lay_out
@@ -37,6 +38,9 @@ _log = logging.getLogger(__name__)
 
 STILL_WORKING = "is still working..."
 """Status while a message was ended by its age and nothing new is there to begin another with."""
+
+WAITING_FOR_YOU = "is waiting for you to sign in..."
+"""Status below a question that was asked while the turn goes on, where there are no agent sessions."""
 
 TRYING_AGAIN = "is trying again, Slack did not take it..."
 """Status while a message is insisted on."""
@@ -75,6 +79,7 @@ class Sink:
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._posted = False
         self._finished = self._told_stop = False
+        self._asked: Form | None = None
 
     @property
     def is_live(self) -> bool:
@@ -166,6 +171,28 @@ class Sink:
             return delivery.ended
         return Written.HELD if delivery.ledger.waiting.strip() else Written.SHOWN
 
+    async def ask(self, form: Form) -> None:
+        """Show a question while the turn goes on, in a message of its own; what comes later stands below.
+
+        Slack notifies people of a post at once, of a stream only when it is over (facts: Slack 1.8). Where
+        that is refused, the question comes with the turn's end.
+        """
+        delivery = self._delivery
+        if not self._line.is_hushed:
+            await delivery.break_off()
+        if delivery.ended is not None or self._line.is_hushed:
+            return
+        await self._status.close()
+        text = neutralise(form.as_markdown())
+        posted = await delivery.posts.post(text, (), [blocks.context(blocks.SIGN_IN)], "question")
+        self._status.reopen(forget=True)
+        if isinstance(posted, Failed):
+            await delivery.conclude(posted)
+            return
+        self._asked = form
+        if not await delivery.streams.set_session("suspended"):  # one slot: a status would make it read busy
+            await self.show_status(WAITING_FOR_YOU)
+
     async def _go_quiet(self) -> None:
         """No message is open, and the next comes with the next thing to say: until then the status tells."""
         if self._delivery.overflowed:
@@ -203,6 +230,8 @@ class Sink:
             return
         if self._line.is_hushed:
             ending = replace(ending, outcome=Outcome.STOPPED)
+        if ending.form == self._asked:
+            ending = replace(ending, form=None)
         first, self._first = self._first, self._first or ending
         try:
             if first is None:
@@ -250,7 +279,8 @@ class Sink:
         goes_on = not anew and bool("".join(self._whole).strip())
         question = "" if ending.form is None else neutralise(ending.form.as_markdown())
         text = _joined(text, question, goes_on=goes_on)
-        assert text or goes_on or ending.note or self.opened, "nothing to show, and no note"
+        shows = text or goes_on or ending.note or self.opened or self._asked is not None
+        assert shows, "nothing to show, and no note"
         await (self._rewrite(text, ending) if anew else self._show_rest(text, ending))
 
     async def _show_rest(self, text: str, ending: Ending) -> None:

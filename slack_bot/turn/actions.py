@@ -89,7 +89,7 @@ class RewriteAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AskForm:
-    """Show the agent's question."""
+    """Show the agent's question: with the turn's end, or, where the turn goes on, in a message of its own."""
 
     form: Form
     reason: str = ""

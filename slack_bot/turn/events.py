@@ -158,6 +158,13 @@ class HumanAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class WentOn:
+    """The task goes on by itself after a sign-in it had asked for (facts: A2A 2.1)."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TaskEnded:
     """The task reached a terminal state. `text` is the agent's own reason, if it gave one."""
 
@@ -203,6 +210,7 @@ Event: TypeAlias = (
     | ToolEnded
     | PlanChanged
     | HumanAsked
+    | WentOn
     | TaskEnded
     | Waited
     | StreamEnded

@@ -7,7 +7,7 @@ different is rewritten once.
 
 Latches go one way: `answer_begun`, `final_seen`, `asked`, `stop_asked`, `closed` are never reset. Couplings,
 all of them: `final_seen` ends the growth of the answer; `stop_asked` ends all showing; `asked` decides the
-outcome only while the task has not ended with an answer.
+outcome only while the task has not ended with an answer, nor gone on after a sign-in.
 
 The table is the rule. A pair that is not in it is *late*: the event is dropped and counted.
 """
@@ -57,6 +57,7 @@ from .events import (
     ToolStarted,
     TurnBegan,
     Waited,
+    WentOn,
 )
 from .failures import failure
 from .form import Form
@@ -114,6 +115,7 @@ TABLE: Mapping[tuple[State, type], Rule] = {
     **_rows(ToolEnded, "_end_tool", {_K: (_K,), _A: (_A,), _S: (_S,)}),
     **_rows(PlanChanged, "_plan", {_W: (_W, _K), _K: (_K,), _A: (_A,), _S: (_S,)}),
     **_rows(HumanAsked, "_ask", {state: (state,) for state in _OPEN}),
+    **_rows(WentOn, "_go_on", {state: (state,) for state in _OPEN}),
     **_rows(TaskEnded, "_end_task", {state: (state,) for state in (*_OPEN, _P)}),
     **_rows(Waited, "_wait", {_W: (_W,), _K: (_K,), _A: (_A,), _S: (_S,)}),
     **_rows(StopPressed, "_stop", {state: (_P,) for state in _OPEN}),
@@ -157,6 +159,11 @@ class Turn:
     def latches(self) -> dict[str, bool]:
         """The latches by name, for explaining."""
         return {name: getattr(self._latches, name) for name in _Latches.__slots__}
+
+    @property
+    def waits_for_human(self) -> bool:
+        """The agent waits for a sign-in, and the turn goes on meanwhile."""
+        return self._form is not None and self._form.is_auth and not self._latches.closed
 
     def handle(self, event: Event) -> list[Action]:
         """What `event` means now. Raises nothing; an event that is late gives no order at all."""
@@ -288,9 +295,16 @@ class Turn:
         return UpdateCard(card, reason)
 
     def _ask(self, event: HumanAsked) -> tuple[State, list[Action]]:
+        known, self._form = self._form, event.form
         self._latches.asked = True
-        self._form = event.form
-        return self.state, [FlushText(f"the agent asks: {event.why}")]
+        flush = FlushText(f"the agent asks: {event.why}")
+        if not self.waits_for_human or known == event.form or (form := self._form_to_show()) is None:
+            return self.state, [flush]
+        return self.state, [flush, AskForm(form, "the agent may go on by itself after a sign-in")]
+
+    def _go_on(self, event: WentOn) -> tuple[State, list[Action]]:
+        self._form = None
+        return self.state, [ShowStatus(THINKING, f"the sign-in was seen: {event.why}")]
 
     def _end_task(self, event: TaskEnded) -> tuple[State, list[Action]]:
         self._end = event
@@ -343,7 +357,7 @@ class Turn:
             return Close(Outcome.STOPPED, event.safe or "Stopped.", reason=event.why)
         if self._end is not None and self._end.end is not TaskEnd.COMPLETED:
             return failure(self._end)
-        if self._latches.asked and (self._end is None or not self._latches.answer_begun):
+        if self._form is not None and (self._end is None or not self._latches.answer_begun):
             return Close(Outcome.ASKED, reason="the agent asked")
         return self._by_stream(event)
 

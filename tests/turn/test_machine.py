@@ -46,9 +46,10 @@ from slack_bot.turn.events import (
     ToolStarted,
     TurnBegan,
     Waited,
+    WentOn,
 )
 from slack_bot.turn.form import Field, Form
-from slack_bot.turn.machine import NO_ANSWER, TABLE, State, Turn
+from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
 from slack_bot.turn.record import Outcome
 
 CLOSED = StreamEnded(StreamEnd.CLOSED)
@@ -66,6 +67,7 @@ SAMPLES: dict[type, Event] = {
     HumanAsked: HumanAsked(Form("Which one?")),
     TaskEnded: TaskEnded(TaskEnd.COMPLETED),
     Waited: Waited(130.0),
+    WentOn: WentOn(),
     StreamEnded: CLOSED,
     StopPressed: StopPressed("U1"),
 }
@@ -319,12 +321,38 @@ def test_a_question_that_stands_in_the_answer_is_not_shown_twice() -> None:
     assert actions[-1] == Close(Outcome.ASKED, reason="the agent asked")
 
 
+SIGN_IN = HumanAsked(Form("Sign in", is_auth=True))
+
+
 def test_an_agent_that_asked_and_then_answered_has_answered() -> None:
-    _, actions = run(
-        HumanAsked(Form("Sign in", is_auth=True)), AnswerText("Done."), TaskEnded(TaskEnd.COMPLETED), CLOSED
-    )
+    _, actions = run(HumanAsked(Form("Which?")), AnswerText("Done."), TaskEnded(TaskEnd.COMPLETED), CLOSED)
     assert actions[-1] == Close(Outcome.ANSWERED)
     assert not only(actions, AskForm)
+
+
+def test_a_sign_in_is_shown_while_the_turn_goes_on_and_once() -> None:
+    turn, actions = run(SIGN_IN, SIGN_IN)
+    assert turn.waits_for_human
+    assert [action.form for action in only(actions, AskForm)] == [SIGN_IN.form]
+    assert turn.handle(HumanAsked(Form("Sign in there", is_auth=True)))[-1] == AskForm(
+        Form("Sign in there", is_auth=True), "the agent may go on by itself after a sign-in"
+    )
+    assert turn.handle(CLOSED)[-1] == Close(Outcome.ASKED, reason="the agent asked")
+    assert not turn.waits_for_human
+
+
+def test_a_sign_in_that_the_answer_names_is_not_shown_again() -> None:
+    _, actions = run(AnswerText("Please: Sign in"), SIGN_IN)
+    assert not only(actions, AskForm)
+
+
+def test_an_agent_that_goes_on_after_a_sign_in_asks_no_more() -> None:
+    turn, actions = run(SIGN_IN, WentOn("task is working"))
+    assert not turn.waits_for_human
+    assert actions[-1] == ShowStatus(THINKING, "the sign-in was seen: task is working")
+    assert turn.handle(CLOSED)[-1] == Close(Outcome.ANSWERED, offer_retry=True)
+    _, actions = run(SIGN_IN, WentOn(), StreamEnded(StreamEnd.LOST, "Cut."))
+    assert actions[-1] == Close(Outcome.LOST, "Cut.", offer_retry=True)
 
 
 def test_a_stop_ends_all_showing_and_cancels() -> None:
