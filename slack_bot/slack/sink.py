@@ -32,6 +32,8 @@ from .surface import Memory
 STILL_WORKING = "is still working..."
 """Status while a message was ended by its age and nothing new is there to begin another with."""
 
+_CUT_SHORT = "Stopped. The agent had finished; the rest of its answer is not shown."
+
 _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 _FILE = "answer.md"
 _AS_FILE = f"This answer is too long for the thread. All of it is in {_FILE}."
@@ -205,7 +207,7 @@ class Sink:
         else:
             stands = await self._show_rest(text, ending)
         if not stands:
-            await self._post_note(ending)
+            await self._post_note(self._cut_short(ending))
 
     async def _show_rest(self, text: str, ending: Ending) -> bool:
         """Show what waits and what is missing. False: what stands under an answer stands nowhere yet."""
@@ -216,13 +218,19 @@ class Sink:
         self._whole.append(text)
         delivery.take(Batch(text))
         await delivery.advance(under=self._under(ending), close=close)
-        if delivery.overflowed and delivery.ended is None:
+        if delivery.overflowed and delivery.ended is None and not self._line.is_hushed:
             if await self._attach("".join(self._whole)):
                 ending = replace(ending, note=f"{_AS_FILE} {ending.note}".rstrip())
             else:
                 delivery.lift()
                 await delivery.advance(under=self._under(ending), close=close)
-        return await closing.close(delivery, self._under(ending), close, _session(ending))
+        return await closing.close(delivery, self._under(self._cut_short(ending)), close, _session(ending))
+
+    def _cut_short(self, ending: Ending) -> Ending:
+        """`ending`; or, where the human stopped it while its last part was written, that it is not all."""
+        if not (self._line.is_hushed and self._delivery.ledger.waiting.strip()):
+            return ending
+        return replace(ending, outcome=Outcome.STOPPED, note=ending.note or _CUT_SHORT, form=None)
 
     async def _rewrite(self, text: str, ending: Ending) -> bool:
         """Make what stands in the thread read `text` instead."""

@@ -860,6 +860,31 @@ def test_after_a_stop_a_write_that_waits_is_dropped_and_nothing_more_is_shown() 
     assert [task.status for task in sealed(scene).tasks] == ["complete"]
 
 
+def test_a_stop_while_the_last_of_it_is_written_says_that_it_is_not_all() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        ending = asyncio.ensure_future(scene.sink.finish(Ending(Outcome.ANSWERED, rest=LONG)))
+        await asyncio.sleep(1)
+        scene.sink.hush()
+        await ending
+
+    scene = play(story, {APPEND: ["ratelimited:30"]}, rotate_bytes=300, max_segments=2)
+    assert sealed(scene).text == "One. "
+    assert sealed(scene).extras == ("Stopped. The agent had finished; the rest of its answer is not shown.",)
+
+
+def test_a_stop_that_comes_when_all_is_shown_takes_nothing_away() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        ending = asyncio.ensure_future(scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.")))
+        await asyncio.sleep(1)
+        scene.sink.hush()
+        await ending
+
+    scene = play(story, {STOP: ["ratelimited:5", None]})
+    assert (sealed(scene).text, sealed(scene).extras) == ("One. Two.", FEEDBACK)
+
+
 def test_no_stream_in_time_is_a_post_that_is_edited() -> None:
     async def story(scene: Scene) -> None:
         assert scene.sink.begins
