@@ -141,7 +141,7 @@ class _Run:
             with suppress(asyncio.CancelledError):
                 await writer
         if self._gone.is_set():
-            self._sink.hush()
+            await self._sink.leave()
         else:
             await self._finish()
             if self._sink.is_gone:

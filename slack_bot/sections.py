@@ -137,6 +137,9 @@ class StreamSettings(Section):
     """Seconds after which the status is sent again. Slack drops it after 120."""
     retry_later: float = Field(default=60.0, ge=0)
     """Seconds one write may wait, in all, for a limit or an outage of Slack's to pass."""
+    insist_for: float = Field(default=180.0, ge=0)
+    """Seconds, in all, of longer and longer pauses in which a message that Slack refuses is posted again,
+    where there is no other way to show it. What is still refused then comes as a file."""
     rotate_after: float = Field(default=240.0, gt=0)
     """Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
     rotate_grace: float = Field(default=20.0, ge=0)
@@ -145,6 +148,8 @@ class StreamSettings(Section):
     """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
     """Messages that one answer may take; a longer one comes as a file too."""
+    start_answer_wait: float = Field(default=3.0, ge=0)
+    """Seconds the answer to the start of a stream is waited for once Slack's event tells of that stream."""
     edit_interval: float = Field(default=3.0, gt=0)
     """Seconds between two edits of a message, where there is no streaming. Slack: 3."""
     refusal_memory: float = Field(default=300.0, ge=0)

@@ -92,11 +92,11 @@ def _unnested(settings: Settings) -> Iterator[str]:
             f"{names['turn_timeout']} ({agent.turn_timeout:g} s) must be larger than"
             f" {names['accept_within']} + {names['idle_timeout']} + {names['poll_for']} ({inner:g} s)"
         )
-    inner, desk = agent.turn_timeout + settings.stream.retry_later, settings.desk
+    inner, desk = agent.turn_timeout + settings.stream.retry_later + settings.stream.insist_for, settings.desk
     if desk.turn_limit <= inner:
         yield (
             f"{names['turn_limit']} ({desk.turn_limit:g} s) must be larger than"
-            f" {names['turn_timeout']} + {names['retry_later']} ({inner:g} s)"
+            f" {names['turn_timeout']} + {names['retry_later']} + {names['insist_for']} ({inner:g} s)"
         )
 
 

@@ -524,7 +524,7 @@ async def test_a_turn_that_hangs_on_our_own_side_ends_by_the_desk_s_time_and_its
                 await asyncio.Event().wait()
             await self._put(*args)
 
-    times = {"turn_timeout": 300, "turn_limit": 400}
+    times = {"turn_timeout": 300, "turn_limit": 400, "insist_for": 10}
     async with whole_bot(
         answer("One.", ids="1"), answer("Two.", ids="1"), store=HangingStore(), **times
     ) as bot:

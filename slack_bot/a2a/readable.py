@@ -6,6 +6,7 @@ the text beside it says already is not said again. A file is named, and linked w
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -85,6 +86,7 @@ def _lines(value: Any, depth: int, level: int = 0) -> Iterator[str]:
 
 def _entry(label: str, value: Any, depth: int, level: int) -> Iterator[str]:
     """One field or one item: on its line if it is short, below it if it is not."""
+    value = _opened(value)
     head = f"{_indent(depth)}- {label}"
     if isinstance(value, list) and value and all(_is_plain(each) for each in value):
         yield head + ", ".join(_scalar(each) for each in value)
@@ -98,6 +100,16 @@ def _entry(label: str, value: Any, depth: int, level: int) -> Iterator[str]:
     elif (said := _scalar(value)) != "" or label:
         indented = f"\n{_indent(depth)}  ".join((said or "–").split("\n"))
         yield head + indented
+
+
+def _opened(value: Any) -> Any:
+    """What a text holds that is JSON itself, as the arguments of a tool call are; anything else as it is."""
+    if not isinstance(value, str) or value.strip()[:1] not in ("{", "["):
+        return value
+    try:
+        return json.loads(value) or value
+    except (ValueError, RecursionError):
+        return value
 
 
 def _rows(items: Sequence[Any]) -> list[Mapping[str, Any]]:

@@ -109,6 +109,12 @@ def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str
     return {**({"text": said} if said else {}), "blocks": shown}
 
 
+def other_body(full: Block, text: str) -> Block:
+    """`text` alone, in another form than `full`: for where that was refused."""
+    plain = {"markdown_text": text}
+    return {"text": fallback(text), "blocks": [markdown(text)]} if plain.items() <= full.items() else plain
+
+
 def first_piece(text: str, limit: int) -> str:
     """The front of `text`: all of it, or at most `limit` characters, cut at the best place."""
     return text if len(text) <= limit else text[: best_cut(text, limit)]

@@ -8,7 +8,8 @@ the latest wins, and whoever is about to write closes the line first and waits u
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 from ..clock import Clock
 from ..sections import StreamSettings
@@ -16,6 +17,7 @@ from .api import Failed, SlackApi
 from .faults import Fault
 from .orders import Place
 
+_TICK = 0.1  # seconds between two looks at least
 _LAST_CALL = 2.0  # seconds the answer waits for a status that is under way; a visible answer is worth more
 
 
@@ -45,6 +47,24 @@ class StatusLine:
         """Send the status again if Slack is about to drop it. Cheap; may be called at any time."""
         if self._sent and self._wanted is None and self._is_stale():
             self.show(self._sent)
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """What is shown stands while the block goes on, however long that is; then it is closed."""
+        keeper = asyncio.create_task(self._keep_on(), name=f"status kept {self._place.turn}")
+        try:
+            yield
+        finally:
+            keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeper
+            await self.close()
+
+    async def _keep_on(self) -> None:
+        while True:
+            age = 0.0 if self._sent_at is None else self._age()
+            await asyncio.sleep(max(_TICK, self._settings.status_refresh - age))
+            self.keep()
 
     async def close(self) -> None:
         """No status any more. Returns when none is under way."""

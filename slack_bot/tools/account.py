@@ -16,6 +16,7 @@ from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, 
 from ..turn.actions import AppendText, Close, RetitlePlan, RewriteAnswer, UpdateCard
 from ..turn.compare import same
 from ..turn.events import AnswerReplaced, FinalAnswer, StopPressed, StreamEnded, TurnBegan, Waited
+from .alignment import matches
 from .timeline import told
 from .witness import Witness
 
@@ -29,6 +30,7 @@ _SHOWING = frozenset(
         "chat.delete",
     }
 )
+_CHANCE = 20  # characters; fewer may be alike by chance
 _OWN = (StreamEnded, StopPressed, TurnBegan, Waited)
 
 
@@ -96,13 +98,12 @@ class _Seen:
             self.stretches = _merged([*self.stretches, (len(text) - len(before), showing)])
             self.text = text
             return
-        most = min(len(before), len(text))
-        head = next((n for n in range(most) if before[n] != text[n]), most)
-        most -= head
-        tail = next((n for n in range(most) if before[-1 - n] != text[-1 - n]), most)
-        new = len(text) - head - tail
-        kept_tail = _cut(self.stretches, len(before) - tail, len(before))
-        self.stretches = _merged([*_cut(self.stretches, 0, head), (new, showing), *kept_tail])
+        stretches, end = [], 0
+        for kept in matches(before, text, _CHANCE):
+            stretches.append((kept.other - end, showing))
+            stretches += _cut(self.stretches, kept.one, kept.one + kept.size)
+            end = kept.other + kept.size
+        self.stretches = _merged([*stretches, (len(text) - end, showing)])
         self.text = text
 
 

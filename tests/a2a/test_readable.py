@@ -35,6 +35,9 @@ from slack_bot.a2a.readable import as_markdown, beside, file_line
         (["a", {"b": 1}, [2, 3]], "- a\n- **b**: 1\n- 2, 3"),
         ([{"a": 1, "b": "x|y"}, {"a": 2, "b": ""}], "| a | b |\n| --- | --- |\n| 1 | x\\|y |\n| 2 |  |"),
         ([{"a": 1}, {"b": 2}], "- **a**: 1\n- **b**: 2"),
+        ({"arguments": '{"door": 3}'}, "- **arguments**:\n  - **door**: 3"),
+        ({"ids": " [1, 2]"}, "- **ids**: 1, 2"),
+        ({"a": "{door}", "b": "[x", "c": "{}"}, "- **a**: {door}\n- **b**: [x\n- **c**: {}"),
         ({"note": "two\nlines"}, "- **note**: two\n  lines"),
     ],
 )

@@ -156,11 +156,27 @@ def test_a_message_is_taken_away_once() -> None:
         assert play(story, {DELETE: [entry, None]}).thread() == []
 
 
+def test_a_message_that_is_still_open_is_stopped_and_taken_away() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        assert await edits.delete(await streamed(scene, "One. ", stop=False))
+
+    assert play(story).thread() == []
+
+
+def test_what_slack_takes_for_open_for_a_while_is_taken_away_all_the_same() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        assert await edits.delete(await streamed(scene, "One. "))
+
+    assert (
+        play(story, {DELETE: ["cant_delete_message", "cant_delete_message", "timeout!", None]}).thread() == []
+    )
+
+
 def test_one_that_cannot_be_taken_away_stands() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
         assert not await edits.delete(await streamed(scene, "One. ", stop=False))
 
-    assert play(story).texts() == ["One. "]
+    assert play(story, {DELETE: ["cant_delete_message"]}).texts() == ["One. "]
 
 
 def test_a_message_takes_what_its_surface_takes() -> None:
