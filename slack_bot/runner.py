@@ -39,7 +39,7 @@ from .turn.actions import (
     UpdateCard,
 )
 from .turn.buffer import StreamBuffer
-from .turn.events import Event, TaskKnown, TurnBegan
+from .turn.events import Event, TaskEnded, TaskKnown, TurnBegan
 from .turn.form import Form
 from .turn.machine import State, Turn
 from .turn.record import Outcome, Question, TurnResult
@@ -168,6 +168,8 @@ class _Run:
             self._task_id = event.task_id or self._task_id
             self._context_id = event.context_id or self._context_id
             self._trace_id = event.trace_id or self._trace_id
+        if isinstance(event, TaskEnded):  # its words are cut for a note: a secret cut in two is not known
+            event = replace(event, text=neutralise(event.text, self._options.secrets))
         actions = self._machine.handle(event)
         self._watcher(
             Decided(
@@ -194,7 +196,7 @@ class _Run:
             case UpdateCard(card=card):
                 self._outbox.card(self._harmless_card(card))
             case RetitlePlan(title=title):
-                self._outbox.retitle(title)
+                self._outbox.retitle(neutralise(title, self._options.secrets))
             case RewriteAnswer(text=text):
                 self._rewrite = neutralise(text, self._options.secrets)
             case AskForm(form=form):
@@ -338,7 +340,15 @@ class _Run:
         if form is None:
             return None
         secrets = self._options.secrets
-        fields = tuple(replace(each, label=neutralise(each.label, secrets)) for each in form.fields)
+        fields = tuple(
+            replace(
+                each,
+                name=neutralise(each.name, secrets),
+                label=neutralise(each.label, secrets),
+                choices=tuple(neutralise(choice, secrets) for choice in each.choices),
+            )
+            for each in form.fields
+        )
         return Form(neutralise(form.prompt, secrets), fields, neutralise(form.title, secrets), form.is_auth)
 
     # -- ending ----------------------------------------------------------------------------------------------

@@ -100,6 +100,9 @@ class AgentSettings(Section):
     """Seconds to go on reading after a terminal state, for a trailing task snapshot."""
     asked_grace: float = Field(default=2.0, ge=0)
     """Seconds to go on reading after the agent asked, before the stream is closed from this side."""
+    stop_wait: float = Field(default=30.0, ge=0)
+    """Seconds after a stop to wait for the task's name, if that is not known: without it the agent cannot be
+    stopped, and the reader is told so."""
     poll_for: float = Field(default=60.0, ge=0)
     """Seconds without any useful answer about a task whose stream was lost, until that is given up."""
     poll_pauses: tuple[Seconds, ...] = Field(default=(1.0, 2.0, 3.0, 5.0), min_length=1)
@@ -145,6 +148,8 @@ class StreamSettings(Section):
     """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
     """Messages that one answer may take; a longer one comes as a file too."""
+    start_answer_wait: float = Field(default=3.0, ge=0)
+    """Seconds the answer to the start of a stream is waited for once Slack's event tells of that stream."""
     edit_interval: float = Field(default=3.0, gt=0)
     """Seconds between two edits of a message, where there is no streaming. Slack: 3."""
     refusal_memory: float = Field(default=300.0, ge=0)

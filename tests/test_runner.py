@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from slack_bot.observe.facts import AgentEvent, Decided, SlackCalled, TurnClosed, TurnOpened
 from slack_bot.playground.workspace import BOT_TOKEN
 from slack_bot.tools.tape import Moment, Tape
@@ -182,3 +184,54 @@ async def test_an_untagged_rest_waits_for_no_one() -> None:
         await bot.idle()
         assert bot.read(root) == ["Just this"]
         assert not bot.calls("chat.postMessage")
+
+
+SECRET = "hunter2-hunter2-hunter2"
+
+
+def _data(name: str, data: dict[str, Any]) -> dict[str, Any]:
+    event = artifact(name, "")
+    event["artifact"]["parts"] = [{"kind": "data", "data": data}]
+    return event
+
+
+def _plan(title: str) -> dict[str, Any]:
+    steps = [{"step_id": "a", "title": title, "status": "in_progress"}, {"step_id": "b", "title": "Rest"}]
+    return _data("execution_plan_update", {"steps": steps})
+
+
+def _form(value: str) -> dict[str, Any]:
+    return _data("caipe_form", {"input_fields": [{"field_name": value, "field_values": [value, "other"]}]})
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        (_plan(f"Log in with {SECRET}"), chunk("Done."), status("completed")),
+        (_form(SECRET), status("input-required", "Which one?")),
+        (status("failed", "x" * 285 + f" {SECRET}"),),
+    ],
+    ids=["the plan's title", "a form's fields", "a failure's words, cut"],
+)
+def test_what_the_agent_was_given_as_its_key_is_shown_nowhere(said: tuple[dict[str, Any], ...]) -> None:
+    @on_virtual_time
+    async def story() -> None:
+        moments = [(1.0 + number, event) for number, event in enumerate(said)]
+        async with whole_bot(tape((0.1, task()), *moments), bearer_token=SECRET) as bot:
+            await bot.ask("hi")
+            await bot.idle()
+            assert SECRET[:8] not in str(bot.workspace.calls)
+            assert "removed]" in str(bot.workspace.calls) or "[secre" in str(bot.workspace.calls)
+
+    story()
+
+
+@on_virtual_time
+async def test_a_tool_without_a_name_to_be_seen_pings_nobody_by_its_id() -> None:
+    tool = artifact("tool_notification_start", "x", tool_name=" ", tool_call_id="<!channel> call-1")
+    async with whole_bot(
+        tape((0.1, task()), (1.0, tool), (3.0, chunk("Done.")), (4.0, status("completed")))
+    ) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert [card.title for seen in bot.thread(root) for card in seen.tasks] == ["&lt;!channel> call-1"]

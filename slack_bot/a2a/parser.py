@@ -42,9 +42,9 @@ from .habits import ANSWER_FROM, MARKER, SOURCES, lesson
 from .ids import Ids
 from .questions import question_in
 from .reading import form_in, form_of, plan_steps, truth
-from .said import Spoken, spoken, unboxed
+from .said import Spoken, spoken, stored, unboxed
 from .toolcalls import ToolCalls
-from .toolparts import is_thought
+from .toolparts import is_of_tools, is_thought
 
 _MAX_CHARS = 4_000_000
 
@@ -84,7 +84,7 @@ class EventParser:
         self._history = ""
         self._form: Form | None = None
         self._ids = Ids()
-        self._has_task = False
+        self._has_task = self._replied = False
         self._state = TaskState.UNKNOWN
         self._tools = ToolCalls()
         self._final_told = ""
@@ -104,6 +104,12 @@ class EventParser:
     def has_final(self) -> bool:
         """The agent named its result: the final one, or the partial one with which it gives up."""
         return bool(self._final_told or self._best.get(Kind.PARTIAL))
+
+    @property
+    def has_replied(self) -> bool:
+        """A message came, and nothing of any task."""
+        of_a_task = self._has_task or self._answer.has_artifacts or self._state is not TaskState.UNKNOWN
+        return self._replied and not of_a_task
 
     @property
     def answers_in_status(self) -> bool:
@@ -242,12 +248,13 @@ class EventParser:
         return events
 
     def _stream(self, artifact: Artifact, kind: Kind, *, append: bool) -> list[Event]:
-        metadata, said = artifact.metadata, spoken(artifact.parts)
+        metadata = artifact.metadata
+        said = spoken(artifact.parts, metadata if is_of_tools(metadata) else None)
         sub_agent = self._convention.is_sub_agent(metadata)
         events = self._aside(said)
         if said.is_block and append:
             self._answer.new_paragraph()
-        key = self._answer.key_of(artifact.artifact_id, artifact.name, said.text, append=append)
+        key, append = self._answer.place(artifact.artifact_id, artifact.name, said.text, append=append)
         if truth(metadata, "is_final_answer") and not sub_agent:
             why = f"is_final_answer on {kind}"
             events += self._answer.artifact(key, said.text, why, append=append, marked=True)
@@ -349,14 +356,14 @@ class EventParser:
             spoken(each.parts, each.metadata).text for each in reversed(task.history) if each.role == "agent"
         )
         self._history = self._answer.plain(next((text for text in said if text.strip()), self._history))
-        answers: list[tuple[str, str]] = []
+        answers: list[tuple[str, str, str]] = []
         events: list[Event] = []
         for artifact in task.artifacts:
             kind = self._convention.kind(artifact.name)
             marked = truth(artifact.metadata, "is_final_answer")
             if kind is Kind.ANSWER or (kind is Kind.STREAM and marked):
-                if text := spoken(artifact.parts, artifact.metadata).text:
-                    answers.append((artifact.artifact_id or artifact.name, text))
+                if text := stored(artifact):
+                    answers.append((artifact.artifact_id, artifact.name, text))
             elif kind in (Kind.STREAM, Kind.THOUGHT) and not self._convention.is_sub_agent(artifact.metadata):
                 self._answer.keep("" if self._leaked else unboxed(artifact), append=False)
             elif kind in (Kind.FINAL, Kind.PARTIAL, Kind.COMPLETE):
@@ -370,6 +377,7 @@ class EventParser:
         if message.role != "agent":
             return [nothing("the human's own message")]
         said = spoken(message.parts, message.metadata)
+        self._replied = True
         instead = not (self._has_task or self._convention.replies_are_fallback or self._answer.has_artifacts)
         live = instead or self._answer.believes(MESSAGE)
         why = "a message in place of a task"

@@ -19,6 +19,8 @@ from ..sections import AgentSettings
 from .control import Leaving
 from .standing import Standing
 
+_EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
+
 
 class Heard(StrEnum):
     """How the listening ended."""
@@ -37,6 +39,7 @@ class Ear:
         self._standing, self._leaving, self._settings, self._now = standing, leaving, settings, now
         self._grace_until: float | None = None
         self._silent_from = 0.0
+        self._stop_until: float | None = None  # when a stop is waited for no longer
 
     async def listen(
         self, stream: AsyncGenerator[Received, None], on_silence: Callable[[], Awaitable[bool]]
@@ -74,7 +77,7 @@ class Ear:
             done, _ = await asyncio.wait(
                 watched, timeout=self._patience(), return_when=asyncio.FIRST_COMPLETED
             )
-            if done:
+            if done or self._stop_until is not None:
                 continue
             if self._grace_until is not None:
                 return Heard.LEFT
@@ -83,10 +86,18 @@ class Ear:
             self._silent_from = self._now()
 
     def _must_go(self) -> bool:
-        """A stop is carried out once there is a task to stop."""
-        return self._leaving.is_gone or (self._leaving.now and self._standing.task_id is not None)
+        """A stop is carried out once there is a task to stop, or none was named in time: people wait."""
+        if self._leaving.is_gone or not self._leaving.now:
+            return self._leaving.is_gone
+        if self._standing.task_id is not None:
+            return True
+        now = self._now()
+        self._stop_until = now + self._settings.stop_wait if self._stop_until is None else self._stop_until
+        return now + _EARLY >= self._stop_until
 
     def _patience(self) -> float:
+        if self._stop_until is not None:
+            return max(0.0, self._stop_until - self._now())
         grace = self._grace_until
         until = self._silent_from + self._settings.idle_timeout if grace is None else grace
         return max(0.0, until - self._now())

@@ -90,6 +90,11 @@ class Standing:
         """The agent named its result, or asked something, whatever the task's state says."""
         return self._parser.has_final or self._parser.asks
 
+    @property
+    def has_replied(self) -> bool:
+        """The agent sent a message in place of a task."""
+        return self._parser.has_replied
+
     def stood_before(self, task: Snapshot) -> None:
         """The task as it was before this turn's question: none of that is news, whoever says it again."""
         self._overlay.stood_before(task)

@@ -12,7 +12,7 @@ from typing import Any
 from ..turn.actions import Card
 from ..turn.markdown import best_cut
 from ..turn.record import Outcome
-from .chunks import card_text
+from .chunks import card_text, card_title
 from .orders import Ending
 
 FEEDBACK = "feedback"
@@ -143,7 +143,7 @@ def _card(card: Card, limit: int) -> Block:
     block: Block = {
         "type": "task_card",
         "task_id": card.id,
-        "title": card_text(card.title, limit) or card.id,
+        "title": card_title(card, limit),
         "status": card.state.value,
     }
     for name, value in (("details", card.details), ("output", card.output)):

@@ -29,6 +29,7 @@ from .line import Line
 from .orders import Batch, Ending, Place, Written
 from .overflow import Overflow
 from .rewrite import rewrite
+from .sightings import Sightings
 from .status import StatusLine
 from .surface import Memory
 
@@ -46,7 +47,8 @@ _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 class Sink:
     """One turn's place in Slack. One writer: calls must not overlap (statuses and `hush` apart).
 
-    `memory` is shared by all turns: where streaming was refused lately. All methods but the statuses raise
+    `memory` and `sightings` are shared by all turns: where streaming was refused lately, and what Slack tells
+    of streams that began. All methods but the statuses raise
     `SlackError` where Slack cannot be written to at all.
     """
 
@@ -57,10 +59,11 @@ class Sink:
         settings: StreamSettings,
         clock: Clock,
         memory: Memory | None = None,
+        sightings: Sightings | None = None,
     ) -> None:
         self._api = api = api.for_turn(place.turn)
         self._place, self._settings, self._clock = place, settings, clock
-        self._line = Line(api, self._tell_wait)
+        self._line = Line(api, sightings, self._tell_wait)
         self._status = StatusLine(api, place, settings, clock, self._show_at_work)
         self._delivery = Delivery(
             self._line, place, settings, clock, memory or Memory(settings.refusal_memory)

@@ -28,7 +28,7 @@ from .examining import Asker, Live, examine, playground
 from .findings import Examination, Examined, as_json
 from .interruption import told_if_interrupted
 from .junit import as_junit
-from .outfile import OutFile
+from .outfile import OutFile, check_distinct
 from .reaching import card_of
 from .replay import accept_any_script
 from .report import as_markdown, duration, file_name
@@ -56,10 +56,12 @@ def main(args: argparse.Namespace) -> int:
     asker = _live(args.url) if args.url else playground(args.mode)
     started = loop_clock().wall()
     report = file_name(started) if args.report == "" else args.report
+    check_distinct(report, args.junit or None)
     accept_any_script()
+    inputs = [args.suite, *(str(Path(args.suite).parent / tape) for tape in tapes)]
     with ExitStack() as files:
         outs = [
-            (files.enter_context(OutFile(name, [args.suite])), make)
+            (files.enter_context(OutFile(name, inputs)), make)
             for name, make in ((report, as_markdown), (args.junit, as_junit))
             if name
         ]

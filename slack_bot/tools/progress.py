@@ -11,7 +11,7 @@ from typing import Literal, TextIO
 from ..a2a.decode import decode
 from ..errors import AgentError
 from .jsonfile import Json
-from .moments import Moment
+from .moments import Moment, http_status_of
 from .taping import Asked
 from .timeline import name_of, text_of
 from .wiretap import Wiretap
@@ -56,9 +56,7 @@ class Progress:
             self.last = kind
         elif moment.error is not None:
             self.wrong += 1
-            self.say(
-                f"{t:7.2f} s  the agent reported an error: {_short(str(moment.error.get('message', '')))}"
-            )
+            self.say(f"{t:7.2f} s  {_what_went_wrong(moment.error)}")
         elif moment.raw is not None:
             self.wrong += 1
             self.say(f"{t:7.2f} s  something that is no A2A event: {_short(moment.raw)}")
@@ -111,6 +109,13 @@ def told(event: Json) -> tuple[str, int]:
     except AgentError:
         return "unknown", 0
     return name_of(frame), len(text_of(frame))
+
+
+def _what_went_wrong(error: Json) -> str:
+    said = _short(str(error.get("message", "")))
+    if http_status_of(error) is None or "code" in error:
+        return f"the agent reported an error: {said}"
+    return f"that is no answer of an agent{f': {said}' if said else ''}"
 
 
 def _short(text: str, most: int = 80) -> str:

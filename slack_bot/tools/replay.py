@@ -38,7 +38,7 @@ from .opening import open_capture, read_bytes
 from .plain import as_text
 from .result import Shown, as_line, visible
 from .scenario import Scenario, make_scenario, read_scenario
-from .tape import READS, Recording, Tape, turns_of
+from .tape import READS, Recording, Tape, interrupted_at, turns_of
 from .watching import Watching
 from .witness import Witness
 
@@ -47,7 +47,12 @@ AGENT_URL = "http://agent.invalid/"
 SURROUNDINGS = ("slack_faults", "cut_after", "agent_error", "stop_at")
 """What a tape's head may say of the scenario in which it was made, besides settings."""
 
+INTERRUPTED = "interrupted"
+"""The outcome of a turn whose capture does not say how it went on."""
+
 _TAKEN_WITHIN = 1.0
+_SETTLES = 2.0
+"""Seconds within which all that came is shown: longer than any text waits in the buffer."""
 _LONGEST = 7 * 86_400.0
 
 
@@ -111,7 +116,17 @@ def replayed(
     clock = virtual.virtual_clock() if speed is None else loop_clock()
     follow_ups = tuple(text or "" for text, _ in turns[1:])
     settings, transport = settings_with(AGENT_URL, around.settings), through(ScriptedTransport(agent))
-    seen = observe(around, settings, clock, transport, watcher, follow_ups, witness)
+    stops = interrupted_at(turns[-1][1])
+    seen = observe(
+        around,
+        settings,
+        clock,
+        transport,
+        watcher,
+        follow_ups,
+        witness,
+        None if stops is None else stops / (speed or 1.0),
+    )
     return virtual.run(seen) if speed is None else asyncio.run(seen)
 
 
@@ -171,13 +186,15 @@ async def observe(
     watcher: Watcher = ignore,
     follow_ups: Sequence[str] = (),
     witness: Witness | None = None,
+    stops: float | None = None,
 ) -> Observation:
     """As `perform`, with all settings given, and with further questions in the same thread.
 
-    `witness` decides how much is kept; None: what the result needs.
+    `witness` decides how much is kept; None: what the result needs. `stops`: seconds after the last question
+    from which on nothing is known of the agent; the thread is the one that stands then.
     """
     performance = _Performance(scenario, settings, clock, watcher, witness or Witness())
-    return await performance.run(transport, follow_ups)
+    return await performance.run(transport, follow_ups, stops)
 
 
 class _Performance:
@@ -192,9 +209,13 @@ class _Performance:
         self._mail = asyncio.Event()
         self._turned = asyncio.Event()
         self._counts = Counter[type]()
+        self._is_over = False
 
     async def run(
-        self, transport: httpx.AsyncBaseTransport | None, follow_ups: Sequence[str] = ()
+        self,
+        transport: httpx.AsyncBaseTransport | None,
+        follow_ups: Sequence[str] = (),
+        stops: float | None = None,
     ) -> Observation:
         slack = self._settings.slack
         session: Any = SlackSession(self._workspace, self._clock, timeout=slack.slack_timeout)
@@ -208,8 +229,9 @@ class _Performance:
         )
         async with app:
             await self._remember_context(app)
-            asked_at = await self._ask(app, follow_ups)
-        return Observation(self._witness, tuple(self._thread()), asked_at)
+            asked_at = await self._ask(app, follow_ups, stops)
+            thread, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
+        return Observation(self._witness, thread, asked_at)
 
     async def _remember_context(self, app: App) -> None:
         asked = self._scenario
@@ -218,7 +240,7 @@ class _Performance:
             known = Conversation(context_id=asked.context_id)
             await app.store.contexts.put(app.agent.name, thread, known, self._clock.wall())
 
-    async def _ask(self, app: App, follow_ups: Sequence[str]) -> float:
+    async def _ask(self, app: App, follow_ups: Sequence[str], stops: float | None) -> float:
         """Say the questions, and let everything happen that follows from them. Returns when it began."""
         asked, workspace = self._scenario, self._workspace
         workspace.place(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts)
@@ -233,8 +255,20 @@ class _Performance:
                     await asyncio.wait_for(self._until(TurnOpened, number + 1), _TAKEN_WITHIN)
                 except TimeoutError:
                     break
-            await app.desk.close(_LONGEST)
+            await self._finish(app, stops)
         return asked_at
+
+    async def _finish(self, app: App, stops: float | None) -> None:
+        """Let the last turn end, or stand as it is where nobody knows how it went on."""
+        if stops is None:
+            await app.desk.close(_LONGEST)
+            return
+        try:
+            await asyncio.wait_for(app.desk.idle(), stops + _SETTLES)
+        except TimeoutError:
+            why = f"whoever captured it did not wait longer than {stops:.2f} s"
+            now, latches = self._clock.monotonic(), dict[str, bool]()
+            self._note(TurnClosed(now, "", INTERRUPTED, why, None, None, None, latches, 0))
 
     async def _until(self, kind: type[Fact], count: int) -> None:
         while self._counts[kind] < count:
@@ -256,6 +290,8 @@ class _Performance:
             self._workspace.stop(asked.user, asked.channel, asked.thread_ts, now=self._clock.wall())
 
     def _note(self, fact: Fact) -> None:
+        if self._is_over:
+            return
         self._witness.take(fact)
         if isinstance(fact, TurnOpened | TurnClosed):
             self._counts[type(fact)] += 1
@@ -265,6 +301,8 @@ class _Performance:
     def _changed(self, change: Change) -> None:
         if change.kind == "envelope":
             self._mail.set()
+            return
+        if self._is_over:
             return
         self._witness.look(self._clock.monotonic(), visible(self._thread()))
 

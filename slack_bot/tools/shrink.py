@@ -58,15 +58,16 @@ def main(args: argparse.Namespace) -> int:
     Raises UnreadableInput for what cannot be read or written, and where what is wrong cannot be followed.
     """
     path = Path(args.files[0])
-    smaller = OutFile(args.output, [args.files[0], args.scenario])
+    golden = None if args.golden is None else folder_of(args.golden) / name_of(path, args.key)
+    smaller = OutFile(args.output, [args.files[0], args.scenario, None if golden is None else str(golden)])
     capture = open_capture(path, args.key)
     around = questioned(read_scenario_file(args.scenario), capture)
     accept_any_script()
     tape = taped(capture)
-    if args.golden is None:
+    if golden is None:
         found = broken_promise(tape, around)
     else:
-        found = changed_line(tape, around, kept(folder_of(args.golden) / name_of(path, args.key)), path.name)
+        found = changed_line(tape, around, kept(golden), path.name)
     if found is None:
         sys.stdout.write("nothing is wrong with this tape; no smaller one was written\n")
         return 0

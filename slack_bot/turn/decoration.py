@@ -27,6 +27,7 @@ LONGEST_CLOSER = 64
 """UTF-8 bytes that a closer may have."""
 
 _JOINER = "\u2060"
+_MARKS = frozenset("*_~`")
 _MOST_MARKS = 6
 _LONGEST_EMPHASIS = 3
 _LONGEST_CODE = 8
@@ -63,7 +64,7 @@ def closer(standing: Standing, last: str) -> str:
     marks = _carried_marks(state)
     if not marks:
         return ""
-    joiner = _JOINER if (last.isspace() and not state.code) or last in {"*", "_", "~", "`"} else ""
+    joiner = _JOINER if (last.isspace() and not state.code) or last in _MARKS else ""
     return joiner + "".join(reversed(marks))
 
 
@@ -86,14 +87,22 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
         bars = ""
     marks = "".join(_carried_marks(state))
     if marks:
-        is_apart = (head[:1].isspace() or head.startswith(_JOINER)) and not state.code
-        return bars + marks + (_JOINER if is_apart else "")
+        return bars + marks + (_JOINER if _stands_apart(marks, head) else "")
     if head.startswith("\n") and _rules(standing.line, "", head[1:]):
         return standing.line.lstrip()  # the header row's own line end had not been sent
     header = standing.open.header
     if header and _rules(header, standing.line, head):
         return header.lstrip() + standing.line
     return bars or ("" if standing.line else _levels(last_line, head))
+
+
+def _stands_apart(marks: str, head: str) -> bool:
+    """`head` directly behind `marks` would keep them from opening, or make one run of theirs and its own.
+
+    A joiner of the text's own stands apart too, or it would be taken for what was added.
+    """
+    is_code = marks.endswith("`")
+    return head.startswith((_JOINER, marks[-1])) or (head[:1].isspace() and not is_code)
 
 
 def _carried_fence(state: Open) -> tuple[str, str] | None:
@@ -196,9 +205,11 @@ def seam(first: str, second: str) -> tuple[int, int]:
 def expected(first: str) -> Iterator[str]:
     """How a message may begin that would be read as decoration after `first`."""
     for size in _closers(first):
-        yield opener(Standing().then(first[:-size]), "", "x")
+        yield from _marked(Standing().then(first[:-size]))
     standing = Standing().then(first)
-    yield opener(standing, "", "|" if standing.open.table else "x")
+    yield from _marked(standing)
+    if standing.open.table:
+        yield opener(standing, "", "|")
     if standing.open.header:
         yield standing.open.header.lstrip() + standing.line + "|-"
     if "|" in standing.line:
@@ -207,6 +218,15 @@ def expected(first: str) -> Iterator[str]:
         yield standing.open.table.lstrip()
     if not standing.line:
         yield _levels(last_line(first), " " * 2 + "- ") + " " * 2 + "- "
+
+
+def _marked(standing: Standing) -> Iterator[str]:
+    """How it would go on, and that behind a joiner."""
+    added = opener(standing, "", "x")
+    yield added
+    if added and added[-1] in _MARKS:
+        yield f"{added}{_JOINER}{added[-1]}"
+        yield f"{added}{_JOINER} "
 
 
 def joined(texts: Sequence[str]) -> str:
@@ -244,20 +264,21 @@ def _closers(text: str) -> Iterator[int]:
 
 def _opened(standing: Standing, line: str, second: str) -> int:
     """The length of the opener at the beginning of `second`, 0 if what should stand there does not."""
-    for head in _heads(standing, second):
+    for head in _heads(standing, line, second):
         added = opener(standing, line, second[head:])
         if added and second.startswith(added) and opener(standing, line, second[len(added) :]) == added:
             return len(added)
     return 0
 
 
-def _heads(standing: Standing, second: str) -> Iterator[int]:
+def _heads(standing: Standing, line: str, second: str) -> Iterator[int]:
     """Where the answer may go on in `second`: some openers are known only with what follows them."""
     if levels := _LEVELS.match(second):
         yield len(levels.group())
     joiner = second.find(_JOINER, 0, LONGEST_CLOSER)
     if joiner >= 0:
         yield joiner + 1
+    yield len(opener(standing, line, "x"))
     if standing.open.header:
         yield second.find("\n") + 1 + len(standing.line)
     if "|" in standing.line:

@@ -313,3 +313,10 @@ def test_deep_nesting_is_not_walked() -> None:
 
 def test_a_large_number_as_an_id() -> None:
     assert decode(json.loads('{"task": {"id": 99999999999999999999999, "status": {}}}')) == Snapshot("9" * 23)
+
+
+def test_the_first_versions_say_in_the_artifact_how_it_grows() -> None:
+    artifact = {"parts": [{"type": "text", "text": "a"}], "index": 0, "append": True, "lastChunk": True}
+    found = decode({"id": "t", "artifact": artifact})
+    assert isinstance(found, ArtifactUpdate)
+    assert (found.append, found.last_chunk, found.task_id) == (True, True, "t")

@@ -254,6 +254,34 @@ def test_a_name_that_merely_contains_a_word_ends_nothing(name: str) -> None:
     assert not [event for event in events if isinstance(event, HumanAsked)]
 
 
+def lane(block: str, *parts: Part) -> Frame:
+    """A chunk of the kind of output that its metadata tells."""
+    metadata = {"shared": {"stream": {"block_type": block}}}
+    return ArtifactUpdate(Artifact(block, parts=parts, metadata=metadata), append=True)
+
+
+def test_lanes_of_output_are_told_apart_by_their_metadata() -> None:
+    call = {"call_id": "c", "tool": "read"}
+    events = parse(
+        lane("reasoning", Part(text="Perhaps a fox.")),
+        lane("tool_call", Part(data={**call, "status": "running"}, has_data=True)),
+        lane("tool_call", Part(data={**call, "status": "completed"}, has_data=True)),
+        lane("text", Part(text="The fox.")),
+        COMPLETED,
+    )
+    assert kinds(events) == [
+        "Narrated", "ToolStarted", "ToolEnded", "AnswerText", "TaskEnded", "FinalAnswer",
+    ]  # fmt: skip
+    assert answer_of(events) == "The fox."
+
+
+def test_lanes_in_a_task_are_told_apart_too() -> None:
+    lanes = [lane("reasoning", Part(text="Hm.")), lane("tool_call", Part(text="{}"))]
+    artifacts = tuple(each.artifact for each in lanes if isinstance(each, ArtifactUpdate))
+    whole = (*artifacts, Artifact("text", parts=text("The fox.")))
+    assert answer_of(parse(Snapshot("t", state=TaskState.COMPLETED, artifacts=whole))) == "The fox."
+
+
 def test_forms_and_questions() -> None:
     form = {"user_input": True, "input_fields": [{"field_name": "bucket", "required": True}]}
     events = parse(
@@ -317,6 +345,25 @@ def test_a_message_in_place_of_a_task_is_the_answer_live() -> None:
     )
     assert [event.text for event in events if isinstance(event, AnswerText)] == ["Hel", "lo", " there"]
     assert answer_of(events) == "Hello there"
+
+
+@pytest.mark.parametrize(
+    ("frames", "replied"),
+    [
+        ((Reply(Message("m", parts=text("Hi"), task_id="t")),), True),
+        ((Reply(Message("u", role="user", parts=text("me"))),), False),
+        ((Snapshot("t"), Reply(Message("m", parts=text("Hi")))), False),
+        ((Reply(Message("m", parts=text("Hi"))), chunk("text", "a")), False),
+        ((status(TaskState.WORKING), Reply(Message("m", parts=text("Hi")))), False),
+    ],
+)
+def test_a_message_is_in_place_of_a_task_where_nothing_of_one_came(
+    frames: tuple[Frame, ...], replied: bool
+) -> None:
+    parser = EventParser()
+    for frame in frames:
+        parser.feed(frame)
+    assert parser.has_replied is replied
 
 
 def test_a_message_beside_a_task_waits_for_the_end_unless_told_otherwise() -> None:

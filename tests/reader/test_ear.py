@@ -95,3 +95,19 @@ async def test_a_stop_waits_for_the_task_that_is_to_be_stopped() -> None:
         await stop_in(here, 3)
         got = await here.ear.listen(stream((20, chunk("a")), (50, chunk("b"))), never)
         assert (got, here.now()) == (Heard.LEFT, 20)
+
+
+@on_virtual_time
+async def test_a_stop_does_not_wait_for_ever_for_a_task_that_nobody_names() -> None:
+    async with scene(stop_wait=30) as here:
+        await stop_in(here, 3)
+        got = await here.ear.listen(stream((900, chunk("a"))), never)
+        assert (got, here.now(), here.told.text) == (Heard.LEFT, 33, "")
+
+
+@on_virtual_time
+async def test_a_stop_may_wait_longer_than_a_silence() -> None:
+    async with scene(stop_wait=50, idle_timeout=10) as here:
+        await stop_in(here, 3)
+        got = await here.ear.listen(stream((20, chunk("a")), (50, chunk("b"))), never)
+        assert (got, here.now()) == (Heard.LEFT, 20)

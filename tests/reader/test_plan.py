@@ -85,6 +85,18 @@ async def test_a_stream_that_closes_without_an_end_is_not_a_success() -> None:
 
 
 @on_virtual_time
+async def test_a_message_that_names_a_task_nobody_made_is_the_whole_answer() -> None:
+    reply = {"kind": "message", "role": "agent", "messageId": "m", "taskId": "t", "contextId": "c"}
+    said = {**reply, "parts": [{"kind": "text", "text": "Here you are."}]}
+    tape = Tape({"wire": "0.3"}, (Moment(0.1, event=said), Moment(0.2, end="closed")))
+    async with whole_bot(tape) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert (bot.ends, bot.read(root)) == (["answered"], ["Here you are."])
+        assert asked(bot) == ["message/stream"]
+
+
+@on_virtual_time
 async def test_an_agent_that_sends_nothing_at_all_is_told() -> None:
     async with whole_bot(Tape({"wire": "0.3"}, (Moment(0.1, end="closed"),))) as bot:
         root = await bot.ask("hi")

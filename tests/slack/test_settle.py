@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -28,7 +29,7 @@ SILENT = ["timeout", "timeout!", "internal_error", "internal_error!", "cut", "cu
 def play(story: Story, faults: Any = None) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults)
-        line = Line(scene.api)
+        line = Line(scene.api, scene.sightings)
         streams = Streams(line, scene.place, scene.settings, scene.clock)
         edits = Edits(line, scene.place, scene.settings)
         await story(scene, streams, Settling(streams, edits, TURN), Message(Surface.NATIVE))
@@ -165,6 +166,50 @@ def test_a_stream_that_appears_late_is_taken_away() -> None:
     scene = play(story, {START: ["timeout!"], REPLIES: [*["internal_error"] * 4, None]})
     assert scene.thread() == []
     assert scene.workspace.open_streams() == []
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_a_stream_that_slack_tells_of_late_is_taken_away_at_once(over: bool) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        assert await settling.settle(message, []) == (False, None)
+        if over:
+            assert await settling.sweep([]) == 0
+        (ts,) = scene.workspace.open_streams()
+        assert scene.sightings.saw("C1", scene.root, ts)
+        if not over:
+            assert await settling.sweep([]) == 0
+        await asyncio.sleep(0.1)
+        assert scene.thread() == []
+        assert scene.workspace.open_streams() == []
+
+    scene = play(story, {START: ["timeout!"], REPLIES: ["missing_scope"]})
+    assert scene.methods().count(REPLIES) == (8 if over else 4)
+
+
+def test_what_is_found_while_the_turn_ends_is_taken_away() -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        await settling.settle(message, [])
+        sweeping = asyncio.ensure_future(settling.sweep([]))
+        await asyncio.sleep(2)
+        assert scene.sightings.saw("C1", scene.root, scene.workspace.open_streams()[0])
+        async with asyncio.timeout(0.1):
+            assert await sweeping == 0
+        assert scene.thread() == []
+
+    play(story, {START: ["timeout!"], REPLIES: ["missing_scope"]})
+
+
+def test_a_late_stream_that_nobody_can_stop_is_counted(caplog: Any) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        await settling.settle(message, [])
+        scene.sightings.saw("C1", scene.root, scene.workspace.open_streams()[0])
+        assert await settling.sweep([]) == 1
+
+    play(story, {START: ["timeout!"], REPLIES: ["missing_scope"], STOP: ["internal_error"]})
+    assert "1 streams could not be stopped" in caplog.text
 
 
 def test_an_edit_is_looked_at() -> None:

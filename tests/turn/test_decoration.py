@@ -76,6 +76,13 @@ TABLE = "| a | b |\n|---|---|\n"
         ("> said\n", "> he", ""),
         ("**a b", " c", "**\u2060"),  # in front of white space a mark does not open
         ("`a b", " c", "`"),
+        ("`a b", "` c", "`\u2060"),  # its own end, behind ours: one run of two would open a span
+        ("`a b", "``c", "`\u2060"),
+        ("**a b", "** c", "**\u2060"),
+        ("~~a b", "~~ c", "~~\u2060"),
+        ("> *a `b", "` c", "> *`\u2060"),
+        ("**a b", "_c_", "**"),
+        ("`a b", "\u2060c", "`\u2060"),  # a joiner of the text's own
         ("- one\n  - two\n", "  - three", "-\n"),
         ("- one\n  - two\n", "    - three", "-\n"),
         ("1. one\n\n", "      - three", "-\n  -\n"),
@@ -132,6 +139,18 @@ def test_a_closer_is_short(text: str) -> None:
 def test_a_mark_behind_a_mark_stands_apart() -> None:
     text = "**a **"
     assert closer(Standing().then(text), text[-1:]) == "\u2060**"
+
+
+@pytest.mark.parametrize("before", ["`a b", "**a b", "_a b"])
+@pytest.mark.parametrize("begins", ["\u2060", "mark", "mark\u2060", "mark \u2060"])
+def test_what_may_become_decoration_is_expected(before: str, begins: str) -> None:
+    """However little of the second message is known, it is no decoration yet, or may become none any more."""
+    mark = opener(Standing().then(before), before, "x")
+    begins = begins.replace("mark", mark)
+    later = [f"{begins}{head}" for head in ("x", " x", f"{mark}x", f"\u2060{mark}x", "\u2060 x")]
+    if any(seam(before, second)[1] for second in later):
+        is_one = seam(before, begins)[1] > 0
+        assert is_one or any(each.startswith(begins) and each != begins for each in expected(before))
 
 
 def test_a_guard_says_that_nothing_was_added() -> None:

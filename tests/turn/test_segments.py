@@ -204,6 +204,23 @@ def test_every_message_looks_right_by_itself(text: str, delta: int, size: int, p
             _looks_right(message)
 
 
+@pytest.mark.parametrize("shape", ["{}", "> {}"])
+def test_a_mark_that_closes_behind_the_cut_closes(shape: str) -> None:
+    """The message ends right before a mark's own partner: what opens it again must not run into that one."""
+    for before in range(9):
+        text = shape.format("x" * before + " `code`" * 60)
+        ledger = Ledger(Limits(rotate_bytes=300, max_segments=1_000))
+        slack = Workspace(ledger)
+        for part in _parts(text, 3):
+            ledger.push(part)
+            slack.carry_out(0.0)
+        slack.carry_out(0.0, final=True)
+        assert joined(slack.messages) == text
+        for message in slack.messages:
+            _looks_right(message)
+            assert "``" not in message
+
+
 def test_a_list_goes_on_and_a_nested_item_keeps_its_place() -> None:
     text = "".join(f"{n}. step {n}\n" + "".join(f"   - part {k}\n" for k in range(9)) for n in range(1, 9))
     texts = lay_out(text, Limits(rotate_bytes=150))
