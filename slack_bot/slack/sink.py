@@ -68,7 +68,7 @@ class Sink:
         self._api = api = api.for_turn(place.turn)
         self._place, self._settings, self._clock = place, settings, clock
         self._line = Line(api, sightings, self._tell_wait)
-        self._status = StatusLine(api, place, settings, clock)
+        self._status = StatusLine(api, place, settings, clock, self._show_at_work)
         self._delivery = Delivery(
             self._line, place, settings, clock, memory or Memory(settings.refusal_memory)
         )
@@ -264,10 +264,14 @@ class Sink:
         self._api.give_back()
         await self._status.close()
         await delivery.settling.sweep(delivery.known(), delivery.last, _close(ending))
-        if not delivery.is_gone:
-            await delivery.streams.rest_session(_session(ending))
         if not self._posted and delivery.begun == self._status_at:
             await self._status.clear()
+        if not delivery.is_gone:
+            await delivery.streams.rest_session(_session(ending))
+
+    def _show_at_work(self, status: str) -> None:
+        """A status speaks to the thread's agent session too (facts: Slack 4)."""
+        self._delivery.streams.session = "processing" if status else "active"
 
     async def _deliver(self, ending: Ending) -> None:
         self._delivery.take(Batch("", ending.cards, ending.plan_title))

@@ -964,6 +964,21 @@ def test_a_stop_when_all_of_it_stands_changes_nothing() -> None:
     assert (sealed(scene).text, sealed(scene).extras) == ("One. Two.", FEEDBACK)
 
 
+@pytest.mark.parametrize("outcome,reads", [(Outcome.ANSWERED, "active"), (Outcome.ASKED, "suspended")])
+@pytest.mark.parametrize("shown", [None, "timeout!"])
+def test_a_status_leaves_no_session_at_work_where_nothing_is_streamed(
+    outcome: Outcome, reads: str, shown: str | None
+) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.show_status("is thinking...")
+        await asyncio.sleep(1)
+        form = Form("Which?") if outcome is Outcome.ASKED else None
+        await scene.sink.finish(Ending(outcome, rest="One.", form=form))
+
+    scene = play(story, {START: ["user_not_found"], STATUS: [shown, None]})
+    assert scene.workspace.session(scene.channel, scene.root) == reads
+
+
 def test_no_stream_in_time_is_a_post_that_is_edited() -> None:
     async def story(scene: Scene) -> None:
         assert scene.sink.begins
