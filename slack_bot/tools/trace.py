@@ -160,6 +160,7 @@ class Teller:
         self._early: list[Fact] = []
         self._story: Story | None = None
         self._printed = 0
+        self._is_read = True
 
     def __call__(self, fact: Fact) -> None:
         """Take note."""
@@ -189,6 +190,11 @@ class Teller:
         self._printed = len(self._story.rows)
 
     def _print(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+        """A watcher never raises: what cannot be written stays in the stream, whose last flush tells it."""
+        if not self._is_read:
+            return
+        try:
+            sys.stdout.writelines(f"{line}\n" for line in lines)
+            sys.stdout.flush()
+        except OSError:
+            self._is_read = False
