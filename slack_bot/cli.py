@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn, TypeAlias
 
 from . import __version__
+from .console import carried_out
 from .errors import BotError, SettingsError, UnreadableInput
 
 _PROGRAM = "slack-bot"
@@ -36,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = whole.parse_args(words)
     verb: Verb = args.verb
     try:
-        return verb(args)
+        return carried_out(lambda: verb(args))
     except (SettingsError, UnreadableInput) as error:
         return _failed(args.name, error, 2)
     except BotError as error:
