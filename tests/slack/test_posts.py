@@ -100,7 +100,7 @@ def insisted(kind: str, faults: Any, hush_after: float | None = None) -> tuple[S
 
     async def go() -> tuple[Scene, Done | Failed]:
         scene = Scene(faults)
-        line = Line(scene.api, lambda: told.append(scene.clock.monotonic()))
+        line = Line(scene.api, waits=lambda: told.append(scene.clock.monotonic()))
         posts = Posts(line, scene.place, insist_for=30.0)
         posting = asyncio.ensure_future(posts.post("One.", (), [context("under")], kind, insist=True))
         if hush_after is not None:
