@@ -62,7 +62,7 @@ PURE = [
     "a2a/requests.py", "a2a/decode.py", "a2a/frames.py", "a2a/assembly.py", "a2a/parser.py", "a2a/reading.py",
     "a2a/answer.py", "a2a/gates.py", "a2a/habits.py", "a2a/ids.py", "a2a/marker.py", "a2a/questions.py",
     "a2a/readable.py", "a2a/said.py", "a2a/structured.py", "a2a/toolcalls.py", "a2a/toolparts.py",
-    "a2a/growth.py", "a2a/seams.py",
+    "a2a/growth.py", "a2a/seams.py", "a2a/thinking.py",
     "a2a/resume.py", "a2a/overlay.py", "a2a/card.py", "a2a/origins.py", "a2a/conventions/*.py",
     "slack/orders.py", "slack/faults.py", "slack/blocks.py", "slack/chunks.py", "slack/surface.py",
     "slack/message.py", "slack/sightings.py", "slack/plan.py", "slack/steps.py", "slack/readback.py",
