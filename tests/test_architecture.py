@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "clock": set(),
     "sections": set(),
     "refusals": set(),
+    "console": {"errors"},
     "guesses": set(),
     "env_file": {"errors"},
     "settings": {"sections", "refusals", "guesses", "env_file", "errors"},
@@ -49,7 +52,7 @@ ROOMS: dict[str, set[str]] = {
         "app", "dispatch", "runner", "turn", "a2a", "slack", "store", "playground",
         "errors", "clock", "settings", "observe",
     },
-    "cli": {"app", "errors", "settings", "observe"},
+    "cli": {"app", "console", "errors", "settings", "observe"},
     "__init__": set(),
     "__main__": {"cli"},
 }  # fmt: skip
@@ -59,9 +62,10 @@ PURE = [
     "a2a/requests.py", "a2a/decode.py", "a2a/frames.py", "a2a/assembly.py", "a2a/parser.py", "a2a/reading.py",
     "a2a/answer.py", "a2a/gates.py", "a2a/habits.py", "a2a/ids.py", "a2a/marker.py", "a2a/questions.py",
     "a2a/readable.py", "a2a/said.py", "a2a/structured.py", "a2a/toolcalls.py", "a2a/toolparts.py",
+    "a2a/growth.py", "a2a/seams.py", "a2a/thinking.py",
     "a2a/resume.py", "a2a/overlay.py", "a2a/card.py", "a2a/origins.py", "a2a/conventions/*.py",
     "slack/orders.py", "slack/faults.py", "slack/blocks.py", "slack/chunks.py", "slack/surface.py",
-    "slack/message.py", "slack/plan.py", "slack/steps.py", "slack/readback.py",
+    "slack/message.py", "slack/sightings.py", "slack/plan.py", "slack/steps.py", "slack/readback.py",
     "slack/budget.py", "slack/governor.py",
     "listeners/inbound.py", "listeners/wording.py",
     "playground/workspace.py", "playground/emulated/*.py", "playground/search.py", "playground/toolbox.py",
@@ -76,7 +80,7 @@ PURE = [
     "tools/measures.py", "tools/checks.py", "tools/checks_of_*.py", "tools/cases.py",
     "tools/findings.py", "tools/report.py", "tools/junit.py",
     "tools/lines.py", "tools/witness.py", "tools/seams.py",
-    "tools/golden.py", "tools/shrinking.py", "tools/account.py", "tools/explanation.py",
+    "tools/golden.py", "tools/shrinking.py", "tools/account.py", "tools/explanation.py", "tools/alignment.py",
     "playground/exporting.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
@@ -197,6 +201,24 @@ def test_each_library_stays_where_it_belongs(path: Path) -> None:
         top = name.split(".")[0]
         if top in OWNED:
             assert room(path) in OWNED[top], f"{where(path)} imports {name}"
+
+
+def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() -> None:
+    """What comes only with something else may go with it, too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = {"run": project["dependencies"], "play": project["optional-dependencies"]["play"]}
+    named = {lock: {re.split(r"[\[<>=]", each)[0] for each in rows} for lock, rows in wanted.items()}
+    for lock, names in named.items():
+        locked = set(re.findall(r"(?m)^([a-z0-9-]+)==", (ROOT / "deploy" / f"{lock}.txt").read_text("utf-8")))
+        assert names <= locked
+    distributions = packages_distributions()
+    for path in MODULES:
+        known = named["run"] | (named["play"] if room(path) == "playground" else set())
+        for name, _ in imports(parsed(path), path):
+            top = name.split(".")[0]
+            if top not in {"slack_bot", *sys.stdlib_module_names}:
+                names = {re.sub("[_.]", "-", each).lower() for each in distributions[top]}
+                assert names & known, f"{where(path)} imports {name}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=where)

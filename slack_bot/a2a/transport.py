@@ -153,18 +153,18 @@ def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
 
 
 def _refused(message: str, response: httpx.Response) -> AgentRefused:
-    return AgentRefused(message, status=response.status_code, retry_after=_retry_after(response))
+    return AgentRefused(message, status=response.status_code, retry_after=wanted_pause(response))
 
 
-def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds, as said or as the distance of two dates of the server's own clock (RFC 9110, 10.2.3)."""
+def wanted_pause(response: httpx.Response) -> float | None:
+    """Its Retry-After in seconds (RFC 9110, 10.2.3): as said, or the distance of the server's two dates."""
     after = response.headers.get("retry-after", "").strip()
     if after.isascii() and after.isdigit():
         return float(after)
     try:
         until, now = (parsedate_to_datetime(each) for each in (after, response.headers.get("date", "")))
         return max(0.0, (until - now).total_seconds())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 

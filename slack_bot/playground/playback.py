@@ -16,13 +16,16 @@ from itertools import accumulate
 from typing import Any, Literal, TypeAlias, overload
 
 from ..tools.lines import Lines
-from ..tools.tape import Moment, Recording, Tape
+from ..tools.moments import HTTP_STATUS, http_status_of
+from ..tools.tape import Moment, Recording, Tape, interrupted_at
 from .snapshot import Json, Wire, is_over, last_message, task_of, wire_of, with_state
 
 RequestId: TypeAlias = str | int | None
 
 INTERNAL_ERROR = -32603
+_SAID_BY_HTTP = {"content-type": "content_type", "retry-after": "retry_after"}
 _BOM = b"\xef\xbb\xbf"
+_NEVER = 365 * 86_400.0
 _SLACK = 1e-6  # seconds by which an event counts as played too early: times are sums of floats
 
 
@@ -78,7 +81,9 @@ class Playback:
     @property
     def status(self) -> int:
         """HTTP status of the answer to the question."""
-        return self._source.status if isinstance(self._source, Recording) else 200
+        if isinstance(self._source, Recording):
+            return self._source.status
+        return http_status_of(self._first_error) or 200
 
     @property
     def headers(self) -> dict[str, str]:
@@ -86,7 +91,10 @@ class Playback:
         if isinstance(self._source, Recording) and not self._fails_at_once:
             return dict(self._source.headers)
         media = "application/json" if self.is_json else "text/event-stream; charset=utf-8"
-        return {"content-type": media, "cache-control": "no-store", "x-accel-buffering": "no"}
+        usual = {"content-type": media, "cache-control": "no-store", "x-accel-buffering": "no"}
+        if http_status_of(error := self._first_error) is None:
+            return usual
+        return usual | {name: str(error[key]) for name, key in _SAID_BY_HTTP.items() if key in error}
 
     @property
     def is_json(self) -> bool:
@@ -98,10 +106,16 @@ class Playback:
     @property
     def _fails_at_once(self) -> bool:
         """An error before the first event comes as JSON, not as a stream (facts: A2A 5)."""
-        if self._breakdown is not None and self._breakdown.after <= 0:
-            return True
+        return (self._breakdown is not None and self._breakdown.after <= 0) or bool(self._first_error)
+
+    @property
+    def _first_error(self) -> Json:
+        """The error that a tape begins with; {} where it does not, or where a scenario comes before it."""
+        limits = [self._cut_after, None if self._breakdown is None else self._breakdown.after]
+        if any(limit is not None and limit <= 0 for limit in limits):
+            return {}
         first = next((each for each in _moments(self._source) if each.comment is None), None)
-        return first is not None and first.error is not None
+        return (first.error if first is not None else None) or {}
 
     # -- what is sent ----------------------------------------------------------------------------------------
 
@@ -129,7 +143,7 @@ class Playback:
         for moment in tape.moments:
             t = moment.t
             if moment.end is not None:
-                yield Beat(t, end=moment.end)
+                yield Beat(t + self._silence, end=moment.end)
                 return
             if moment.comment is not None and self.is_json:
                 continue
@@ -139,6 +153,15 @@ class Playback:
                 yield from broken
                 return
         yield Beat(t, end="closed")
+
+    @property
+    def _silence(self) -> float:
+        """Seconds to say nothing before the end: whoever did not wait for it does not know how it came."""
+        if interrupted_at(self._source) is None:
+            return 0.0
+        # behind an end on purpose the task was followed from the side, and that is what was not waited for
+        ends = isinstance(self._source, Recording) or any(each.end for each in self._source.moments[-2:-1])
+        return _NEVER if ends else 0.0
 
     def _beat(self, moment: Moment, request_id: RequestId) -> Beat:
         if moment.comment is not None:
@@ -159,7 +182,8 @@ class Playback:
                 yield Beat(t, piece)
                 sent += len(piece)
         broken = None if count is None else self._broken(count, t, request_id)
-        yield from broken or [Beat(max(t, recording.ended), end="cut" if recording.cut else "closed")]
+        ended = max(t, recording.ended) + self._silence
+        yield from broken or [Beat(ended, end="cut" if recording.cut else "closed")]
 
     def _limit(self, body: bytes) -> tuple[int | None, int]:
         """After how many events a scenario breaks the stream, if it does, and how many bytes come before."""
@@ -179,7 +203,9 @@ class Playback:
         return None
 
     def _error(self, request_id: RequestId, error: Json) -> bytes:
-        envelope = error_of(request_id, error)
+        if http_status_of(error) is not None and "code" not in error:
+            return str(error.get("message", "")).encode("utf-8", "replace")
+        envelope = error_of(request_id, {key: value for key, value in error.items() if key != HTTP_STATUS})
         if self._fails_at_once:
             return json_bytes(envelope)
         # 1.0 servers name the event, 0.3 servers do not (facts: A2A 5)

@@ -65,7 +65,10 @@ def main(args: argparse.Namespace) -> int:
         try:
             return asyncio.run(capture(wanted, settings, file, progress, secrets=secrets_of(given)))
         except KeyboardInterrupt:
-            progress.say(f"interrupted; what came until then is in {args.output}")
+            kept = f"what came until then is in {args.output}"
+            progress.say(
+                f"interrupted; {kept if file.has_content else 'nothing had come, so nothing was written'}"
+            )
             raise
 
 
@@ -114,6 +117,10 @@ async def capture(
                 await asker.ask_all()
         except AgentError as error:
             problem = error
+        except asyncio.CancelledError:
+            if not tap.hung_up:
+                lines.interrupted(tap.now())
+            raise
         finally:
             lines.flush()
     if not file.has_content:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import accumulate, groupby
 
 from .account import Account, CardNews, Cause, Handed, Showing, Unshown
+from .alignment import matches
 from .plain import words_in
 from .result import Shown
 
-_TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 _STATES = {"streaming": "a stream that is still open", "sealed": "streamed", "posted": "posted"}
 _EXCERPT = 60  # characters of a part that are quoted
 _MARGIN = " " * 14
@@ -86,13 +84,9 @@ def _origins(shown: str, handed: Sequence[Handed]) -> list[int]:
     source = "".join(each.text for each in handed)
     if source.startswith(shown):
         return list(range(len(shown)))
-    one, other = list(_TOKEN.finditer(shown)), list(_TOKEN.finditer(source))
     found = [-1] * len(shown)
-    matcher = SequenceMatcher(None, [each.group() for each in one], [each.group() for each in other])
-    for block in matcher.get_matching_blocks():
-        for mine, theirs in zip(one[block.a : block.a + block.size], other[block.b :], strict=False):
-            for offset in range(mine.end() - mine.start()):
-                found[mine.start() + offset] = theirs.start() + offset
+    for same in matches(shown, source):
+        found[same.one : same.one + same.size] = range(same.other, same.other + same.size)
     return found
 
 

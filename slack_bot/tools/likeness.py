@@ -39,6 +39,25 @@ class Sent:
     ids: set[str] = field(default_factory=set)
 
 
+@dataclass(slots=True)
+class Values:
+    """What one key said: how often, and each value's count, None once they are too many or too long.
+
+    A key whose value is another one with every event would fill the memory with them.
+    """
+
+    count: int = 0
+    each: Counter[str] | None = field(default_factory=Counter)
+
+    def add(self, value: str) -> None:
+        """Once more, with this value."""
+        self.count += 1
+        if self.each is not None:
+            self.each[value] += 1
+            if len(self.each) > _MOST_VALUES or len(value) > _SHOWN_VALUE:
+                self.each = None
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """One stream. `flags` are metadata and the update's own marks, `texts` the final visible messages."""
@@ -83,7 +102,7 @@ def profile(tape: Tape, timeline: Timeline, result: Json) -> Profile:
 class _Seen:
     def __init__(self) -> None:
         self.artifacts: dict[str, Sent] = {}
-        self.flags: dict[str, Counter[str]] = {}
+        self.flags: dict[str, Values] = {}
         self.parts: Counter[str] = Counter()
         self.states: list[tuple[str, float]] = []
         self.odd: Counter[str] = Counter()
@@ -129,7 +148,7 @@ class _Seen:
     def _flag(self, key: str, value: Any) -> None:
         if value is not None:
             shown = value if isinstance(value, str) else json.dumps(value, default=str)
-            self.flags.setdefault(key, Counter())[shown] += 1
+            self.flags.setdefault(key, Values()).add(shown)
 
     def _state(self, state: str, t: float) -> None:
         if not self.states or self.states[-1][0] != state:
@@ -140,14 +159,14 @@ def _kind_of(part: Part) -> str:
     return "data" if part.has_data else "file" if part.file is not None else "text"
 
 
-def _few(flags: Mapping[str, Counter[str]]) -> dict[str, int]:
+def _few(flags: Mapping[str, Values]) -> dict[str, int]:
     """Key and value where there are few short values, else the key alone."""
     found: dict[str, int] = {}
     for key, values in sorted(flags.items()):
-        if len(values) <= _MOST_VALUES and all(len(value) <= _SHOWN_VALUE for value in values):
-            found |= {f"{key} = {value}": count for value, count in sorted(values.items())}
+        if values.each is None:
+            found[key] = values.count
         else:
-            found[key] = sum(values.values())
+            found |= {f"{key} = {value}": count for value, count in sorted(values.each.items())}
     return found
 
 

@@ -40,6 +40,23 @@ class Moment:
     question: str | None = None
 
 
+INTERRUPTED = "the capture was interrupted here"
+"""The comment with which a tape ends where whoever made it did not wait for the end."""
+HTTP_STATUS = "http_status"
+"""Key of an `error` that an HTTP answer was, in place of a stream or of one in JSON-RPC.
+
+Beside it: `message`, the beginning of its body, and where they matter `content_type` and `retry_after`, in
+seconds. Where the body held a JSON-RPC error, its keys stand here, too.
+"""
+
+
+def http_status_of(error: Json | None) -> int | None:
+    """The HTTP status that `error`, a moment's, came with; None where it is JSON-RPC's alone."""
+    status = (error or {}).get(HTTP_STATUS)
+    is_one = isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600
+    return status if is_one else None
+
+
 class Items:
     """Turns items of any known shape into moments, and keeps the time where they have none."""
 

@@ -9,7 +9,7 @@ from typing import cast
 
 from ..errors import UnreadableInput
 from .framing import Splitter
-from .moments import Moment
+from .moments import INTERRUPTED, Moment
 from .tape import LONG, Recording, Tape, read_tape
 from .taping import moment_of_body, moments_of
 
@@ -40,12 +40,16 @@ def taped(capture: Tape | Recording) -> Tape:
     """A recording as the tape of the same stream; what HTTP itself said becomes a comment."""
     if isinstance(capture, Tape):
         return capture
-    end = Moment(capture.ended, end="cut" if capture.cut else "closed")
-    if "event-stream" not in capture.headers.get("content-type", ""):
-        return Tape({}, (moment_of_body(capture.ended, capture.status, capture.body), end))
+    ends = [Moment(capture.ended, end="cut" if capture.cut else "closed")]
+    ends += [Moment(capture.ended, comment=INTERRUPTED)] if capture.interrupted else []
+    kind, pause = capture.headers.get("content-type", ""), capture.headers.get("retry-after", "")
+    if "event-stream" not in kind or not 200 <= capture.status < 300:
+        seconds = int(pause) if pause.isascii() and pause.isdigit() else None
+        said = moment_of_body(capture.ended, capture.status, capture.body, kind, seconds)
+        return Tape({}, (said, *ends))
     splitter, moments = Splitter(_NO_LIMIT), list[Moment]()
     times = accumulate((t for t, _ in capture.chunks), max)
     for t, (_, data) in zip(times, capture.chunks, strict=True):
         moments += (moment for piece in splitter.feed(data) for moment in moments_of(t, piece))
     moments += (moment for piece in splitter.end() for moment in moments_of(capture.ended, piece))
-    return Tape({}, (*moments, end))
+    return Tape({}, (*moments, *ends))

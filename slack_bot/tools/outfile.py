@@ -54,6 +54,22 @@ class InMemory:
         self.data += data
 
 
+def check_distinct(*paths: str | None) -> None:
+    """Raises UnreadableInput where two of `paths`, None left out, are one file: the second would be lost."""
+    wanted = [Path(each) for each in paths if each is not None]
+    for number, path in enumerate(wanted):
+        if any(_will_be_one_file(path, other) for other in wanted[:number]):
+            raise UnreadableInput(f"{path}: two outputs would be written to this file; give each its own")
+
+
+def _will_be_one_file(one: Path, other: Path) -> bool:
+    """As `_is_one_file`, also where neither is there yet."""
+    try:
+        return _is_one_file(one, other) or (one.resolve() == other.resolve() and not one.exists())
+    except (OSError, ValueError):
+        return False
+
+
 def _is_one_file(one: Path, other: Path) -> bool:
     """By whatever name or link; False where either is not there, and for a terminal, which may be both."""
     try:

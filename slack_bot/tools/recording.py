@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 SPACING = 0.02
 """Seconds between two events of a file that says nothing of time."""
 
+BY_HAND = "interrupted"
+"""The error in the last line of a recording whose maker did not wait for its end."""
+
 _BODY = b"# ===== raw body below ====="
 _END = b"# ===== end of raw body ====="
 _STATUS_LINE = re.compile(r"HTTP/[\d.]+ (\d{3})\b")
@@ -34,7 +37,8 @@ class Recording:
     """One HTTP response as it came.
 
     `chunks` are (seconds from the request, bytes). `cut`: the connection broke instead of ending; `ended` is
-    when either happened, in seconds. `request` is the body that was sent, "" where nothing says so.
+    when either happened, in seconds; `interrupted`: whoever listened broke it. `request` is the body that was
+    sent, "" where nothing says so.
     """
 
     status: int = 200
@@ -43,6 +47,7 @@ class Recording:
     cut: bool = False
     ended: float = 0.0
     request: str = ""
+    interrupted: bool = False
 
     @property
     def body(self) -> bytes:
@@ -63,16 +68,17 @@ def read_recording(data: bytes) -> Recording | None:
     if not status and _SSE_LINE.match(body.lstrip()) is None and body.lstrip()[:1] not in (b"{", b"["):
         return None
     headers.setdefault("content-type", _guess_type(body))
-    times, ended, cut = _read_tail(tail)
+    times, ended, how = _read_tail(tail)
     chunks = tuple(_by_timing(body, times) if times else _by_event(body))
     last = chunks[-1][0] if chunks else 0.0
     return Recording(
         status=status or 200,
         headers=headers,
         chunks=chunks,
-        cut=cut,
+        cut=how not in ("", "None"),
         ended=max(last, ended if ended is not None else last),
         request=request,
+        interrupted=how == BY_HAND,
     )
 
 
@@ -127,17 +133,17 @@ def _guess_type(body: bytes) -> str:
     return "application/json" if start in (b"{", b"[") else "text/event-stream"
 
 
-def _read_tail(lines: list[str]) -> tuple[list[tuple[float, int]], float | None, bool]:
+def _read_tail(lines: list[str]) -> tuple[list[tuple[float, int]], float | None, str]:
     times: list[tuple[float, int]] = []
-    ended, cut = None, False
+    ended, how = None, ""
     for line in lines:
         if found := _TIMING.match(line):
             pairs = (item.partition(":") for item in found[1].split())
             times = [(float(at), int(size)) for at, _, size in pairs if _is_number(at) and size.isdigit()]
         elif found := _CLOSED.match(line):
             ended = float(found[1]) if _is_number(found[1]) else None
-            cut = found[2] not in (None, "None", "")
-    return times, ended, cut
+            how = found[2] or ""
+    return times, ended, how
 
 
 def _is_number(text: str) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed
 from ..turn.events import AnswerReplaced, AnswerText, FinalAnswer, StreamEnded, TaskEnded
+from .alignment import matches
 from .jsonfile import Json
 
 _DIGITS = 3
@@ -80,8 +81,8 @@ def make_result(
 
     `longest_gap` is the longest time between two growths of the visible text, from the first visible text to
     the last; `live_share` the part of the final text's characters (white space apart) that stood there,
-    unchanged to the end, when the final answer, the task's end or the stream's end came. Text in front of
-    them that was taken away later does not count against them. `outcome` is null where the bot did not take
+    and stayed, when the final answer, the task's end or the stream's end came. What a rewrite took away or
+    put in between does not count against the rest. `outcome` is null where the bot did not take
     the question.
     """
     closed = next((fact for fact in reversed(facts) if isinstance(fact, TurnClosed)), None)
@@ -188,29 +189,15 @@ def _live_share(decided: Sequence[Decided], samples: Sequence[Sample], text: str
         # what was shown in the same instant may have been shown because of the end
         if end is None or sample.at < end:
             early = sample.visible
-    shown = _ink(early)
-    return round(max(_common(shown, final), _overlap(shown, final)) / len(final), _DIGITS)
+    one, other = _calm(early), _calm(text)
+    kept = (other[each.other : each.other + each.size] for each in matches(one, other, _CHANCE))
+    return round(sum(map(len, map(_ink, kept))) / len(final), _DIGITS)
+
+
+def _calm(text: str) -> str:
+    """`text` with white space as words need it: how much of it there is does not matter."""
+    return " ".join(text.split())
 
 
 def _ink(text: str) -> str:
     return "".join(text.split())
-
-
-def _overlap(shown: str, final: str) -> int:
-    """How many of the last characters of `shown` are the first of `final`, 0 where so few may be chance.
-
-    What an agent said before it called a tool stands in front of its answer until the answer is rewritten.
-    """
-    head = final[:_CHANCE]
-    start = shown.find(head) if len(head) == _CHANCE else -1
-    while start >= 0:
-        if final.startswith(shown[start:]):
-            return len(shown) - start
-        start = shown.find(head, start + 1)
-    return 0
-
-
-def _common(one: str, other: str) -> int:
-    """How many characters two texts share from their beginning."""
-    size = min(len(one), len(other))
-    return next((n for n in range(size) if one[n] != other[n]), size)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from .interruption import told_if_interrupted
 from .opening import open_capture, taped
 from .outfile import OutFile
 from .scrubbing import scrubbed
-from .tape import write_tape
+from .tape import tape_lines
 
 
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: file, output, key. Returns the exit status; raises UnreadableInput."""
     out = OutFile(args.output, [args.file])
-    tape = scrubbed(taped(open_capture(Path(args.file), args.key)))
-    with out as file:
-        file.text(write_tape(tape))
+    head, moments = scrubbed(taped(open_capture(Path(args.file), args.key)))
+    with out as file, told_if_interrupted(lambda: f"what was done until then is in {args.output}"):
+        for line in tape_lines(head, moments):
+            file.text(line)
     return 0

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..a2a.conventions import BY_NAME
 from .jsonfile import Json
-from .moments import Moment
+from .moments import INTERRUPTED, Moment
 from .scrambling import JSON_KEPT, KEPT, Scrambler, Words
 from .tape import Tape
 
@@ -26,6 +26,7 @@ _PROTOCOL = frozenset(
         "state",
         "status",
         "agentType",
+        "content_type",
         "mimeType",
         "mediaType",
         "media_type",
@@ -51,11 +52,11 @@ _FLAGS = ("is_narration", "is_final_answer")
 _TOOLS = re.compile("tool_notification")
 
 
-def scrubbed(tape: Tape) -> Tape:
-    """`tape` with its content replaced."""
+def scrubbed(tape: Tape) -> tuple[Json, Iterator[Moment]]:
+    """`tape` with its content replaced: its head, and its moments one by one."""
     is_json = any(text.lstrip().startswith("{") for moment in tape.moments for text in _texts(moment.event))
     scrub = _Scrub(Words((*KEPT, *JSON_KEPT) if is_json else KEPT))
-    return Tape(scrub.head(tape.head), tuple(map(scrub.moment, tape.moments)))
+    return scrub.head(tape.head), map(scrub.moment, tape.moments)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -90,7 +91,8 @@ class _Scrub:
         if moment.error is not None:
             return replace(moment, error=self._object(moment.error))
         if moment.comment is not None:
-            return replace(moment, comment=self._said(moment.comment))
+            is_ours = moment.comment == INTERRUPTED
+            return moment if is_ours else replace(moment, comment=self._said(moment.comment))
         if moment.raw is not None:
             return replace(moment, raw=self._raw(moment.raw))
         if moment.question is not None:

@@ -23,6 +23,7 @@ from .keeping import folder_of, kept, name_of
 from .measures import Attentive, Measures, ink, measure
 from .opening import open_capture, taped
 from .outfile import OutFile
+from .redrawn import Redrawn
 from .replay import accept_any_script, questioned, read_scenario_file, replay, replayed
 from .scenario import Scenario
 from .shrinking import Search, shrink, size_of, words_of
@@ -58,15 +59,16 @@ def main(args: argparse.Namespace) -> int:
     Raises UnreadableInput for what cannot be read or written, and where what is wrong cannot be followed.
     """
     path = Path(args.files[0])
-    smaller = OutFile(args.output, [args.files[0], args.scenario])
+    golden = None if args.golden is None else folder_of(args.golden) / name_of(path, args.key)
+    smaller = OutFile(args.output, [args.files[0], args.scenario, None if golden is None else str(golden)])
     capture = open_capture(path, args.key)
     around = questioned(read_scenario_file(args.scenario), capture)
     accept_any_script()
     tape = taped(capture)
-    if args.golden is None:
+    if golden is None:
         found = broken_promise(tape, around)
     else:
-        found = changed_line(tape, around, kept(folder_of(args.golden) / name_of(path, args.key)), path.name)
+        found = changed_line(tape, around, kept(golden), path.name)
     if found is None:
         sys.stdout.write("nothing is wrong with this tape; no smaller one was written\n")
         return 0
@@ -156,20 +158,16 @@ class Progress:
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
-        self._is_terminal = out.isatty()
-        self._said = ""
+        self._line = Redrawn(out)
 
     def __call__(self, search: Search) -> None:
         """Tell."""
         said = f"{search.asked:,} replays, {size_of(search.best)} left"
-        if self._is_terminal:
-            self._out.write("\r" + said.ljust(len(self._said)))
-            self._said = said
-        elif search.asked % _LINE_EVERY == 0:
+        self._line.show(said)
+        if not self._line.is_terminal and search.asked % _LINE_EVERY == 0:
             self._out.write(said + "\n")
         self._out.flush()
 
     def end(self) -> None:
         """The line is not needed any more."""
-        if self._said:
-            self._out.write("\r" + " " * len(self._said) + "\r")
+        self._line.wipe()

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import UnreadableInput
-from .jsonfile import Json, load_json
+from .jsonfile import Json, load_json, load_row
 from .lines import Lines
-from .moments import RESULT_KEYS, Items, Moment, caipe_end
+from .moments import INTERRUPTED, RESULT_KEYS, Items, Moment, caipe_end
 from .recording import Recording, looks_raw, read_recording
 
 __all__ = ["Json", "Moment", "Recording", "Tape", "read_tape", "write_tape"]
@@ -62,8 +62,14 @@ def read_tape(data: str | bytes, name: str, key: str | None = None) -> Tape | Re
 
 def write_tape(tape: Tape) -> str:
     """`tape` as JSON Lines: the head, then one moment a line. `read_tape` gives the same tape back."""
-    head = {"format": FORMAT, "version": VERSION, **tape.head}
-    return "".join(map(as_line, (head, *(row_of(moment) for moment in tape.moments))))
+    return "".join(tape_lines(tape.head, tape.moments))
+
+
+def tape_lines(head: Json, moments: Iterable[Moment]) -> Iterator[str]:
+    """The lines of a tape, one by one: a long one need not be held to be written."""
+    yield as_line({"format": FORMAT, "version": VERSION, **head})
+    for moment in moments:
+        yield as_line(row_of(moment))
 
 
 def as_line(row: Json) -> str:
@@ -86,6 +92,17 @@ def turns_of(tape: Tape) -> tuple[tuple[str | None, Tape], ...]:
             _, start, moments = turns[-1]
             moments.append(replace(moment, t=round(moment.t - start, 6)) if start else moment)
     return tuple((text, Tape({**tape.head, "question": text}, tuple(rows))) for text, _, rows in turns)
+
+
+def interrupted_at(capture: Tape | Recording) -> float | None:
+    """When whoever made `capture` did not wait any longer, in seconds; None where it came to an end.
+
+    What the agent did after that is not known: it is no stream that the agent or the network cut.
+    """
+    if isinstance(capture, Recording):
+        return capture.ended if capture.interrupted else None
+    last = capture.moments[-1] if capture.moments else None
+    return last.t if last is not None and last.comment == INTERRUPTED else None
 
 
 def _has_questions(moments: Sequence[Moment]) -> bool:
@@ -169,7 +186,7 @@ def _read_lines(text: str, name: str) -> Iterator[Moment]:
         line, start, number = text[start:end], end + 1, number + 1
         if not line.strip():
             continue
-        value = load_json(line, name, number)
+        value = load_row(line, name, number)
         seen += 1
         if seen == 1 and isinstance(value, dict) and value.get("format") == FORMAT:
             _check_head(value, name)

@@ -13,7 +13,8 @@ from typing import Any, Literal, Protocol
 from .framing import Piece
 from .jsonfile import Json
 from .masking import Masks
-from .moments import RESULT_KEYS, Moment
+from .moments import HTTP_STATUS, INTERRUPTED, RESULT_KEYS, Moment, http_status_of
+from .recording import BY_HAND
 from .seams import Seams
 from .tape import FORMAT, VERSION, as_line, row_of
 
@@ -58,12 +59,24 @@ def moments_of(t: float, piece: Piece) -> list[Moment]:
     return found
 
 
-def moment_of_body(t: float, status: int, body: bytes) -> Moment:
-    """What an answer in one piece says."""
+def moment_of_body(
+    t: float, status: int, body: bytes, content_type: str = "application/json", pause: int | None = None
+) -> Moment:
+    """What an answer in one piece says. `pause` is its Retry-After, in seconds.
+
+    What is no success, or not A2A's JSON, is an error that says what HTTP said (`HTTP_STATUS`): replayed, it
+    is served as it came.
+    """
     judged = _judged(t, _text(body), body)
-    if judged.raw is None and (200 <= status < 300 or judged.error is not None):
+    is_success = 200 <= status < 300
+    if is_success and judged.raw is None and "json" in content_type.lower():
         return judged
-    return Moment(t, comment=f"HTTP {status}: {' '.join(_text(body).split())[:_QUOTED]}".rstrip(": "))
+    error: Json = {"message": _text(body)[:_QUOTED], **(judged.error or {}), HTTP_STATUS: status}
+    if is_success:
+        error["content_type"] = content_type
+    if pause is not None:
+        error["retry_after"] = pause
+    return Moment(t, error=error)
 
 
 def _judged(t: float, data: str, raw: bytes) -> Moment:
@@ -83,6 +96,11 @@ def _unwrapped(value: Json) -> Moment | None:
     if isinstance(result, dict):
         return Moment(0.0, event=result)
     return Moment(0.0, error=error) if isinstance(error, dict) else None
+
+
+def _reason(error: Json) -> str:
+    status = http_status_of(error)
+    return str(error.get("message", "")) if status is None or "code" in error else f"HTTP {status}"
 
 
 def _text(data: bytes) -> str:
@@ -110,7 +128,7 @@ class TapeLines:
             return
         again = self._asked is not None and self._asked.id == asked.id
         if again:
-            said = (each.error.get("message", "") for each in self._held if each.error is not None)
+            said = (_reason(each.error) for each in self._held if each.error is not None)
             self._held = [
                 Moment(t, comment=f"refused ({why}); asked again as {asked.method}") for why in said
             ]
@@ -154,6 +172,15 @@ class TapeLines:
         for row in self._seams.end():
             self._write(as_line(row))
 
+    def interrupted(self, t: float) -> None:
+        """Whoever asked does not wait any longer. Where nothing came yet, there is nothing to write."""
+        self.flush()
+        if self.began:
+            if self._is_open:
+                self.ended(t, "cut")
+            self._put(Moment(t, comment=INTERRUPTED))
+            self.flush()
+
     def _look(self, moment: Moment) -> None:
         """The task from the side: worth a line where it has changed."""
         if moment.event is None or moment.event != self._task:
@@ -193,7 +220,10 @@ class RawLines:
         if self._listens:
             kind = headers.get("content-type", "")
             self._held = None if kind.startswith("text/event-stream") else []
-            line = f"# <<< HTTP/1.1 {status}\n# <<< content-type: {kind}\n# ===== raw body below =====\n"
+            pause = headers.get("retry-after")
+            line = f"# <<< HTTP/1.1 {status}\n# <<< content-type: {kind}\n"
+            line += f"# <<< retry-after: {pause}\n" if pause else ""
+            line += "# ===== raw body below =====\n"
             self._put(self._request + line.encode("utf-8", "replace"))
 
     def heard(self, t: float, data: bytes, moment: Moment | None) -> None:
@@ -209,6 +239,12 @@ class RawLines:
             times = f"# chunk timing (seconds:bytes): {' '.join(self._times)}\n"
             how = f"# closed at {t:.3f}s err={'cut' if end == 'cut' else None}\n"
             self._put(f"\n# ===== end of raw body =====\n{times}{how}".encode())
+
+    def interrupted(self, t: float) -> None:
+        """Whoever asked does not wait any longer: so the answer ended, and no other attempt follows."""
+        if self._is_over:
+            self._put(f"# closed at {t:.3f}s err={BY_HAND}\n".encode())
+        self.flush()
 
     def flush(self) -> None:
         """No other attempt follows."""

@@ -15,17 +15,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..clock import loop_clock
-from ..errors import UnreadableInput
+from ..errors import BotError, UnreadableInput
 from ..observe.facts import Fact, TurnOpened
 from ..settings import Settings, load, secrets_of, with_overrides
-from .addressing import is_address, settings_for
+from ..turn.events import StreamEnded
+from .addressing import check_there, is_address, settings_for
 from .drawing import draw
 from .figures import Timeline, timeline
 from .interruption import told_if_interrupted
 from .jsonfile import Json
 from .masking import Masks
 from .opening import open_capture
-from .outfile import OutFile
+from .outfile import OutFile, check_distinct
 from .reaching import card_of
 from .replay import (
     Observation,
@@ -47,13 +48,16 @@ def main(args: argparse.Namespace) -> int:
     """The verb. `args`: targets, modes, html, svg, scenario, key, all. Returns the exit status.
 
     Raises UnreadableInput for wrong usage and for what cannot be read or written, BotError where there is no
-    agent to ask.
+    agent to ask, or one that never said anything.
     """
     if args.modes and len(args.targets) != 1:
         raise UnreadableInput('--modes wants a question: slack-bot trace --modes "what is agntcy"')
     live = is_address(args.targets[0]) and not args.modes
+    if not live and not args.modes:
+        check_there(*args.targets)
     if live and len(args.targets) != 2:
         raise UnreadableInput("a live trace wants an address and a question: slack-bot trace URL TEXT")
+    check_distinct(args.html or None, args.svg or None)
     accept_any_script()
     scenario = read_scenario_file(args.scenario)
     inputs = [*args.targets, args.scenario]
@@ -67,6 +71,8 @@ def main(args: argparse.Namespace) -> int:
         with out:
             out.text(make(lines))
         sys.stderr.write(f"-> {out.path}\n")
+    if live and (why := _silence(lines[0])) is not None:
+        raise BotError(f"the agent did not answer: {why}; capture keeps what its server says")
     return 0
 
 
@@ -127,6 +133,15 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     return teller.finish(url, seen)
 
 
+def _silence(line: Timeline) -> str | None:
+    """Why nothing at all came from the agent; None where something did, be it an error of its own."""
+    if line.summary.events:
+        return None
+    ends = [each.why for row in line.rows for each in row.decisions if each.event == StreamEnded.__name__]
+    why = ends[-1] if ends else "the question was not asked"
+    return None if why.startswith("the agent answered with error") else why
+
+
 async def _observed(scenario: Scenario, settings: Settings, teller: Teller) -> Observation:
     return await observe(scenario, emulated(settings), loop_clock(), watcher=teller)
 
@@ -147,6 +162,7 @@ class Teller:
         self._early: list[Fact] = []
         self._story: Story | None = None
         self._printed = 0
+        self._is_read = True
 
     def __call__(self, fact: Fact) -> None:
         """Take note."""
@@ -176,6 +192,11 @@ class Teller:
         self._printed = len(self._story.rows)
 
     def _print(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+        """A watcher never raises: what cannot be written stays in the stream, whose last flush tells it."""
+        if not self._is_read:
+            return
+        try:
+            sys.stdout.writelines(f"{line}\n" for line in lines)
+            sys.stdout.flush()
+        except OSError:
+            self._is_read = False

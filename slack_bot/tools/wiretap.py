@@ -8,6 +8,7 @@ capture wants to see what comes after them.
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Literal
@@ -15,6 +16,7 @@ from typing import Any, Literal
 import httpx
 
 from ..a2a.decode import decode
+from ..a2a.transport import wanted_pause
 from ..clock import Clock
 from ..errors import AgentFailed, BadAgentData
 from .framing import Piece, Splitter
@@ -64,11 +66,13 @@ class _Tapped(httpx.AsyncByteStream):
     def __init__(self, response: httpx.Response, tap: Wiretap, ears: tuple[Ear, ...], max_bytes: int) -> None:
         assert isinstance(response.stream, httpx.AsyncByteStream)
         self._inner = response.stream
-        self._status = response.status_code
-        self._is_sse = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+        pause = wanted_pause(response)
+        self._status, self._pause = response.status_code, None if pause is None else math.ceil(pause)
+        self._type = response.headers.get("content-type", "")
+        self._is_sse = response.is_success and self._type.lower().startswith("text/event-stream")
         self._unpack = _unpacker(response.headers.get("content-encoding", ""))
         self._tap, self._ears, self._now, self._max = tap, ears, tap.now, max_bytes
-        self._events = 0
+        self._events, self._body = 0, bytearray()
         self._is_over = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -82,7 +86,10 @@ class _Tapped(httpx.AsyncByteStream):
         self._end("closed")
 
     async def aclose(self) -> None:
-        """Whoever reads has had enough."""
+        """Whoever reads has had enough: of what cannot be an answer, he does not even read the body."""
+        if not self._is_over and not self._may_answer:
+            self._tell_whole()
+            self._end("closed")
         self._end("closed" if self._tap.hung_up else "cut")
         await self._inner.aclose()
 
@@ -100,13 +107,20 @@ class _Tapped(httpx.AsyncByteStream):
             yield self._listened(piece)
 
     async def _whole(self) -> AsyncIterator[bytes]:
-        body = bytearray()
         async for chunk in self._inner:
             data = self._unpack(chunk)
-            body += data[: max(0, self._max - len(body))]
+            self._body += data[: max(0, self._max - len(self._body))]
             self._tell(data, None)
             yield data
-        self._tell(b"", moment_of_body(self._now(), self._status, bytes(body)))
+        self._tell_whole()
+
+    @property
+    def _may_answer(self) -> bool:
+        return self._is_sse or (200 <= self._status < 300 and "json" in self._type.lower())
+
+    def _tell_whole(self) -> None:
+        said = moment_of_body(self._now(), self._status, bytes(self._body), self._type, self._pause)
+        self._tell(b"", said)
 
     def _listened(self, piece: Piece) -> bytes:
         """What of `piece` the client may have."""

@@ -89,7 +89,7 @@ def _opener(standing: Standing, last_line: str, head: str) -> str:
     if state.fence:
         return _fence_opener(state, "" if standing.open.fence else standing.line)
     if state.table and (standing.line or _is_row(state.table, head)):
-        return state.table.lstrip() + _cells_before(standing.line)
+        return _table_opener(state.table, standing.line, head)
     if standing.line:
         quote = _QUOTE.match(last_line)
         bars = quote.group().lstrip() if quote and quote.end() <= _LONGEST_LEAD else ""
@@ -165,6 +165,14 @@ def _is_row(table: str, head: str) -> bool:
     return first == "|" if table.lstrip().startswith("|") else bool(first) and first not in "\n#>-*+`~"
 
 
+def _table_opener(table: str, row: str, head: str) -> str:
+    """The header again. Where `row` stands whole, and only its line end follows, if the table goes on."""
+    if not (row and head.startswith("\n")):
+        return table.lstrip() + _cells_before(row)
+    goes_on = row.strip() and _is_row(table, head[1:])
+    return table.lstrip().removesuffix("\n") if goes_on else ""
+
+
 def _cells_before(row: str) -> str:
     """Empty cells for those of a row that stand in the message before, so that the columns stay in line."""
     if not row.strip():
@@ -218,6 +226,8 @@ def expected(first: str) -> Iterator[str]:
         yield standing.open.header.lstrip() + standing.line + "|-"
     if "|" in standing.line:
         yield standing.line.lstrip() + "\n|-"
+    if standing.open.table and standing.line:
+        yield standing.open.table.lstrip()
     if not standing.line:
         yield _levels(last_line(first), " " * 2 + "- ") + " " * 2 + "- "
 
@@ -286,4 +296,6 @@ def _heads(standing: Standing, line: str, second: str) -> Iterator[int]:
         yield second.find("\n") + 1 + len(standing.line)
     if "|" in standing.line:
         yield len(standing.line.lstrip())
+    if standing.open.table and standing.line:
+        yield len(standing.open.table.lstrip()) - 1
     yield 0

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from slack_bot.playground.playback import Breakdown, Playback, framed, json_bytes, sse
 from slack_bot.playground.snapshot import Json, state_of
+from slack_bot.tools.moments import INTERRUPTED
 from slack_bot.tools.tape import Moment, Recording, Tape, read_tape
 
 CAPTURES = Path(__file__).parents[3] / "shared" / "captures" / "a2a"
@@ -48,6 +49,26 @@ def sent(playback: Playback) -> bytes:
 def end(playback: Playback) -> tuple[float, str | None]:
     last = list(playback.beats("q"))[-1]
     return last.t, last.end
+
+
+def test_whoever_did_not_wait_knows_nothing_of_an_end() -> None:
+    stopped = Tape({}, (*TAPE.moments[:3], Moment(1.5, end="cut"), Moment(1.5, comment=INTERRUPTED)))
+    for source in (stopped, Recording(chunks=CHUNKS, cut=True, ended=1.5, interrupted=True)):
+        at, how = end(Playback(source))
+        assert (at > 86_400, how) == (True, "cut")
+    looked = (Moment(1.5, end="cut"), Moment(2.0, event=DONE), Moment(2.5, comment=INTERRUPTED))
+    assert end(Playback(Tape({}, (*TAPE.moments[:3], *looked)))) == (1.5, "cut")
+
+
+def test_an_answer_of_http_is_served_as_it_came() -> None:
+    error = {"http_status": 429, "message": "slow down", "retry_after": 5}
+    playback = Playback(Tape({}, (Moment(0.0, comment="x"), Moment(0.2, error=error))))
+    assert (playback.status, playback.headers["retry-after"], sent(playback)) == (429, "5", b"slow down")
+    coded = Playback(Tape({}, (Moment(0.2, error={"code": 7, "message": "no", "http_status": 400}),)))
+    assert (coded.status, json.loads(sent(coded))["error"]) == (400, {"code": 7, "message": "no"})
+    page = Playback(Tape({}, (Moment(0.2, error={"http_status": 200, "content_type": "text/html"}),)))
+    assert (page.status, page.headers["content-type"], sent(page)) == (200, "text/html", b"")
+    assert Playback(Tape({}, (Moment(0.2, error=error),)), cut_after=0).status == 200
 
 
 def test_a_tape_is_framed_with_the_askers_id_and_its_times() -> None:

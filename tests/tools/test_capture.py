@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,16 @@ import pytest
 from slack_bot.clock import loop_clock
 from slack_bot.errors import BotError, UnreadableInput
 from slack_bot.settings import Settings, load
+from slack_bot.tools import virtual
 from slack_bot.tools.capture import Wanted, capture, main
+from slack_bot.tools.moments import INTERRUPTED
 from slack_bot.tools.opening import open_capture, taped
 from slack_bot.tools.outfile import OutFile
 from slack_bot.tools.progress import Progress
 from slack_bot.tools.replay import perform, replay
 from slack_bot.tools.scenario import Scenario
 from slack_bot.tools.tape import Recording, Tape, turns_of
-from tests.a2a.served import SSE, Body, Server, json_reply, reply, sse_reply
+from tests.a2a.served import JSON, SSE, Body, Server, json_reply, reply, sse_reply
 from tests.live_agent import LONG, live_agent
 from tests.live_agent import UNICODE as SENT
 
@@ -235,6 +238,62 @@ async def test_how_the_answer_is_read_goes_with_the_tape(tmp_path: Path) -> None
     assert taped(told).head["settings"] == {"convention": "caipe-0.2"}
 
 
+REFUSALS: dict[str, tuple[int, dict[str, str], bytes]] = {
+    "login": (401, JSON, b'{"error": "login first"}'),
+    "not for you": (403, {}, b"no"),
+    "a lost page": (404, {"content-type": "text/html"}, b"<html>Not here.</html>"),
+    "no method": (405, JSON, b'{"detail": "Method Not Allowed"}'),
+    "too many, soon": (429, {"retry-after": "2"}, b""),
+    "too many, late": (429, {"retry-after": "7200"}, b""),
+    "too many": (429, {}, b""),
+    "down": (503, {"retry-after": "3"}, b"<h1>down</h1>"),
+    "broken": (500, {"content-type": "text/plain"}, b"Internal Server Error"),
+    "a gateway": (502, {"content-type": "text/html"}, b"<html>Bad Gateway</html>"),
+    "elsewhere": (302, {"location": "http://other.example/"}, b""),
+    "an error with a status": (400, JSON, b'{"error": {"code": -32602, "message": "Invalid parameters"}}'),
+    "an error of the login": (401, JSON, b'{"error": {"code": -32603, "message": "No."}}'),
+    "an error without a number": (500, JSON, b'{"error": {"message": "No."}}'),
+    "an error": (200, JSON, b'{"error": {"code": -32603, "message": "Internal error"}}'),
+    "a web page": (200, {"content-type": "text/html"}, b"<html>Log in.</html>"),
+    "an event of no kind": (200, {"content-type": "text/plain"}, json.dumps({"result": DONE}).encode()),
+    "other JSON": (200, JSON, b'{"hello": 1}'),
+    "no JSON": (200, JSON, b"{"),
+    "nothing": (200, {}, b""),
+    "a stream with a status": (500, SSE, b"data: {}\n\n"),
+}
+
+
+@pytest.mark.parametrize("streaming,raw", [(True, False), (False, False), (True, True)])
+@pytest.mark.parametrize("name", REFUSALS)
+async def test_what_stood_in_place_of_an_answer_replays_to_what_the_reader_saw(
+    name: str, streaming: bool, raw: bool, tmp_path: Path
+) -> None:
+    status, headers, body = REFUSALS[name]
+    card = {**CARD, "capabilities": {"streaming": streaming}}
+
+    def server() -> Server:
+        refused = lambda: reply(body, status=status, headers=headers)  # noqa: E731
+        return Server(lambda request: json_reply(card) if request.method == "GET" else refused())
+
+    wanted = Wanted(("q",), raw=raw)
+    code, tape, _ = await captured(tmp_path / "tape", "http://agent.example/", wanted, server())
+    assert code == 1
+    live = await asyncio.to_thread(
+        lambda: virtual.run(
+            perform(Scenario(text="q"), "http://agent.example/", virtual.virtual_clock(), server())
+        )
+    )
+    for each in (tape, taped(tape)):
+        again = await asyncio.to_thread(replay, each)
+        assert (again["outcome"], again["reason"]) == (live["outcome"], live["reason"])
+        assert [shown(message) for message in again["thread"]] == [shown(each) for each in live["thread"]]
+    assert "Try again" in json.dumps(live["thread"])
+
+
+def shown(message: dict[str, Any]) -> tuple[object, ...]:
+    return message["text"], message["state"], json.dumps(message["blocks"]), message["tasks"]
+
+
 async def test_nobody_there_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(BotError, match="is the agent running at this address"):
         await captured(tmp_path / "tape", "http://127.0.0.1:1/", Wanted(("q",)))
@@ -306,7 +365,120 @@ async def test_ctrl_c_leaves_a_tape_that_can_be_read(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(process.wait(), 30) == 130
     moments = taped(open_capture(path)).moments
-    assert moments[-1].end == "cut"
+    assert (moments[-2].end, moments[-1].comment) == ("cut", INTERRUPTED)
+
+
+class Held(httpx.AsyncByteStream):
+    """A body that says so much and then nothing any more; `said` tells when."""
+
+    def __init__(self, *chunks: bytes) -> None:
+        self._chunks, self.said = chunks, asyncio.Event()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in self._chunks:
+            yield chunk
+        self.said.set()
+        await asyncio.sleep(3600)
+
+
+PIECE = {"kind": "artifact-update", "taskId": "t1", "contextId": "c1", "append": False}
+PIECE["artifact"] = {**artifact("Half an answer\n"), "metadata": {"is_final_answer": True}}
+
+
+async def interrupted(path: Path, wanted: Wanted, held: Held, *before: httpx.Response) -> Tape | Recording:
+    """What is in the file after a capture that was ended when `held` had said all."""
+    server = answering(*before, httpx.Response(200, headers=SSE, stream=held))
+    task = asyncio.create_task(captured(path, "http://agent.example/", wanted, server))
+    await asyncio.wait_for(held.said.wait(), 10)
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    return open_capture(path)
+
+
+def said(*events: Any) -> list[bytes]:
+    return [b"data: " + json.dumps({"result": each}).encode() + b"\n\n" for each in events]
+
+
+@pytest.mark.parametrize("raw", [False, True])
+async def test_an_interrupted_capture_replays_to_the_thread_as_it_stood(raw: bool, tmp_path: Path) -> None:
+    tape = await interrupted(tmp_path / "tape", Wanted(("q",), raw=raw), Held(*said(TASK, PIECE)))
+    for each in (tape, taped(tape)):
+        got = await asyncio.to_thread(replay, each)
+        assert (got["visible"], got["outcome"]) == ("Half an answer\n", "interrupted")
+        assert "did not wait longer" in got["reason"]
+        assert max(call["t"] for call in got["calls"]) < 5
+        assert [message["state"] for message in got["thread"]] == ["streaming"]
+
+
+async def test_an_interrupted_follow_up_is_the_only_turn_without_an_end(tmp_path: Path) -> None:
+    first = sse_reply(TASK, {**PIECE, "artifact": artifact("The whole first answer.")}, DONE)
+    tape = await interrupted(tmp_path / "tape", Wanted(("q", "and then?")), Held(b": hi\n\n"), first)
+    assert isinstance(tape, Tape)
+    got = await asyncio.to_thread(replay, tape)
+    assert got["outcome"] == "interrupted"
+    assert got["visible"] == "The whole first answer."
+    assert next(message["state"] for message in got["thread"]) != "streaming"
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+class Silent(Server):
+    """Shows its card, and then never answers."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda request: json_reply(CARD))
+        self.was_asked = asyncio.Event()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if request.method == "POST":
+            self.was_asked.set()
+            await asyncio.sleep(3600)
+        return await super().handle_async_request(request)
+
+
+@pytest.mark.parametrize("raw", [False, True])
+async def test_an_interruption_before_anything_came_leaves_nothing(raw: bool, tmp_path: Path) -> None:
+    server = Silent()
+    wanted = Wanted(("q",), raw=raw)
+    task = asyncio.create_task(captured(tmp_path / "tape", "http://agent.example/", wanted, server))
+    await asyncio.wait_for(server.was_asked.wait(), 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert names_in(tmp_path) == []
+
+
+async def test_interrupting_the_wait_behind_the_end_takes_nothing_from_the_answer(tmp_path: Path) -> None:
+    tape = await interrupted(tmp_path / "tape", Wanted(("q",)), Held(*said(TASK, PIECE, DONE)))
+    got = await asyncio.to_thread(replay, tape)
+    assert (got["visible"], got["outcome"]) == ("Half an answer\n", "answered")
+
+
+async def test_following_from_the_side_may_be_interrupted_too(tmp_path: Path) -> None:
+    polls = asyncio.Event()
+
+    def poll(body: Any) -> Any:
+        polls.set()
+        return json_reply({"result": {**TASK, "artifacts": [artifact("Half of it.")]}})
+
+    server = answering(ending(60.0, *said(TASK)), poll)
+    wanted = Wanted(("q",), cut_after=0.1, poll=True)
+    task = asyncio.create_task(captured(tmp_path / "tape", "http://agent.example/", wanted, server))
+    await asyncio.wait_for(polls.wait(), 10)
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    tape = open_capture(tmp_path / "tape")
+    assert isinstance(tape, Tape)
+    assert [moment.end or moment.comment for moment in tape.moments] == [None, "cut", None, INTERRUPTED]
+    got = await asyncio.to_thread(replay, tape)
+    assert got["outcome"] == "interrupted"
+    assert max(call["t"] for call in got["calls"]) < 10
 
 
 async def test_a_secret_in_pieces_is_not_written_either(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slack_bot.tools.likeness import moments_to_look_at, profile
+from slack_bot.tools.likeness import Values, moments_to_look_at, profile
 from slack_bot.tools.moments import Moment
 from slack_bot.tools.tape import Tape
 from tests.tools.turns import drawn
@@ -81,3 +81,13 @@ def test_an_empty_tape_has_a_profile() -> None:
 def test_times_to_look_at_end_with_the_end() -> None:
     assert list(moments_to_look_at(12.5)) == [1, 2, 3, 5, 10, 12.5]
     assert list(moments_to_look_at(0.4)) == [0.4]
+
+
+def test_values_that_are_never_the_same_are_only_counted() -> None:
+    values = Values()
+    for n in range(1000):
+        values.add(f"{n}")
+    assert (values.count, values.each) == (1000, None)
+    one = Values()
+    one.add("x" * 100)
+    assert (one.count, one.each) == (1, None)

@@ -34,9 +34,9 @@ def test_times_follow_the_chunks_and_the_end_is_kept() -> None:
     ]
 
 
-def test_a_refusal_becomes_a_comment() -> None:
+def test_a_refusal_becomes_an_error_that_says_so() -> None:
     tape = taped(Recording(status=503, headers={"content-type": "text/html"}, chunks=((0.0, b"down"),)))
-    assert [moment.comment for moment in tape.moments] == ["HTTP 503: down", None]
+    assert [moment.error for moment in tape.moments] == [{"message": "down", "http_status": 503}, None]
     assert taped(tape) is tape
     assert isinstance(tape, Tape)
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
+from slack_bot.cli import main
 from slack_bot.errors import UnreadableInput
-from slack_bot.tools.outfile import InMemory, OutFile
+from slack_bot.tools.outfile import InMemory, OutFile, check_distinct
+
+TAPE = str(Path(__file__).parents[2] / "docs" / "tapes" / "caipe-0.3.0-simple.jsonl")
 
 
 def test_nothing_written_leaves_things_as_they_were(tmp_path: Path) -> None:
@@ -47,6 +52,58 @@ def test_what_is_read_is_not_written(tmp_path: Path) -> None:
     OutFile(str(tmp_path / "other"), [str(tape)])
     OutFile("/dev/null", ["/dev/null"])
     assert tape.read_text() == "kept"
+
+
+def test_two_outputs_are_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    old, link = tmp_path / "old", tmp_path / "link"
+    old.write_text("kept")
+    link.symlink_to(old)
+    for one, other in (("new", "new"), ("new", str(tmp_path / "new")), ("old", "./old"), ("link", "old")):
+        with pytest.raises(UnreadableInput, match=f"^{Path(other)}: two outputs"):
+            check_distinct(one, None, other)
+    check_distinct(None, None)
+    check_distinct("new", "old", None)
+    check_distinct("/dev/null", "/dev/null")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "old"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["trace", TAPE, "--svg", "x", "--html", "x"],
+        ["conform", "--report", "x", "--junit", "./x"],
+        ["trace", "tape", "--svg", "tape"],
+        ["trace", TAPE, "--scenario", "tape", "--html", "tape"],
+        ["scrub", "tape", "-o", "./tape"],
+        ["compare", TAPE, "tape", "-o", "tape"],
+        ["replay", "tape", "--shrink", "-o", "tape"],
+        ["conform", "--suite", "suite/suite.json", "--report", "suite/suite.json"],
+        ["conform", "--suite", "suite/suite.json", "--junit", "suite/a.jsonl"],
+    ],
+)
+def test_no_verb_writes_over_what_it_reads_or_writes(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    suite = {
+        "name": "mine",
+        "cases": [{"name": "a", "query": "q", "tape": "a.jsonl", "checks": ["live_streamed"]}],
+    }
+    kept = {"tape": Path(TAPE).read_text(), "suite/suite.json": json.dumps(suite)}
+    kept["suite/a.jsonl"] = kept["tape"]
+    Path("suite").mkdir()
+    for name, text in kept.items():
+        Path(name).write_text(text)
+    if "--scenario" in words:
+        Path("tape").write_text("{}")
+        kept["tape"] = "{}"
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1 and re.search("this file is read|written to this file", said.err)
+    assert {path: Path(path).read_text() for path in kept} == kept
+    assert not Path("x").exists()
 
 
 @pytest.mark.parametrize("name", ["", "missing/f"])

@@ -41,6 +41,14 @@ def test_a_broken_connection_is_a_cut() -> None:
     assert (got.cut, got.ended, len(got.chunks)) == (True, 0.593, 2)
 
 
+def test_who_did_not_wait_says_so_in_the_last_line() -> None:
+    tail = b"\n# ===== end of raw body =====\n# closed at 1.5s err=cut\n"
+    body = HEAD + b"# ===== raw body below =====\ndata: {}\n\n" + tail
+    assert (read(body).cut, read(body).interrupted) == (True, False)
+    got = read(body + b"# closed at 1.5s err=interrupted\n")
+    assert (got.cut, got.interrupted, got.ended, got.body) == (True, True, 1.5, b"data: {}\n\n")
+
+
 def test_a_server_error_keeps_its_status_and_body() -> None:
     got = read((CAPTURES / "fasta2a061_stream.txt").read_bytes())
     assert (got.status, got.body) == (500, b"Internal Server Error")

@@ -100,14 +100,15 @@ LONG = "The quick brown fox jumps over the lazy dog. " * 2
 @pytest.mark.parametrize(
     ("early", "share"),
     [
-        ("Let me look that up. " + LONG[:45], 0.5),
-        ("The quick brown fox jumps? " + LONG[:45], 0.5),
-        ("Let me look that up. " + LONG, 1.0),
-        ("Let me look that up. The quick", 0.0),
-        ("Let me look that up. " + LONG[:45] + "Not so.", 0.0),
+        ("Let me look that up: " + LONG[:45], 0.5),
+        ("Let me look that up: " + LONG, 1.0),
+        ("Let me look that up: The quick", 0.0),
+        ("Let me look that up: " + LONG[:45] + "Not so!", 0.5),
+        (LONG.replace("brown", "red", 1), 0.931),
+        (LONG.replace(" ", "\n"), 1.0),
     ],
 )
-def test_what_was_said_before_a_tool_and_taken_away_does_not_count(early: str, share: float) -> None:
+def test_what_a_rewrite_changed_does_not_count_against_the_rest(early: str, share: float) -> None:
     facts = [decided(12.0, FinalAnswer(LONG, "final_result")), closed()]
     assert result(facts, [Sample(11.0, early)], [answer(LONG)])["live_share"] == share
 

@@ -8,14 +8,19 @@ from typing import Any
 
 import pytest
 
-from slack_bot.tools.moments import Moment
+from slack_bot.tools import scrubbing
+from slack_bot.tools.moments import INTERRUPTED, Moment
 from slack_bot.tools.opening import open_capture, taped
 from slack_bot.tools.replay import replay
-from slack_bot.tools.scrubbing import scrubbed
-from slack_bot.tools.tape import Tape
+from slack_bot.tools.tape import Tape, interrupted_at
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "a2a"
 ANSWER = "# Hello Maya\n\nSee https://wiki.acme.example/x and call 0171 555 1234.\n"
+
+
+def scrubbed(tape: Tape) -> Tape:
+    head, moments = scrubbing.scrubbed(tape)
+    return Tape(head, tuple(moments))
 
 
 def update(
@@ -67,6 +72,23 @@ def tape() -> Tape:
         "question": "Who is Maya?",
     }
     return Tape({**head, "captured_at": "2026"}, moments)
+
+
+def test_where_a_capture_was_interrupted_stays_told() -> None:
+    moments = (Moment(0.0, event={"kind": "task"}), Moment(1.0, end="cut"), Moment(1.0, comment=INTERRUPTED))
+    assert interrupted_at(scrubbed(Tape({}, moments))) == 1.0
+
+
+def test_what_http_said_in_place_of_an_answer_stays_what_it_was() -> None:
+    error = {
+        "http_status": 200,
+        "content_type": "text/html; charset=utf-8",
+        "message": "<p>Maya, go in",
+    }
+    (found,) = scrubbed(Tape({}, (Moment(0.0, error={**error, "retry_after": 5}),))).moments
+    assert found.error is not None
+    assert {**found.error, "message": ""} == {**error, "message": "", "retry_after": 5}
+    assert "Maya" not in found.error["message"] and found.error["message"].startswith("<")
 
 
 def test_it_plays_the_same_and_says_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.errors import UnreadableInput
-from slack_bot.tools.tape import FORMAT, Moment, Recording, Tape, read_tape, turns_of, write_tape
+from slack_bot.tools.moments import INTERRUPTED
+from slack_bot.tools.tape import (
+    FORMAT,
+    Moment,
+    Recording,
+    Tape,
+    interrupted_at,
+    read_tape,
+    turns_of,
+    write_tape,
+)
 
 SHARED = Path(__file__).parents[3] / "shared" / "captures" / "caipe"
 
@@ -286,6 +297,15 @@ def test_words_that_are_no_events_read_back() -> None:
     )
     tape = Tape({"format": FORMAT, "version": 1}, moments)
     assert read_tape(write_tape(tape), "f") == tape
+
+
+def test_when_a_capture_was_interrupted() -> None:
+    moments = (Moment(0.5, event=STATUS), Moment(2.0, end="cut"), Moment(2.0, comment=INTERRUPTED))
+    assert interrupted_at(Tape({}, moments)) == 2.0
+    assert interrupted_at(Tape({}, moments[:2])) is interrupted_at(Tape({}, ())) is None
+    recording = Recording(chunks=((0.0, b": x"),), cut=True, ended=3.0)
+    assert interrupted_at(recording) is None
+    assert interrupted_at(replace(recording, interrupted=True)) == 3.0
 
 
 def test_a_tape_of_several_questions_is_one_tape_a_question() -> None:

@@ -61,9 +61,26 @@ def test_what_a_piece_says(piece: Piece, expected: list[Moment]) -> None:
 
 def test_what_a_body_says() -> None:
     assert moment_of_body(2.0, 200, json.dumps({"result": TASK}).encode()) == Moment(2.0, event=TASK)
-    assert moment_of_body(2.0, 400, json.dumps({"error": REFUSED}).encode()) == Moment(2.0, error=REFUSED)
-    assert moment_of_body(2.0, 503, b"<h1>\n down</h1>") == Moment(2.0, comment="HTTP 503: <h1> down</h1>")
-    assert moment_of_body(2.0, 200, b"") == Moment(2.0, comment="HTTP 200")
+    assert moment_of_body(2.0, 200, json.dumps({"error": REFUSED}).encode()) == Moment(2.0, error=REFUSED)
+
+
+@pytest.mark.parametrize(
+    "status,body,more,error",
+    [
+        (400, json.dumps({"error": REFUSED}), {}, {**REFUSED, "http_status": 400}),
+        (503, "<h1>\n down</h1>", {"pause": 5}, {"message": "<h1>\n down</h1>", "retry_after": 5}),
+        (404, json.dumps({"error": "no"}), {}, {"message": '{"error": "no"}'}),
+        (500, json.dumps({"error": {"http_status": 7}}), {}, {"message": '{"error": {"http_status": 7}}'}),
+        (200, "", {"content_type": ""}, {"message": "", "content_type": ""}),
+        (200, json.dumps({"result": TASK}), {"content_type": "text/plain"}, {"content_type": "text/plain"}),
+        (200, "x" * 1000, {}, {"message": "x" * 300, "content_type": "application/json"}),
+    ],
+)
+def test_what_http_said_in_place_of_an_agent(
+    status: int, body: str, more: dict[str, Any], error: dict[str, Any]
+) -> None:
+    found = moment_of_body(2.0, status, body.encode(), **more)
+    assert found == Moment(2.0, error={"message": body, **error, "http_status": status})
 
 
 def test_a_tape_of_two_questions() -> None:

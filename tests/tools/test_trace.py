@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
+import threading
 import xml.etree.ElementTree as ET
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from slack_bot import cli
 from slack_bot.errors import UnreadableInput
 from slack_bot.tools.opening import open_capture
 from slack_bot.tools.replay import replay
@@ -85,7 +89,10 @@ def test_a_scenario_surrounds_it_and_its_question_stays() -> None:
         (["http://a/"], {}, "wants an address and a question"),
         (["http://a/", "q", "more"], {}, "wants an address and a question"),
         (["http://a/", " "], {}, "question is empty"),
-        (["/missing/tape"], {}, "No such file"),
+        (["/missing/tape"], {}, "no such file"),
+        (["localhost:8000", "q"], {}, "localhost:8000: .* begins with http:// or https://"),
+        ([GRADUAL, "q"], {}, "q: no such file"),
+        (["http://a b/", "q"], {}, "http://a b/ is not an address"),
         ([GRADUAL], {"svg": "/missing/x.svg"}, "give another file"),
         ([GRADUAL], {"scenario": "/missing/x.json"}, "No such file"),
         ([GRADUAL], {"key": "x"}, "has no key"),
@@ -111,6 +118,71 @@ async def test_live(
     assert "outcome  answered" in said.out
     assert "credentials of the settings are not sent" in said.err
     assert "hunter2" not in said.err + said.out + (tmp_path / "t.html").read_text()
+
+
+class Answering(BaseHTTPRequestHandler):
+    """A web server with an agent's card that answers every question with `answer`; None hangs up."""
+
+    answer: tuple[int, bytes] | None = None
+
+    def do_GET(self) -> None:
+        host, port = self.server.server_address[:2]
+        card = {"name": "Agent", "url": f"http://{host!s}:{port}/", "protocolVersion": "0.3.0"}
+        self._say(
+            200, json.dumps({**card, "preferredTransport": "JSONRPC", "protocolVersion": "0.3.0"}).encode()
+        )
+
+    def do_POST(self) -> None:
+        if self.answer is not None:
+            self._say(*self.answer)
+
+    def _say(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", f"{len(body)}")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent."""
+
+
+def error(code: int) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": "No."}}).encode()
+
+
+@pytest.mark.parametrize(
+    "answer,status,why",
+    [
+        ((401, b""), 1, "the agent's server refused with HTTP 401"),
+        ((404, b"{}"), 1, "the agent's server refused with HTTP 404"),
+        ((500, b"oops"), 1, "the agent's answer could not be read"),
+        (None, 1, "the connection to the agent was cut"),
+        ((200, error(-32603)), 0, ""),
+        ((500, error(-32603)), 0, ""),
+    ],
+)
+def test_a_live_trace_of_an_agent_that_was_not_reached_is_no_success(
+    answer: tuple[int, bytes] | None,
+    status: int,
+    why: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Answering, "answer", answer)
+    with HTTPServer(("127.0.0.1", 0), Answering) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        assert (
+            cli.main(["trace", f"http://127.0.0.1:{server.server_port}/", "hi", "--svg", "x.svg"]) == status
+        )
+        server.shutdown()
+    said = capsys.readouterr()
+    assert "outcome  " in said.out
+    assert said.err.splitlines() == ["-> x.svg"] + [
+        f"slack-bot trace: the agent did not answer: {why}; capture keeps what its server says"
+    ] * bool(why)
 
 
 def test_the_modes_of_the_reference_agent_stand_side_by_side(

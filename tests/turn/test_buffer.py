@@ -444,3 +444,55 @@ def test_what_is_shown_starts_the_reading_anew() -> None:
     buffer.shown(text, 1)
     buffer.push(" and closed** wo", 1)
     assert buffer.ready(2) == "**open and closed** "
+
+
+# -- taken back ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_taken_back_leaves_no_trace() -> None:
+    slack = Slack(new())
+    slack.push(0, "Let me loo")
+    slack.buffer.take_back(10)
+    slack.until(50)
+    assert (slack.sent, slack.buffer.rest(), slack.buffer.deadline()) == ([], "", None)
+    slack.push(50, "Found **it")
+    slack.until(50.3)
+    assert slack.sent == []
+    slack.push(50.3, "** there")
+    slack.until(60)
+    assert slack.sent[0] == (50.4, "Found **it** ")
+
+
+@pytest.mark.parametrize("most", [4, 100])
+def test_only_the_end_is_taken_back(most: int) -> None:
+    buffer = new(most=most)
+    buffer.push("one two ", 0.0)
+    buffer.push("three", 0.0)
+    buffer.flush()
+    buffer.take_back(5)
+    got = ""
+    while text := buffer.ready(0.0):
+        got += text
+        buffer.shown(text, 0.0)
+    assert got == "one two "
+
+
+def test_text_that_is_under_way_cannot_be_taken_back() -> None:
+    buffer = new()
+    buffer.push("one\ntwo", 0.0)
+    assert buffer.ready(0.0) == "one\n"
+    assert buffer.waiting == 3
+    buffer.take_back(3)
+    buffer.shown("one\n", 0.1)
+    assert (buffer.rest(), buffer.waiting) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "goes"),
+    [("a jok", "a "), ("jok", ""), ("a joke.", "a joke."), ("笑" * 41, "笑" * 41), ("x\njok", "x\n")],
+)
+def test_a_flush_within_a_word_leaves_the_word(text: str, goes: str) -> None:
+    buffer = new()
+    buffer.push(text, 0.0)
+    buffer.flush(in_word=True)
+    assert buffer.ready(0.0) == goes

@@ -139,6 +139,15 @@ def test_the_values_given_are_masked(text: str, shown: str) -> None:
     assert neutralise(text, SECRETS) == shown
 
 
+def test_a_long_value_is_masked_wherever_it_is_cut() -> None:
+    token = "eyJ" + "aB3" * 900  # a signed token of an identity provider takes one to three thousand letters
+    text = f"It is {token}, and {token[:-1]} is not."
+    shown = f"It is {MASK}, and {token[:-1]} is not."
+    assert neutralise(text, (token,)) == shown
+    safety = Safety((token,))
+    assert "".join([*map(safety.push, re.findall(".{1,700}", text)), safety.end()]) == shown
+
+
 def test_a_value_given_is_masked_whole_though_a_pattern_would_end_sooner() -> None:
     assert neutralise("Bearer " + "a1b2" * 8 + "$rest!", ("a1b2" * 8 + "$rest",)) == f"Bearer {MASK}!"
 
