@@ -5,11 +5,12 @@ import math
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.clusters import inside_cluster
+from tests.examples import PAUSES, examples, texts
 from tests.turn.effort import work
 
 EARLY = 1e-6
@@ -334,32 +335,12 @@ def test_a_code_fence_that_stands_is_known() -> None:
 
 # -- for any text --------------------------------------------------------------------------------------------
 
-PIECES = st.sampled_from(
-    [
-        " ",
-        "\n",
-        "\n\n",
-        "word",
-        "**",
-        "`",
-        "```\n",
-        "| a |",
-        "|-|",
-        "# ",
-        "- ",
-        "e\u0301",
-        "👩\u200d👧",
-        "🇩🇪",
-        "中文",
-        "[",
-        "](u)",
-    ]
-)
-DELTA = st.lists(PIECES | st.text(max_size=4), min_size=1, max_size=6).map("".join)
-STEPS = st.lists(st.tuples(DELTA, st.floats(0, 3), st.booleans(), st.booleans()), max_size=15)
+DELTA = texts(6).filter(bool)
+PAUSE = PAUSES | st.floats(0, 3)
+STEPS = st.lists(st.tuples(DELTA, PAUSE, st.booleans(), st.booleans()), max_size=12)
 
 
-@settings(deadline=None)
+@examples(1_000)
 @given(STEPS, st.integers(1, 40))
 @example([("a ", 0.0, True, False), ("\u0301", 1.0, True, False)], 10)
 def test_nothing_is_lost_or_doubled_whatever_comes(
@@ -392,7 +373,7 @@ def test_nothing_is_lost_or_doubled_whatever_comes(
     assert buffer.deadline() is None
 
 
-@settings(deadline=None)
+@examples(2_000)
 @given(DELTA, st.floats(0, 5))
 def test_a_deadline_is_kept(delta: str, start: float) -> None:
     """At the deadline there is text, before it there is none, and nothing waits longer than two waits."""

@@ -51,6 +51,7 @@ from slack_bot.turn.events import (
 from slack_bot.turn.form import Field, Form
 from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
 from slack_bot.turn.record import Outcome
+from tests.examples import examples
 
 CLOSED = StreamEnded(StreamEnd.CLOSED)
 SAMPLES: dict[type, Event] = {
@@ -433,6 +434,7 @@ EVENTS = st.lists(
 )
 
 
+@examples(2_000)
 @given(EVENTS)
 def test_any_turn_closes_once_and_its_latches_never_go_back(events: list[Event]) -> None:
     turn, latched = Turn(), dict.fromkeys(Turn().latches, False)
@@ -445,6 +447,7 @@ def test_any_turn_closes_once_and_its_latches_never_go_back(events: list[Event])
     assert actions[-1] == only(actions, Close)[0]
 
 
+@examples(2_000)
 @given(EVENTS)
 def test_the_last_final_answer_is_what_stands_there(events: list[Event]) -> None:
     turn = Turn()
