@@ -62,7 +62,7 @@ async def test_narration_is_a_status_and_what_it_says_is_nowhere() -> None:
 @on_virtual_time
 async def test_a_status_is_kept_alive_through_a_long_silence() -> None:
     slow = tape((0.1, task()), (110.0, chunk("At last.\n")), (110.1, status("completed")))
-    async with whole_bot(slow) as bot:
+    async with whole_bot(slow, quiet_told=120) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(105)
         assert bot.workspace.thread(CHANNEL, root)[0].status_line == "is thinking..."

@@ -20,6 +20,7 @@ from ..turn.events import (
     Event,
     FinalAnswer,
     HumanAsked,
+    Known,
     PlanChanged,
     TaskEnded,
     TaskKnown,
@@ -124,12 +125,17 @@ class Standing:
             self._has_news()
         return is_news
 
-    def waited(self, why: str) -> None:
+    def waited(self, why: str, known: Known) -> None:
         """Tell the reader, now and then, that nothing was heard for a while."""
         since = self._now() - self._news_at
         if since >= self._tell_at:
             self._tell_at = since + _SAID_AGAIN
-            self._hearing.event(Waited(since, why))
+            self._hearing.event(Waited(since, why, known))
+
+    def quiet(self) -> None:
+        """Tell the reader that an open stream says nothing."""
+        since = self._now() - self._news_at
+        self._hearing.event(Waited(since, "no event on the stream", Known.QUIET))
 
     def finish(self) -> None:
         """Nothing more will come: tell the best of what came, where the agent named no result."""

@@ -173,12 +173,21 @@ class TaskEnded:
     why: str = ""
 
 
+class Known(StrEnum):
+    """What is known of a task of which nothing is heard."""
+
+    QUIET = "quiet"  # its stream is open and says nothing; nobody has asked yet
+    WORKING = "working"  # asked for, it says that it goes on
+    UNKNOWN = "unknown"  # it cannot be asked for, or there was no answer
+
+
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """The task goes on, or may do so, and nothing was heard of it for `seconds`."""
+    """Nothing was heard of the task for `seconds`."""
 
     seconds: float
     why: str = ""
+    known: Known = Known.WORKING
 
 
 @dataclass(frozen=True, slots=True)

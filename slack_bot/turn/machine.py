@@ -62,10 +62,10 @@ from .events import (
 from .failures import failure
 from .form import Form
 from .record import Outcome
+from .silence import Silence
 
 THINKING = "is thinking..."
 RESPONDING = "is responding..."
-STILL_WORKING = "is still working..."
 NO_ANSWER = "_The agent finished without writing an answer._"
 
 
@@ -150,8 +150,7 @@ class Turn:
         self._form: Form | None = None
         self._end: TaskEnded | None = None
         self._cards: dict[str, Card] = {}
-        self._waiting: Card | None = None  # the card of the present silence
-        self._waits = 0
+        self._silence = Silence()
         self._steps: dict[str, Step] = {}
         self._thinking: list[str] = []  # in pieces, as the answer
 
@@ -311,30 +310,17 @@ class Turn:
         return self.state, [FlushText(f"task {event.end}: {event.why}")]
 
     def _wait(self, event: Waited) -> tuple[State, list[Action]]:
-        """A status, where no message is open; in an open one a card says it for the first while."""
-        minutes, lasts = int(event.seconds // 60), event.seconds >= _SPINS
-        silence = f"nothing new for {minutes} min" if minutes else "nothing new yet"
-        status = f"{STILL_WORKING.rstrip('.')}, {silence}..." if minutes else STILL_WORKING
-        card = self._waiting
-        if self.state is State.WAITING:
-            return self.state, [ShowStatus(status, event.why)]
-        if card is not None and card.state is CardState.DONE:
-            return self.state, [ShowStatus(status, event.why)]
-        self._waits += card is None
-        state = CardState.DONE if lasts else CardState.RUNNING
-        card = Card(f"waiting-{self._waits}", "Waiting for the agent", state, details=f"{silence}\n")
-        self._waiting = card
-        return self.state, [self._show(card, f"no news: {event.why}")]
+        if self.waits_for_human:
+            return self.state, [Noted("the human is waited for, not the agent")]
+        told = self._silence.tell(event, in_message=self.state is not State.WAITING)
+        if isinstance(told, Card):
+            return self.state, [self._show(told, f"no news: {event.why}")]
+        return self.state, [ShowStatus(told, event.why) if told else Noted(f"a pause: {event.why}")]
 
     def _heard_again(self, event: Event) -> list[Action]:
         """The wait that a card stands for is over with the first thing that shows."""
-        card = self._waiting
-        if card is None or isinstance(event, _UNSHOWN):
-            return []
-        self._waiting = None
-        if card.state is CardState.DONE:
-            return []
-        return [self._show(replace(card, state=CardState.DONE, details=""), "the agent was heard again")]
+        card = None if isinstance(event, _UNSHOWN) else self._silence.over()
+        return [] if card is None else [self._show(card, "the agent was heard again")]
 
     def _stop(self, event: StopPressed) -> tuple[State, list[Action]]:
         self._latches.stop_asked = True
@@ -378,8 +364,6 @@ class Turn:
         return replace(form, prompt="") if form.fields else None
 
 
-_SPINS = 120.0
-"""Seconds for which a wait is a card that runs: an open card is carried into message after message."""
 _UNSHOWN = (Waited, TaskKnown, Narrated, ProvedNarration, StopPressed, StreamEnded)
 _CARD_STATES = {
     StepState.PENDING: CardState.RUNNING,

@@ -9,6 +9,7 @@ from slack_bot.turn.events import (
     AnswerReplaced,
     AnswerText,
     FinalAnswer,
+    Known,
     TaskEnded,
     TaskKnown,
     Waited,
@@ -83,12 +84,12 @@ async def test_the_reader_is_told_of_a_silence_now_and_then() -> None:
     async with scene(silence_told=15) as here:
         for _ in range(30):
             await asyncio.sleep(5)
-            here.standing.waited("asked")
+            here.standing.waited("asked", Known.WORKING)
         assert [event.seconds for event in here.told.only(Waited)] == [15, 75, 135]
         here.standing.hear(chunk("x"), {})
         await asyncio.sleep(14)
-        here.standing.waited("asked")
+        here.standing.waited("asked", Known.WORKING)
         assert len(here.told.only(Waited)) == 3
         await asyncio.sleep(1)
-        here.standing.waited("asked")
+        here.standing.waited("asked", Known.WORKING)
         assert here.told.only(Waited)[-1].seconds == 15

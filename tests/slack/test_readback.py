@@ -38,6 +38,12 @@ def test_all_of_it_stands_or_none(confirmed: str, sent: str) -> None:
     assert what_stands({"text": mrkdwn(confirmed)}, confirmed, sent) is Stands.NONE
 
 
+def test_a_text_full_of_brackets_is_read_in_no_time() -> None:
+    """A minute and more, if each bracket were followed to the end of the line."""
+    assert bare("[" * 100_000 + " a") == "a"
+    assert bare("[[a [b](https://example.com) c") == "abc"
+
+
 def test_the_blocks_are_read_where_the_text_says_nothing() -> None:
     blocks = [{"type": "plan", "title": "Steps"}, rich_text("b", "One **two** [three](https://x.y)")]
     assert what_stands({"text": "", "blocks": blocks}, "One ", "**two** three") is Stands.ALL

@@ -31,6 +31,7 @@ from slack_bot.turn.events import (
     Event,
     FinalAnswer,
     HumanAsked,
+    Known,
     Narrated,
     PlanChanged,
     ProvedNarration,
@@ -165,6 +166,18 @@ def test_a_long_wait_holds_no_card_open() -> None:
     assert [action.text for action in actions if isinstance(action, ShowStatus)] == [
         "is still working, nothing new for 4 min..."
     ]
+
+
+def test_a_pause_in_an_answer_shows_nothing() -> None:
+    _, actions = run(AnswerText("a "), Waited(45.0, "no event", Known.QUIET), AnswerText("b"), CLOSED)
+    assert only(actions, Noted)
+    assert not only(actions, UpdateCard) and not only(actions, ShowStatus)
+
+
+def test_while_the_human_is_waited_for_the_agent_is_not() -> None:
+    _, actions = run(SIGN_IN, Waited(45.0, "no event", Known.QUIET), Waited(130.0))
+    assert len(only(actions, Noted)) == 2
+    assert not only(actions, ShowStatus)
 
 
 def test_no_status_once_a_card_or_the_answer_stands() -> None:
