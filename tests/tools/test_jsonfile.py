@@ -23,9 +23,9 @@ def test_json_is_read(value: object) -> None:
 
 
 def test_a_line_that_ends_in_the_middle_may_be_left_out() -> None:
-    with pytest.raises(UnreadableInput, match="line 3: .* take this line out to read the others"):
+    with pytest.raises(UnreadableInput, match=r"line 3: .* take this line out to read the others"):
         load_row('{"a": ', "f", 3)
-    with pytest.raises(UnreadableInput, match="^f: the file is empty$"):
+    with pytest.raises(UnreadableInput, match=r"^f: the file is empty$"):
         load_document(" \n", "f")
 
 
