@@ -251,6 +251,13 @@ def _add_conform(verbs: _Verbs) -> None:
         default=1,
         help="ask each question so often; a check must pass each time",
     )
+    conform.add_argument(
+        "--limit",
+        metavar="SECONDS",
+        type=float,
+        default=300.0,
+        help="with --url: how long a question may take; then it is judged as it stands (default: 300)",
+    )
     conform.add_argument("-v", "--verbose", action="store_true", help="every check, and what it found")
 
 

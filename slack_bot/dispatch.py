@@ -26,6 +26,7 @@ from .runner import RunnerOptions, run_turn
 from .settings import Settings, secrets_of
 from .slack.api import SlackApi
 from .slack.orders import Ending, Place
+from .slack.sightings import Sightings
 from .slack.sink import Sink
 from .slack.surface import Memory
 from .store.contracts import Conversation, Press, Store
@@ -64,6 +65,10 @@ class _Running:
     question: Question
     control: Control
 
+    def waits_for(self, user: str) -> bool:
+        """The agent waits for a sign-in of `user`: what they write meanwhile goes to it."""
+        return self.control.waits_for_human and self.question.user == user
+
 
 class Desk:
     """Takes questions, runs their turns, ends them. One for a process."""
@@ -75,6 +80,7 @@ class Desk:
         self._settings, self._clock, self._watcher = settings, clock, watcher
         self._secrets = secrets_of(settings)
         self._memory = Memory(settings.stream.refusal_memory)
+        self._sightings = Sightings(self._errand)
         self._lanes: dict[ThreadKey, deque[Question]] = {}
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
@@ -107,11 +113,17 @@ class Desk:
         if len(lane) == 1:
             self._launch(question)
         else:
+            running = self._running[question.thread]
+            if running.waits_for(question.user):
+                running.control.answered()
             # A status would stand below the answer that is being written: the wait is shown on the question.
             self._errand(self._react("reactions.add", question))
 
     async def expects(self, thread: ThreadKey, user: str) -> bool:
         """Whether the agent waits for `user` in this thread. Raises StoreError."""
+        running = self._running.get(thread)
+        if running is not None and running.waits_for(user):
+            return True
         conversation = await self._store.contexts.get(self._agent.name, thread)
         return conversation.task_id is not None and conversation.asked_user == user
 
@@ -146,6 +158,11 @@ class Desk:
     async def feedback(self, turn: str, user: str, value: str) -> bool:
         """Keep a press of a feedback button. False: that was kept before. Raises StoreError."""
         return await self._store.feedback.record(Press(turn, user, value, self._clock.wall()))
+
+    def stream_began(self, thread: ThreadKey, ts: str) -> None:
+        """Slack tells of a stream of the bot's own in a thread: a turn may be looking for it."""
+        if self._sightings.saw(thread.channel, thread.ts, ts):
+            log.debug("a stream that was missing began", extra={"thread_ts": thread.ts})
 
     async def whisper(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         """Tell one person something in a thread. Best effort."""
@@ -260,8 +277,9 @@ class Desk:
             user=question.user,
             user_team=question.user_team,
             can_stream=not question.asker_is_bot,
+            asked_ts=question.ts,
         )
-        return Sink(self._api, place, self._settings.stream, self._clock, self._memory)
+        return Sink(self._api, place, self._settings.stream, self._clock, self._memory, self._sightings)
 
     async def _tell(self, question: Question, sink: Sink, note: str, *, offer_retry: bool = False) -> None:
         try:
@@ -305,11 +323,12 @@ class Desk:
         while len(self._remembered) > self._settings.desk.remembered_questions:
             self._remembered.popitem(last=False)
 
-    def _errand(self, work: Coroutine[Any, Any, None]) -> None:
+    def _errand(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._errands.add(task)
         task.add_done_callback(self._errands.discard)
         task.add_done_callback(_log_if_broken)
+        return task
 
 
 class _Kept:

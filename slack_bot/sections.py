@@ -90,6 +90,8 @@ class AgentSettings(Section):
     """Seconds, in all, for the agent to take a question: retries, and the pauses a busy agent asks for."""
     idle_timeout: float = Field(default=120.0, gt=0)
     """Seconds without an event before the agent is asked what became of the task. Pings do not count."""
+    quiet_told: float = Field(default=45.0, gt=0)
+    """Seconds without an event until a reader who sees nothing yet is told who is waited for."""
     turn_timeout: float = Field(default=1800.0, gt=0)
     """Seconds a whole turn may take."""
     max_event_bytes: int = Field(default=16 * 1024 * 1024, gt=0)
@@ -100,6 +102,9 @@ class AgentSettings(Section):
     """Seconds to go on reading after a terminal state, for a trailing task snapshot."""
     asked_grace: float = Field(default=2.0, ge=0)
     """Seconds to go on reading after the agent asked, before the stream is closed from this side."""
+    stop_wait: float = Field(default=30.0, ge=0)
+    """Seconds after a stop to wait for the task's name, if that is not known: without it the agent cannot be
+    stopped, and the reader is told so."""
     poll_for: float = Field(default=60.0, ge=0)
     """Seconds without any useful answer about a task whose stream was lost, until that is given up."""
     poll_pauses: tuple[Seconds, ...] = Field(default=(1.0, 2.0, 3.0, 5.0), min_length=1)
@@ -134,6 +139,9 @@ class StreamSettings(Section):
     """Seconds after which the status is sent again. Slack drops it after 120."""
     retry_later: float = Field(default=60.0, ge=0)
     """Seconds one write may wait, in all, for a limit or an outage of Slack's to pass."""
+    insist_for: float = Field(default=180.0, ge=0)
+    """Seconds, in all, of longer and longer pauses in which a message that Slack refuses is posted again,
+    where there is no other way to show it. What is still refused then comes as a file."""
     rotate_after: float = Field(default=240.0, gt=0)
     """Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
     rotate_grace: float = Field(default=20.0, ge=0)
@@ -142,6 +150,8 @@ class StreamSettings(Section):
     """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
     """Messages that one answer may take; a longer one comes as a file too."""
+    start_answer_wait: float = Field(default=3.0, ge=0)
+    """Seconds the answer to the start of a stream is waited for once Slack's event tells of that stream."""
     edit_interval: float = Field(default=3.0, gt=0)
     """Seconds between two edits of a message, where there is no streaming. Slack: 3."""
     refusal_memory: float = Field(default=300.0, ge=0)

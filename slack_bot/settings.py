@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self, get_origin
+from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr, ValidationError, model_validator
 
@@ -42,6 +43,8 @@ ALIASES = {
 }
 # Kubernetes puts the address of every service into the environment; one called `slack-bot` looks like ours.
 _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_\w+)\Z")
+
+_LONG_ENOUGH = 8  # characters
 
 SettingPath = tuple[str, str]
 
@@ -89,11 +92,11 @@ def _unnested(settings: Settings) -> Iterator[str]:
             f"{names['turn_timeout']} ({agent.turn_timeout:g} s) must be larger than"
             f" {names['accept_within']} + {names['idle_timeout']} + {names['poll_for']} ({inner:g} s)"
         )
-    inner, desk = agent.turn_timeout + settings.stream.retry_later, settings.desk
+    inner, desk = agent.turn_timeout + settings.stream.retry_later + settings.stream.insist_for, settings.desk
     if desk.turn_limit <= inner:
         yield (
             f"{names['turn_limit']} ({desk.turn_limit:g} s) must be larger than"
-            f" {names['turn_timeout']} + {names['retry_later']} ({inner:g} s)"
+            f" {names['turn_timeout']} + {names['retry_later']} + {names['insist_for']} ({inner:g} s)"
         )
 
 
@@ -215,9 +218,24 @@ def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Setti
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:
-    """Every secret value, so that none of them is ever shown or logged."""
+    """Every secret value, so that none of them is ever shown or logged.
+
+    A header's value may be a scheme and a key, and the agent's address may carry a password: both count by
+    themselves too, unless they are as short as a word that an answer may well hold.
+    """
     values = (getattr(getattr(settings, section), leaf) for section, leaf in _paths())
-    return tuple(value.get_secret_value() for value in values if isinstance(value, SecretStr))
+    found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+    header, password = settings.agent.header_value, _password_of(settings.agent.url or "")
+    key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
+    parts = (part for part in (key, password, unquote(password)) if len(part) >= _LONG_ENOUGH)
+    return tuple(dict.fromkeys([*found, *parts]))
+
+
+def _password_of(url: str) -> str:
+    try:
+        return urlsplit(url).password or ""
+    except ValueError:
+        return ""
 
 
 def sections() -> Iterator[tuple[str, type[Section]]]:

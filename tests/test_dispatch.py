@@ -344,6 +344,22 @@ async def test_the_asker_s_word_stop_stops_and_is_no_question() -> None:
 
 
 @on_virtual_time
+async def test_who_stops_an_agent_that_says_nothing_is_told_the_truth_and_may_ask_again() -> None:
+    """Agents that do not stream say nothing, not even their task's name, until all is done."""
+    slow = Tape({"wire": "0.3"}, (Moment(1200.0, event=task()), Moment(1200.1, end="closed")))
+    async with whole_bot(slow, answer("Here I am.")) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(10)
+        bot.app.desk.stop(thread_of(root), "U1")
+        await bot.ask("and now?", thread_ts=root)
+        await asyncio.sleep(60)
+        assert bot.ends == ["stopped", "answered"]
+        (told, answered) = [seen for seen in bot.thread(root) if seen.is_bot]
+        assert "could not be stopped and may still be working" in str(told.blocks)
+        assert answered.text == "Here I am."
+
+
+@on_virtual_time
 async def test_another_s_word_stop_waits_its_turn_as_a_question() -> None:
     async with whole_bot(answer("One.", seconds=20), answer("Two.")) as bot:
         root = await bot.ask("hi")
@@ -508,7 +524,7 @@ async def test_a_turn_that_hangs_on_our_own_side_ends_by_the_desk_s_time_and_its
                 await asyncio.Event().wait()
             await self._put(*args)
 
-    times = {"turn_timeout": 300, "turn_limit": 400}
+    times = {"turn_timeout": 300, "turn_limit": 400, "insist_for": 10}
     async with whole_bot(
         answer("One.", ids="1"), answer("Two.", ids="1"), store=HangingStore(), **times
     ) as bot:

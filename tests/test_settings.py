@@ -320,6 +320,18 @@ def test_a_leaf_is_named_flat() -> None:
     assert secrets_of(settings) == ("xoxb-1", "xapp-1")
 
 
+def test_the_key_in_a_header_and_the_password_in_an_address_are_secrets_by_themselves() -> None:
+    env = {
+        "SLACK_BOT_AGENT__HEADER_NAME": "Authorization",
+        "SLACK_BOT_AGENT__HEADER_VALUE": "ApiKey hunter2-hunter2",
+        "A2A_AGENT_URL": "https://bot:s%40cret-s%40cret@agent.example/",
+    }
+    secrets = secrets_of(read(env))
+    assert secrets == ("ApiKey hunter2-hunter2", "hunter2-hunter2", "s%40cret-s%40cret", "s@cret-s@cret")
+    assert secrets_of(read({"A2A_AGENT_URL": "https://bot:test@agent.example/"})) == ()
+    assert secrets_of(read({"A2A_AGENT_URL": "https://[bad"})) == ()
+
+
 def test_leaf_names_are_unique_so_that_flat_is_enough() -> None:
     leaves = [leaf for _, model in sections() for leaf in model.model_fields]
     assert len(leaves) == len(set(leaves))

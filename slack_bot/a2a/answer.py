@@ -15,8 +15,10 @@ from ..turn.compare import missing, same
 from ..turn.events import AnswerReplaced, AnswerText, Event, Narrated
 from .assembly import Changed, Grown, Pieces, Running
 from .gates import TextGate, passed
+from .growth import Growth
 from .habits import Seen
 from .marker import Said
+from .seams import BEFORE, Seams
 
 Change: TypeAlias = Grown | Changed | None
 
@@ -52,6 +54,10 @@ class Answer:
         self._speaker = ""
         self._runs = 1
         self._gap_due = False
+        self._seams, self._message_seams = Seams(), Seams()
+        self._last_name: str | None = ""  # None: a tool was called since, what follows is a new text
+        self._grow_by_id = False
+        self._growths: dict[str, Growth] = {}
 
     @property
     def overflow(self) -> bool:
@@ -89,7 +95,17 @@ class Answer:
 
     def artifact(self, key: str, text: str, why: str, *, append: bool, marked: bool = False) -> list[Event]:
         """Text of an artifact that is the answer. `marked`: the agent itself calls it so."""
+        if not marked:
+            text, append = self._grown(key, text, append=append)
         return self._said(ARTIFACT, key, text, why, append=append, marked=marked)
+
+    def _grown(self, key: str, text: str, *, append: bool) -> tuple[str, bool]:
+        """A chunk as a delta, whatever it came as."""
+        growth = self._growths.get(key)
+        if growth is None or not append:
+            self._growths[key] = Growth(text)
+            return text, append
+        return growth.take(text)
 
     def unmarked(self, key: str, text: str, why: str, *, append: bool) -> list[Event]:
         """Streaming text of an artifact that nobody called narration or answer: held, unless a gate opens."""
@@ -111,7 +127,8 @@ class Answer:
         """Text of a message, a delta or the whole. It is told if it stands in place of a task."""
         pieces = self._pieces[MESSAGE]
         key = message_id or "message"
-        if key not in self._messages and self._goes_on(pieces, text):
+        before = pieces.ending(BEFORE) if pieces.has_text else ""
+        if key not in self._messages and self._message_seams.joins("", "", before, text, over_lines=True):
             key = self._message_key
         self._message_key = key
         fresh = self._messages.setdefault(key, Running(self._max_chars)).put(text)
@@ -133,6 +150,7 @@ class Answer:
         """
         self._held_before = self._held.text or self._held_before
         self._held.restart()
+        self._last_name = None
         self._runs += 1
         for source in (ARTIFACT, STATUS) if narrates else ():
             self._pieces[source].set_aside()
@@ -141,12 +159,26 @@ class Answer:
         """The answer in a whole text of the agent's."""
         return passed(text) if self._gated else text
 
-    def snapshot(self, texts: list[tuple[str, str]]) -> list[Event]:
-        """The artifacts as they stand by now, each as the agent wrote it; they may go on."""
-        passed_on = [(key, text) for key, raw in texts if (text := self._anew(key, raw))]
+    def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
+        """The artifacts as they stand by now (id, name, text as the agent wrote it); they may go on."""
+        passed_on = [(key, text) for key, raw in self._joined(artifacts) if (text := self._anew(key, raw))]
         if not passed_on:
             return []
+        self._growths |= {key: Growth(text) for key, text in passed_on}
         return self._told(ARTIFACT, self._pieces[ARTIFACT].snapshot(passed_on), "the task as it stands")
+
+    def _joined(self, artifacts: list[tuple[str, str, str]]) -> list[tuple[str, str]]:
+        """Key and text of the artifacts, those put together that are chunks of one."""
+        found: list[tuple[str, list[str]]] = []
+        last = ""
+        for artifact_id, name, text in artifacts:
+            before = found[-1][1][-1][-BEFORE:] if found else ""
+            if not self._grow_by_id and self._seams.joins(name, last, before, text):
+                found[-1][1].append(text)
+            else:
+                found.append((artifact_id or name, [text]))
+            last = name
+        return [(key, "".join(texts)) for key, texts in found]
 
     def _anew(self, key: str, raw: str) -> str:
         """An artifact's text from its beginning. What its gate had held is in there too."""
@@ -156,16 +188,21 @@ class Answer:
         said = gate.feed(raw)
         return "".join(each.text for each in said if each.is_answer or not gate.opened)
 
-    def key_of(self, artifact_id: str, name: str, text: str, *, append: bool) -> str:
-        """The key of an artifact's text. Some servers give each chunk of one artifact an id of its own."""
-        pieces, key = self._pieces[ARTIFACT], artifact_id or name
-        if append and not pieces.has(key) and pieces.last_key and self._goes_on(pieces, text):
-            return pieces.last_key
-        return key
+    def place(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
+        """The key of an artifact's text, and whether it appends there.
 
-    def _goes_on(self, pieces: Pieces, text: str) -> bool:
-        """`text` goes on in the middle of what was said: white space is where two words meet."""
-        return pieces.has_text and (text[:1].isspace() or pieces.ending(1)[-1:].isspace())
+        Some servers give each chunk of one artifact an id of its own; `text` may be such a chunk.
+        """
+        pieces, key = self._pieces[ARTIFACT], artifact_id or name
+        if pieces.has(key):
+            self._grow_by_id |= append
+            return key, append
+        before, last = pieces.ending(BEFORE) if pieces.has_text else "", self._last_name
+        self._last_name = name
+        is_chunk = last is not None and not self._grow_by_id and (append or not pieces.repeats(text))
+        if is_chunk and self._seams.joins(name, last or "", before, text, over_lines=append):
+            return pieces.last_key, True
+        return key, append
 
     # -- gates -----------------------------------------------------------------------------------------------
 
@@ -188,17 +225,18 @@ class Answer:
         gate = self._gates.get((source, key))
         if gate is None or (known and not append):
             gate = self._gates[source, key] = TextGate()
-        was_open = gate.opened
+        was_open, thought = gate.opened, len(gate.thoughts)
         said = gate.feed(text)
+        aside = thoughts(gate.thoughts[thought:])
         if gate.opened and not was_open:
-            return self._opened(source, key, said, why, append=append, marked=marked)
+            return [*aside, *self._opened(source, key, said, why, append=append, marked=marked)]
         fresh = "".join(each.text for each in said)
         held = held or (self._waits and not self.had_marker)
         if marked or gate.opened or gate.is_envelope or not held:
             self._held_keys.discard((source, key))
-            return self._put(source, key, fresh, append, why)
+            return [*aside, *self._put(source, key, fresh, append, why)]
         self._held_keys.add((source, key))
-        return self._kept(fresh, why, append)
+        return [*aside, *self._kept(fresh, why, append)]
 
     def _opened(
         self, source: str, key: str, said: list[Said], why: str, *, append: bool, marked: bool
@@ -276,6 +314,11 @@ class Answer:
 def nothing(why: str) -> Narrated:
     """Nothing happened that a reader would see, and this is why."""
     return Narrated("", why=why)
+
+
+def thoughts(text: str) -> list[Event]:
+    """What a model thinks, as narration; nothing for none."""
+    return [Narrated(text, why="the model thinks")] if text else []
 
 
 def _with_gap(before: str, text: str) -> str:

@@ -130,6 +130,13 @@ class Pieces:
         """The last `most` characters of what was told, or more."""
         return self._told.ending(most)
 
+    def repeats(self, text: str) -> bool:
+        """`text` says again all that was told, and perhaps more. A chunk may well be said twice in a row."""
+        told = self._told
+        if len(text) < _LEAST_REPEATED and squeeze(text) == squeeze(told.ending(_LEAST_REPEATED)):
+            return not (told.ending(1)[-1:].isspace() or text[:1].isspace())
+        return told.has_text and len(text) >= told.size and missing(told.text, text) is not None
+
     def set_aside(self) -> None:
         """What was said so far is not the answer, if anything follows it."""
         self._aside.update(self._texts)
@@ -186,11 +193,9 @@ class Pieces:
         """A new piece is the last one, so the text grows, unless it says again all that was said."""
         if self._parted or not text or text.isspace():
             return None
-        if not is_whole or not self._told.has_text or len(text) < self._told.size:
+        if not is_whole or not self.repeats(text):
             return self._grow(self._gap() + text)
-        more = missing(self._told.text, text)
-        if more is None:
-            return self._grow(_GAP + text)
+        more = missing(self._told.text, text) or ""
         self._stand_in(text)
         return self._grow(more)
 

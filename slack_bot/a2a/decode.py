@@ -167,12 +167,13 @@ def _status_update(body: Object) -> Frame:
 
 
 def _artifact_update(body: Object) -> Frame:
+    artifact = _object(body.get("artifact"))  # up to 0.2 it says itself how it grows
     return ArtifactUpdate(
-        artifact=_artifact(_object(body.get("artifact"))),
+        artifact=_artifact(artifact),
         task_id=_id(body, "taskId", "task_id", "id"),
         context_id=_id(body, "contextId", "context_id"),
-        append=_flag(body.get("append")),
-        last_chunk=_flag(_either(body, "lastChunk", "last_chunk")) is True,
+        append=_flag(body.get("append", artifact.get("append"))),
+        last_chunk=_flag(_either({**artifact, **body}, "lastChunk", "last_chunk")) is True,
         metadata=_object(body.get("metadata")),
     )
 
@@ -232,6 +233,8 @@ def _artifact(body: Object) -> Artifact:
 def _parts(body: Object) -> tuple[Part, ...]:
     """The parts that can be read. ADK sends messages without any; 0.3's REST calls them `content`."""
     parts = body.get("parts")
+    if isinstance(parts, Mapping | str):
+        parts = [parts]  # one part, as hand-written servers send it
     if isinstance(parts, list):
         found = [_part(each, is_boxed=False) for each in parts]
     elif isinstance(body.get("content"), list):

@@ -14,13 +14,14 @@ from dataclasses import replace
 from typing import assert_never
 
 from ..errors import BadAgentData
-from ..turn.compare import contains
+from ..turn.compare import contains, preview
 from ..turn.events import (
     Event,
     FinalAnswer,
     HumanAsked,
     Narrated,
     PlanChanged,
+    ProvedNarration,
     TaskEnd,
     TaskEnded,
 )
@@ -42,9 +43,9 @@ from .habits import ANSWER_FROM, MARKER, SOURCES, lesson
 from .ids import Ids
 from .questions import question_in
 from .reading import form_in, form_of, plan_steps, truth
-from .said import Spoken, spoken, unboxed
+from .said import Spoken, last_word, spoken, stored, unboxed
 from .toolcalls import ToolCalls
-from .toolparts import is_thought
+from .toolparts import is_of_tools, is_thought
 
 _MAX_CHARS = 4_000_000
 
@@ -84,7 +85,7 @@ class EventParser:
         self._history = ""
         self._form: Form | None = None
         self._ids = Ids()
-        self._has_task = False
+        self._has_task = self._replied = False
         self._state = TaskState.UNKNOWN
         self._tools = ToolCalls()
         self._final_told = ""
@@ -104,6 +105,12 @@ class EventParser:
     def has_final(self) -> bool:
         """The agent named its result: the final one, or the partial one with which it gives up."""
         return bool(self._final_told or self._best.get(Kind.PARTIAL))
+
+    @property
+    def has_replied(self) -> bool:
+        """A message came, and nothing of any task."""
+        of_a_task = self._has_task or self._answer.has_artifacts or self._state is not TaskState.UNKNOWN
+        return self._replied and not of_a_task
 
     @property
     def answers_in_status(self) -> bool:
@@ -184,7 +191,7 @@ class EventParser:
         if self._state is not TaskState.COMPLETED or not answer.strip():
             return answer
         ending = self._ending_message
-        if not ending.strip() or contains(answer, ending):
+        if not ending.strip() or contains(answer, preview(ending)):
             return answer
         return ending if contains(ending, answer) else f"{answer.rstrip()}\n\n{ending}"
 
@@ -242,12 +249,13 @@ class EventParser:
         return events
 
     def _stream(self, artifact: Artifact, kind: Kind, *, append: bool) -> list[Event]:
-        metadata, said = artifact.metadata, spoken(artifact.parts)
+        metadata = artifact.metadata
+        said = spoken(artifact.parts, metadata if is_of_tools(metadata) else None)
         sub_agent = self._convention.is_sub_agent(metadata)
         events = self._aside(said)
         if said.is_block and append:
             self._answer.new_paragraph()
-        key = self._answer.key_of(artifact.artifact_id, artifact.name, said.text, append=append)
+        key, append = self._answer.place(artifact.artifact_id, artifact.name, said.text, append=append)
         if truth(metadata, "is_final_answer") and not sub_agent:
             why = f"is_final_answer on {kind}"
             events += self._answer.artifact(key, said.text, why, append=append, marked=True)
@@ -302,7 +310,9 @@ class EventParser:
         """What stands beside the text: thoughts, and tool calls with their ends."""
         events: list[Event] = [Narrated(said.thoughts, why="the model thinks")] if said.thoughts else []
         if said.calls_a_tool:
-            self._answer.before_tool(narrates=self._convention.narrates_before_tools)
+            narrates = self._convention.narrates_before_tools
+            self._answer.before_tool(narrates=narrates)
+            events += [ProvedNarration(why="text before a tool call")] if narrates else []
         return [*events, *map(self._tools.part, said.tools)]
 
     def _found_form(self, artifact: Artifact) -> list[Event]:
@@ -316,8 +326,11 @@ class EventParser:
 
     def _status(self, state: TaskState, message: Message | None) -> list[Event]:
         self._state = state
+        message = message if message is None or message.role == "agent" else None
         if state.is_asking:
             return [self._asked(state, message)]
+        if self._form is not None and self._form.is_auth:
+            self._form = None  # signed in: it goes on
         said = spoken(message.parts, message.metadata) if message else Spoken()
         if state.is_terminal:
             words = message.text if message else ""
@@ -345,18 +358,15 @@ class EventParser:
 
     def _snapshot(self, task: Snapshot) -> list[Event]:
         self._has_task = True
-        said = (
-            spoken(each.parts, each.metadata).text for each in reversed(task.history) if each.role == "agent"
-        )
-        self._history = self._answer.plain(next((text for text in said if text.strip()), self._history))
-        answers: list[tuple[str, str]] = []
+        self._history = self._answer.plain(last_word(task.history)) or self._history
+        answers: list[tuple[str, str, str]] = []
         events: list[Event] = []
         for artifact in task.artifacts:
             kind = self._convention.kind(artifact.name)
             marked = truth(artifact.metadata, "is_final_answer")
             if kind is Kind.ANSWER or (kind is Kind.STREAM and marked):
-                if text := spoken(artifact.parts, artifact.metadata).text:
-                    answers.append((artifact.artifact_id or artifact.name, text))
+                if text := stored(artifact):
+                    answers.append((artifact.artifact_id, artifact.name, text))
             elif kind in (Kind.STREAM, Kind.THOUGHT) and not self._convention.is_sub_agent(artifact.metadata):
                 self._answer.keep("" if self._leaked else unboxed(artifact), append=False)
             elif kind in (Kind.FINAL, Kind.PARTIAL, Kind.COMPLETE):
@@ -370,6 +380,7 @@ class EventParser:
         if message.role != "agent":
             return [nothing("the human's own message")]
         said = spoken(message.parts, message.metadata)
+        self._replied = True
         instead = not (self._has_task or self._convention.replies_are_fallback or self._answer.has_artifacts)
         live = instead or self._answer.believes(MESSAGE)
         why = "a message in place of a task"

@@ -32,7 +32,7 @@ def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
     """A question as a JSON schema of the answer, bare or in an object that calls itself a form."""
     for part in parts:
         data = part.data if isinstance(part.data, Mapping) else {}
-        inner = data.get("schema")
+        inner = data.get("schema") or data.get("form")
         schema = inner if isinstance(inner, Mapping) else data
         properties = schema.get("properties")
         if schema.get("type") == "object" and isinstance(properties, Mapping) and properties:
@@ -40,7 +40,8 @@ def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
             required = needed if isinstance(needed, list) else []
             rows = [(str(name), about) for name, about in properties.items() if isinstance(about, Mapping)]
             fields = tuple(_field(name, about, required=name in required) for name, about in rows)
-            return Form(prompt, fields, words(schema.get("title")) or words(data.get("title")))
+            said = prompt or words(data.get("instructions"))
+            return Form(said, fields, words(schema.get("title")) or words(data.get("title")))
     return None
 
 

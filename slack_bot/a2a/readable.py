@@ -6,6 +6,7 @@ the text beside it says already is not said again. A file is named, and linked w
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from .frames import FileRef, Part
 
 _DEEPEST = 6
+_DEEPEST_LEVEL = 20
 _MOST_LINES = 200
 _MOST_COLUMNS = 8
 _SAYS_IT_ALL = ("content", "text", "answer", "response", "message", "result", "output")
@@ -62,40 +64,52 @@ def _the_one_text(value: Mapping[str, Any]) -> str:
     )
 
 
-def _lines(value: Any, depth: int) -> Iterator[str]:
-    if depth > _DEEPEST:
+def _lines(value: Any, depth: int, level: int = 0) -> Iterator[str]:
+    """`depth` is how far in it is written, `level` how far in it stands: lists in lists are not indented."""
+    if depth > _DEEPEST or level > _DEEPEST_LEVEL:
         yield f"{_indent(depth)}- …"
     elif isinstance(value, Mapping):
         for key, each in value.items():
             if depth == 0 and isinstance(each, list) and (rows := _rows(each)):
                 yield from ("", f"**{_one_line(_title(key))}**", "", *_table(rows), "")
                 continue
-            yield from _entry(f"**{_one_line(_title(key))}**: ", each, depth)
+            yield from _entry(f"**{_one_line(_title(key))}**: ", each, depth, level)
     elif isinstance(value, list):
         if depth == 0 and (rows := _rows(value)):
             yield from _table(rows)
             return
         for each in value:
-            yield from _entry("", each, depth)
+            yield from _entry("", each, depth, level)
     elif (said := _scalar(value)) or depth:
         yield said
 
 
-def _entry(label: str, value: Any, depth: int) -> Iterator[str]:
+def _entry(label: str, value: Any, depth: int, level: int) -> Iterator[str]:
     """One field or one item: on its line if it is short, below it if it is not."""
+    value = _opened(value)
     head = f"{_indent(depth)}- {label}"
     if isinstance(value, list) and value and all(_is_plain(each) for each in value):
         yield head + ", ".join(_scalar(each) for each in value)
     elif isinstance(value, Mapping | list) and value:
         if label:
             yield head.rstrip()
-            yield from _lines(value, depth + 1)
+            yield from _lines(value, depth + 1, level + 1)
         else:  # an item: what follows its first field belongs to it
-            for number, line in enumerate(_lines(value, depth)):
+            for number, line in enumerate(_lines(value, depth, level + 1)):
                 yield f"  {line}" if number else line
     elif (said := _scalar(value)) != "" or label:
         indented = f"\n{_indent(depth)}  ".join((said or "–").split("\n"))
         yield head + indented
+
+
+def _opened(value: Any) -> Any:
+    """What a text holds that is JSON itself, as the arguments of a tool call are; anything else as it is."""
+    if not isinstance(value, str) or value.strip()[:1] not in ("{", "["):
+        return value
+    try:
+        return json.loads(value) or value
+    except (ValueError, RecursionError):
+        return value
 
 
 def _rows(items: Sequence[Any]) -> list[Mapping[str, Any]]:
@@ -134,11 +148,14 @@ def _scalar(value: Any) -> str:
 
 
 def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping | list):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _leaves(each)
-    elif said := _scalar(value):
-        yield said
+    """All that holds no others, in any order. JSON may be nested deeper than calls may: no recursion here."""
+    left = [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, Mapping | list):
+            left.extend(each.values() if isinstance(each, Mapping) else each)
+        elif said := _scalar(each):
+            yield said
 
 
 def _title(key: object) -> str:

@@ -87,7 +87,7 @@ def plan_steps(parts: tuple[Part, ...]) -> tuple[Step, ...]:
 
 def _order(row: Mapping[str, Any]) -> float:
     order = row.get("order")
-    return float(order) if isinstance(order, int | float) else 0.0
+    return order if isinstance(order, int | float) else 0.0  # not made a float: JSON's integers have no end
 
 
 def _step(number: int, row: Mapping[str, Any]) -> Step:

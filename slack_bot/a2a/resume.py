@@ -39,14 +39,22 @@ class Next(StrEnum):
 
 
 def after_end(
-    *, cut: bool, state: TaskState, is_settled: bool, task_id: str | None, said_something: bool
+    *,
+    cut: bool,
+    state: TaskState,
+    is_settled: bool,
+    task_id: str | None,
+    said_something: bool,
+    has_replied: bool = False,
 ) -> Next:
     """What to do when the stream is over, by what it said before.
 
     `cut`: it broke, or fell silent; otherwise the agent closed it. `is_settled`: the agent named its result
     or asked the human something, though the task's state does not say so. `said_something`: an event came.
+    `has_replied`: a message came and nothing of a task. Servers put the id of a task that they never make
+    into such a message, so it is not asked for.
     """
-    if state.is_terminal or state.is_asking or (is_settled and not cut):
+    if state.is_terminal or state.is_asking or ((is_settled or has_replied) and not cut):
         return Next.DONE
     if task_id is not None:
         return Next.LOOK_ONCE if is_settled else Next.ASK_TASK

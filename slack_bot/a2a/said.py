@@ -7,14 +7,15 @@ the answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .frames import Artifact, Metadata, Part
+from .frames import Artifact, Message, Metadata, Part
 from .gates import passed
+from .growth import whole_of
 from .readable import as_markdown, beside
 from .reading import words
-from .toolparts import ToolPart, is_thought, tool_part
+from .toolparts import ToolPart, is_of_tools, is_thought, tool_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,13 @@ class Spoken:
 
 
 def spoken(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Spoken:
-    """What `parts` say; `metadata` is that of what holds them, which may call all of it a thought."""
+    """What `parts` say; `metadata` is that of what holds them: all of it may be a thought, or a tool's."""
     if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
         return Spoken(parts[0].text)
-    tools = tuple(found for part in parts if (found := tool_part(part)) is not None)
+    tools = tuple(found for part in parts if (found := tool_part(part, metadata)) is not None)
     thoughts = "".join(part.text for part in parts if part.text and is_thought(part.metadata))
+    if metadata and is_of_tools(metadata):
+        return Spoken("", thoughts, tools)
     plain = [part for part in parts if tool_part(part) is None and not is_thought(part.metadata)]
     text, is_block = _joined(plain)
     if metadata and is_thought(metadata):
@@ -60,6 +63,24 @@ def _joined(parts: list[Part]) -> tuple[str, bool]:
             text = f"{text.rstrip()}\n\n{block}" if text.strip() else block
             is_block = True
     return text, bool(parts) and parts[0].text is None and bool(text)
+
+
+def stored(artifact: Artifact) -> str:
+    """What an artifact says as a task holds it: its parts are the chunks that came."""
+    texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
+    said = spoken(artifact.parts, artifact.metadata).text
+    return whole_of(texts) if said and len(texts) == len(artifact.parts) else said
+
+
+def last_word(history: Sequence[Message]) -> str:
+    """What the agent said last, unless the human spoke after it: then that was said in an earlier turn.
+
+    Of one question and its answer the order means nothing; some servers name the newest first.
+    """
+    asked = [at for at, each in enumerate(history) if each.role == "user"]
+    since = history[asked[-1] + 1 :] if len(asked) > 1 else history
+    said = (spoken(each.parts, each.metadata).text for each in reversed(since) if each.role == "agent")
+    return next((text for text in said if text.strip()), "")
 
 
 def unboxed(artifact: Artifact) -> str:

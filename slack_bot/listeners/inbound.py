@@ -25,6 +25,7 @@ RETRY_ACTION = "retry"
 # sometimes comes as `message` only (bolt-python#925); `bot_message` is another bot speaking.
 _SPOKEN = frozenset({"", "file_share", "thread_broadcast", "assistant_app_thread", "bot_message"})
 _TEAM = re.compile(r"T[A-Z0-9]*\Z")
+_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -69,7 +70,15 @@ class Pressed:
     thread_ts: str
 
 
-Inbound: TypeAlias = Question | Overheard | Ignored
+@dataclass(frozen=True, slots=True)
+class StreamBegan:
+    """A stream of the bot's own began in a thread; `ts` is its message."""
+
+    thread: ThreadKey
+    ts: str
+
+
+Inbound: TypeAlias = Question | Overheard | StreamBegan | Ignored
 
 
 def read_message(body: object, me: Me) -> Inbound:
@@ -78,6 +87,8 @@ def read_message(body: object, me: Me) -> Inbound:
     A question's text may be empty: the bot was mentioned without a word.
     """
     event = _map(_map(body).get("event"))
+    if (began := _began(_map(body), event, me)) is not None:
+        return began
     if (reason := _why_not(event, me)) is not None:
         return Ignored(reason)
     text = _str(event, "text")
@@ -124,16 +135,29 @@ def read_press(body: object) -> Pressed | Ignored:
     )
 
 
+def _began(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> StreamBegan | None:
+    """What is sent when a stream starts: a plain message without text (facts: Slack 1.8)."""
+    ts, root = _str(event, "ts"), _str(event, "thread_ts")
+    is_begin = _str(event, "streaming_state") == "in_progress" and not event.get("subtype")
+    is_named = _TS.match(ts) and _TS.match(root) and _str(event, "channel")
+    if not (is_begin and is_named and _str(event, "type") == "message" and _is_own(event, me)):
+        return None
+    return StreamBegan(ThreadKey(_team(body, event), _str(event, "channel"), root), ts)
+
+
+def _is_own(event: Mapping[str, Any], me: Me) -> bool:
+    return _str(event, "user") == me.user or (me.bot != "" and _str(event, "bot_id") == me.bot)
+
+
 def _why_not(event: Mapping[str, Any], me: Me) -> str | None:
     subtype = _str(event, "subtype")
-    is_own = _str(event, "user") == me.user or (me.bot != "" and _str(event, "bot_id") == me.bot)
     reasons = {
         "not a message": _str(event, "type") not in ("app_mention", "message"),
         f"a message of subtype {subtype}": subtype not in _SPOKEN,
         "a hidden message": bool(event.get("hidden")),
         "an edit of a message that was judged before": bool(event.get("edited")),
         "no channel, ts or author": not (_str(event, "channel") and _str(event, "ts") and _asker(event)),
-        "the bot's own message": is_own,
+        "the bot's own message": _is_own(event, me),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 

@@ -17,7 +17,7 @@ from slack_bolt.response import BoltResponse
 from ..dispatch import Desk
 from ..errors import BotError
 from ..turn.record import Question
-from .inbound import Ignored, Me, Overheard, read_message
+from .inbound import Ignored, Me, Overheard, StreamBegan, read_message
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +46,9 @@ class Acceptance:
         match read_message(body, me):
             case Ignored(reason=reason):
                 log.debug("ignored: %s", reason)
+                return None
+            case StreamBegan(thread=thread, ts=ts):
+                self._desk.stream_began(thread, ts)
                 return None
             case Overheard(question=question):
                 return question if await self._desk.expects(question.thread, question.user) else None

@@ -143,6 +143,7 @@ class Reader:
             is_settled=standing.is_settled,
             task_id=standing.task_id,
             said_something=standing.heard > 0,
+            has_replied=standing.has_replied,
         )
         if step is Next.DONE:
             return StreamEnded(StreamEnd.CLOSED, why=why)

@@ -12,7 +12,7 @@ from typing import Any
 from ..turn.actions import Card
 from ..turn.markdown import best_cut
 from ..turn.record import Outcome
-from .chunks import card_text
+from .chunks import card_text, card_title
 from .orders import Ending
 
 FEEDBACK = "feedback"
@@ -22,6 +22,7 @@ RETRY = "retry"
 EVENT_TYPE = "slack_bot_turn"
 """event_type of the metadata on our messages."""
 ANSWER_HERE = "Reply in this thread to answer."
+SIGN_IN = "The agent goes on when you have signed in. If nothing happens then, reply in this thread."
 
 _BUTTON_VALUE = 2_000  # Slack: characters of a button's value
 _CONTEXT_TEXT = 3_000  # Slack: characters of a text object
@@ -109,6 +110,12 @@ def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str
     return {**({"text": said} if said else {}), "blocks": shown}
 
 
+def other_body(full: Block, text: str) -> Block:
+    """`text` alone, in another form than `full`: for where that was refused."""
+    plain = {"markdown_text": text}
+    return {"text": fallback(text), "blocks": [markdown(text)]} if plain.items() <= full.items() else plain
+
+
 def first_piece(text: str, limit: int) -> str:
     """The front of `text`: all of it, or at most `limit` characters, cut at the best place."""
     return text if len(text) <= limit else text[: best_cut(text, limit)]
@@ -137,7 +144,7 @@ def _card(card: Card, limit: int) -> Block:
     block: Block = {
         "type": "task_card",
         "task_id": card.id,
-        "title": card_text(card.title, limit) or card.id,
+        "title": card_title(card, limit),
         "status": card.state.value,
     }
     for name, value in (("details", card.details), ("output", card.output)):

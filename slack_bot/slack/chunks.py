@@ -44,7 +44,7 @@ def task_chunk(card: Card, limit: int) -> Chunk:
     chunk = {
         "type": "task_update",
         "id": card.id,
-        "title": card_text(card.title, limit) or card.id,
+        "title": card_title(card, limit),
         "status": card.state.value,
     }
     for name, value in (("details", card.details), ("output", card.output)):
@@ -76,6 +76,11 @@ def card_text(text: str, limit: int) -> str:
     if text.startswith("##"):
         text = _GUARD + text
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def card_title(card: Card, limit: int) -> str:
+    """What a card is called: Slack takes none without a title, and an agent's may have nothing to be seen."""
+    return card_text(card.title, limit) or card_text(card.id, limit) or "Step"
 
 
 class CardBook:

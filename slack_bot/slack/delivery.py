@@ -43,7 +43,8 @@ class Delivery:
     """The messages of one answer. One writer: calls must not overlap.
 
     `ended` is set when nothing more of the answer may appear. `overflowed`: it has all the messages it may
-    have. Methods raise `SlackError` where Slack cannot be written to at all.
+    have; with `refusal` set, because Slack takes no more. Methods raise `SlackError` where Slack cannot be
+    written to at all.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Delivery:
         self.messages: list[Message] = []
         self.ended: Written | None = None
         self.overflowed = False
+        self.refusal: Failed | None = None
         self.plan = Plan(settings.rotate_bytes // 2, settings.card_chars)
         self.begun = 0
         """Messages that were ever begun."""
@@ -83,10 +85,14 @@ class Delivery:
         return self.ended is Written.GONE
 
     @property
+    def is_over(self) -> bool:
+        """No more of the answer is written as messages."""
+        return self.ended is not None or self.overflowed or self._line.is_hushed
+
+    @property
     def is_live(self) -> bool:
         """Text may be shown while it comes."""
-        live = self.surface in (Surface.NATIVE, Surface.EDIT)
-        return live and self.ended is None and not self.overflowed and not self._line.is_hushed
+        return self.surface in (Surface.NATIVE, Surface.EDIT) and not self.is_over
 
     @property
     def is_open(self) -> bool:
@@ -153,6 +159,12 @@ class Delivery:
                 case None:
                     return
 
+    async def break_off(self) -> None:
+        """What comes next stands in a message of its own, below what somebody else is about to write."""
+        await self.advance()
+        if self.ended is None and not self.begins:
+            await self._end_message()
+
     def _has_more(self) -> bool:
         """Something waits that can be seen."""
         return bool(self.ledger.waiting.strip()) or any(self._unsent())
@@ -172,7 +184,7 @@ class Delivery:
         return final
 
     def _may_go_on(self, *, final: bool) -> bool:
-        if self.ended is not None or self.overflowed or self._line.is_hushed:
+        if self.is_over:
             return False
         return final or (self.is_live and self.pause(self._clock.monotonic()) <= 0)
 
@@ -213,7 +225,12 @@ class Delivery:
         self, message: Message, write: Write, under: Sequence[Args], close: Close | None
     ) -> Failed | None:
         failed = await self.edits.show(
-            message, message.text + write.text, write.title or message.title, under=under, close=close
+            message,
+            message.text + write.text,
+            write.title or message.title,
+            under=under,
+            close=close,
+            insist=self.surface is Surface.POST,
         )
         self._edited_at = self._clock.monotonic()
         return failed
@@ -260,9 +277,8 @@ class Delivery:
     async def settle(self) -> None:
         """Learn what became of the text in doubt, and go on in the next message."""
         message = self.messages[-1]
-        sent = message.doubt or ""
         stands, failed = await self.settling.settle(message, self.known())
-        self.ledger.settled(len(sent) if stands else 0)
+        self.ledger.settled(stands=stands)
         await self._turn_page(message)
         if failed is not None:
             await self.conclude(failed)
@@ -275,7 +291,9 @@ class Delivery:
             await self.conclude(failed)
             return
         if self.surface is Surface.POST and message.ts is None and step in (Step.DOWN, Step.REMEMBER):
-            raise SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)
+            await self._turn_page(message)
+            self.overflowed, self.refusal = True, failed
+            return
         if step is Step.REMEMBER:
             self._memory.remember(self._place.user_team, self._place.channel, self._clock.monotonic())
         if message.ts is not None:
@@ -335,25 +353,42 @@ class Delivery:
         return limits_of(self._settings, self.surface, lifted=self._lifted)
 
     def lift(self) -> None:
-        """More messages than an answer should have: there is no other way to show the rest."""
-        self._lifted, self.overflowed = True, False
+        """More messages than an answer should have: there is no other way to show the rest.
+
+        SlackError where Slack refused them.
+        """
+        if self.refusal is not None:
+            raise _refused(self.refusal)
+        self.try_again()
+        self._lifted = True
         self.ledger.use(self.limits())
+
+    def try_again(self) -> None:
+        """What could not be written is tried once more."""
+        self.overflowed, self.refusal = False, None
 
     def known(self) -> list[str]:
         """The messages of this answer that Slack has named."""
         return [message.ts for message in self.messages if message.ts is not None]
 
-    async def post(self, text: str, under: Sequence[Args], close: Close) -> None:
-        """A message of its own, below the others. SlackError if it does not stand."""
+    async def post(self, text: str, under: Sequence[Args], close: Close) -> bool:
+        """A message of its own, below the others. False: it does not stand; refused, it has `overflowed`."""
         message = Message(Surface.EDIT)
-        failed = await self.edits.show(message, text, "", under=under, close=close)
+        failed = await self.edits.show(message, text, "", under=under, close=close, insist=True)
         if failed is None:
             self.messages.append(message)
-            return
-        await self.refuse(failed)
+            return True
+        await self.conclude(failed)
+        if self.ended is None and failed.error != DROPPED:
+            self.overflowed, self.refusal = True, failed
+        return False
 
     async def refuse(self, failed: Failed) -> None:
-        """A message could not be posted. SlackError if the thread is still there: somebody would miss it."""
+        """A note could not be posted. SlackError if the thread is still there: somebody would miss it."""
         await self.conclude(failed)
         if self.ended is not Written.GONE:
-            raise SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)
+            raise _refused(failed)
+
+
+def _refused(failed: Failed) -> SlackError:
+    return SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)

@@ -7,8 +7,10 @@ one.
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..sections import StreamSettings
@@ -18,7 +20,7 @@ from . import blocks
 from .api import Done, Failed
 from .chunks import Close
 from .faults import Fault
-from .line import Line, repeated
+from .line import REPEAT_PAUSES, Line, repeated
 from .message import Message
 from .orders import Place
 from .posts import Posts
@@ -49,7 +51,7 @@ class Edits:
 
     def __init__(self, line: Line, place: Place, settings: StreamSettings) -> None:
         self._line, self._place, self._settings = line, place, settings
-        self.posts = Posts(line, place)
+        self.posts = Posts(line, place, settings.insist_for)
 
     async def show(
         self,
@@ -59,26 +61,24 @@ class Edits:
         *,
         under: Sequence[Args] = (),
         close: Close | None = None,
+        insist: bool = False,
     ) -> Failed | None:
         """Make the message read `text`, with all its cards: posted if it is not there yet, else edited.
 
         None: its text does; `is_signed` tells whether `under` stands below it. `close`: how cards that still
-        run read; None: they run on.
+        run read; None: they run on. `insist` as in `Posts.post`.
         """
         cards = message.book.present(close)
         if message.ts is None:
-            result = await self.posts.post(text, self._above(cards, title), under, "answer")
+            result = await self.posts.post(text, self._above(cards, title), under, "answer", insist=insist)
             message.ts = result.ts if isinstance(result, Done) else None
-            refused: Failed | None = None
+            is_bare = self.posts.is_bare
         else:
-            result = await self._edit(message, text, cards, title, under)
-            refused = result if isinstance(result, Failed) else None
-            if refused is not None and refused.fault is Fault.WRONG_CALL and text and (cards or under):
-                result = await self._edit(message, text, (), "", ())
+            result, is_bare = await self._in_some_form(message, text, cards, title, under)
         if isinstance(result, Failed):
             return result
         message.text, message.title = text, title
-        message.is_signed = bool(under) and refused is None
+        message.is_signed = bool(under) and not is_bare
         message.book.confirm(message.book.unsent())
         return None
 
@@ -91,11 +91,13 @@ class Edits:
         alone, or the cards where there is no text.
         """
         cards, title = message.book.ended(close), message.title
-        result = await self._edit(message, text, cards, title, under)
+        full = blocks.body(text, self._above(cards, title), under)
+        result = await self._edit(message, full)
         refused = result if isinstance(result, Failed) else None
-        if refused is not None and refused.fault is Fault.WRONG_CALL and (cards or under):
-            cards, title = ((), "") if text else (cards, title)
-            result = await self._edit(message, text, cards, title, ())
+        if refused is not None and refused.fault is Fault.WRONG_CALL and (text or cards):
+            plain = blocks.body("", self._above(cards, title), ())
+            result = await self._edit(message, blocks.other_body(full, text) if text else plain)
+            cards = () if text else cards
         if isinstance(result, Failed):
             return False, result
         message.text, message.doubt, message.is_open = text, None, False
@@ -105,17 +107,36 @@ class Edits:
         return True, refused
 
     async def delete(self, message: Message) -> bool:
-        """Take the message away. False: it stands."""
+        """Take the message away, stopped first where its stream is open. False: it stands."""
         args = {"channel": self._place.channel, "ts": message.ts}
         result = await repeated(self._line, "chat.delete", args, done=Fault.GONE)
+        for pause in REPEAT_PAUSES:
+            if isinstance(result, Done) or result.fault is not Fault.STILL_OPEN:
+                break
+            await repeated(self._line, "chat.stopStream", args)
+            await asyncio.sleep(pause)
+            result = await repeated(self._line, "chat.delete", args, done=Fault.GONE)
         return isinstance(result, Done) or result.fault is Fault.GONE
 
-    async def _edit(
+    async def _in_some_form(
         self, message: Message, text: str, cards: Sequence[Card], title: str, under: Sequence[Args]
-    ) -> Done | Failed:
+    ) -> tuple[Done | Failed, bool]:
+        """Edit, in the other form where the first is refused, and whether that was needed.
+
+        An attempt at the first that had no answer may have been made: so may the edit, then.
+        """
+        full = blocks.body(text, self._above(cards, title), under)
+        first = await self._edit(message, full)
+        if isinstance(first, Done) or first.fault is not Fault.WRONG_CALL or not text:
+            return first, False
+        other = await self._edit(message, blocks.other_body(full, text))
+        if isinstance(other, Failed) and first.in_doubt:
+            other = replace(other, in_doubt=True)
+        return other, True
+
+    async def _edit(self, message: Message, body: Args) -> Done | Failed:
         address = {"channel": self._place.channel, "ts": message.ts}
-        signed = {"metadata": blocks.metadata(self._place.turn, "answer")}
-        args = {**address, **signed, **blocks.body(text, self._above(cards, title), under)}
+        args = {**address, "metadata": blocks.metadata(self._place.turn, "answer"), **body}
         result = await repeated(self._line, "chat.update", args)
         if isinstance(result, Failed) and result.fault is Fault.STILL_OPEN:
             await repeated(self._line, "chat.stopStream", address)

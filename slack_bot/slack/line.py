@@ -7,7 +7,7 @@ given up. Nobody knows whether it was under way, so its outcome counts as unknow
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -15,22 +15,35 @@ from typing import Any
 from .api import Done, Failed, SlackApi
 from .faults import Fault
 from .orders import Place
+from .sightings import Sightings
 
 REPEAT_PAUSES = (1.0, 3.0, 9.0)
 """Seconds before a call is repeated whose answer never came and which may be repeated safely."""
 
+_FIRST_WAIT, _LONGEST_WAIT = 2.0, 60.0  # seconds between attempts at what was refused
+
 DROPPED = "dropped"
 """The error of a write that was given up because the human stopped the turn."""
+
+UNANSWERED = "unanswered"
+"""The error of a call that was made, as is known from elsewhere, and whose answer stayed away too long."""
 
 _PAGE = 200
 _MOST_PAGES = 20
 
 
 class Line:
-    """One turn's way to Slack."""
+    """One turn's way to Slack.
 
-    def __init__(self, api: SlackApi) -> None:
-        self._api = api
+    `waits` is called where somebody will see nothing for a while. `sightings` is shared by all turns: what
+    Slack says of streams that began.
+    """
+
+    def __init__(
+        self, api: SlackApi, sightings: Sightings | None = None, waits: Callable[[], None] = lambda: None
+    ) -> None:
+        self._api, self.waits = api, waits
+        self.sightings = sightings or Sightings(asyncio.ensure_future)
         self._hushed = asyncio.Event()
 
     @property
@@ -50,6 +63,11 @@ class Line:
     def give_back(self) -> None:
         """What was reserved for the next call is not used."""
         self._api.give_back()
+
+    async def rest(self, seconds: float) -> None:
+        """Wait `seconds`, or until the turn is hushed."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._hushed.wait(), seconds)
 
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
@@ -87,17 +105,29 @@ class Line:
                 break
         return found
 
-    async def write(self, method: str, args: Mapping[str, object]) -> Done | Failed:
-        """Call `method` unless the turn is hushed before it has an answer: then `Failed` with `DROPPED`."""
+    async def write(
+        self,
+        method: str,
+        args: Mapping[str, object],
+        *,
+        overdue: Callable[[], Awaitable[None]] | None = None,
+    ) -> Done | Failed:
+        """Call `method` unless the turn is hushed before it has an answer: then `Failed` with `DROPPED`.
+
+        Where `overdue` is given and returns first: `Failed` with `UNANSWERED`.
+        """
         if self.is_hushed:
             return Failed(Fault.LATER, DROPPED)
         call = asyncio.ensure_future(self._api.call(method, args))
         hush = asyncio.ensure_future(self._hushed.wait())
+        late = [] if overdue is None else [asyncio.ensure_future(overdue())]
         try:
-            await asyncio.wait({call, hush}, return_when=asyncio.FIRST_COMPLETED)
-            return call.result() if call.done() else Failed(Fault.UNKNOWN, DROPPED)
+            await asyncio.wait({call, hush, *late}, return_when=asyncio.FIRST_COMPLETED)
+            if call.done():
+                return call.result()
+            return Failed(Fault.UNKNOWN, DROPPED if hush.done() else UNANSWERED)
         finally:
-            for task in (call, hush):
+            for task in (call, hush, *late):
                 task.cancel()
             with suppress(asyncio.CancelledError):
                 await call
@@ -118,3 +148,12 @@ async def repeated(
                 return Done({})
             result = replace(result, in_doubt=result.fault is not Fault.UNKNOWN)
     return result
+
+
+def growing(most: float) -> Iterator[float]:
+    """Pauses that double, in seconds; together they are `most`."""
+    pause = _FIRST_WAIT
+    while most > 0:
+        yield min(pause, most)
+        most -= pause
+        pause = min(2 * pause, _LONGEST_WAIT)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..turn.actions import Card
 from .chunks import CardBook
+from .sightings import Start
 from .surface import Surface
 
 
@@ -17,7 +18,8 @@ class Message:
     `ts` is None until Slack has named it. `text` is the text Slack said ok to, as it was rendered. `doubt` is
     the text of a call whose answer never came: the message may read that much more (None: no doubt).
     `is_open`: a stream that nobody is known to have stopped. `is_signed`: what belongs under the last message
-    of an answer stands under it. `begun_at` is in wall-clock seconds.
+    of an answer stands under it. `begun_at` is in wall-clock seconds. `start`: the call that opened the
+    stream.
     """
 
     surface: Surface
@@ -29,6 +31,7 @@ class Message:
     is_open: bool = False
     is_signed: bool = False
     begun_at: float = 0.0
+    start: Start | None = None
 
     @property
     def exists(self) -> bool:

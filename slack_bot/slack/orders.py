@@ -14,7 +14,8 @@ from ..turn.record import Outcome
 class Place:
     """Where a turn is shown, and for whom.
 
-    `can_stream` is false for askers that Slack refuses as recipients (bots): those get a post.
+    `can_stream` is false for askers that Slack refuses as recipients (bots): those get a post. `asked_ts` is
+    the ts of the question, "" for the thread's: what the turn writes is newer.
     """
 
     turn: str
@@ -23,6 +24,7 @@ class Place:
     user: str
     user_team: str
     can_stream: bool = True
+    asked_ts: str = ""
 
 
 @dataclass(frozen=True, slots=True)

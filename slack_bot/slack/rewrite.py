@@ -20,18 +20,18 @@ Args = dict[str, Any]
 async def rewrite(delivery: Delivery, laid: Sequence[str], under: Sequence[Args], close: Close) -> bool:
     """Make the messages of `delivery` read `laid`, the last with `under`. False: `under` stands nowhere.
 
-    SlackError if the text can neither be laid over what stands nor be posted below it.
+    What can neither be laid over what stands nor be posted below it has `overflowed`.
     """
     await rest(delivery, close)
+    delivery.try_again()
     for number, text in enumerate(laid):
         below = under if number == len(laid) - 1 else ()
         if number < len(delivery.messages):
             if await _lay(delivery, number, text, below, close):
                 continue
             await _remove(delivery, number)
-        if delivery.ended is not None:
+        if delivery.ended is not None or not await delivery.post(text, below, close):
             return False
-        await delivery.post(text, below, close)
     await _remove(delivery, len(laid))
     last = delivery.last
     return last is not None and last.is_signed

@@ -7,8 +7,9 @@ written anew as a whole, which may be repeated (delivery contract, section 5).
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 
 from .api import Done, Failed
@@ -22,6 +23,9 @@ from .stream import Streams
 _log = logging.getLogger(__name__)
 
 _ENDS = frozenset({Fault.GONE, Fault.DEAD, Fault.NO_WRITING})
+_SWEEP_PAUSES = (2.0, 8.0, 30.0)
+"""Seconds before a stream is stopped again that could not be stopped when the turn ended: the reader has the
+answer, so there is time."""
 
 
 class Settling:
@@ -30,7 +34,9 @@ class Settling:
     def __init__(self, streams: Streams, edits: Edits, turn: str) -> None:
         self._streams, self._edits, self._turn = streams, edits, turn
         self._unfound: list[Message] = []  # starts without an answer whose stream may appear yet
+        self._late: list[Awaitable[None]] = []  # those that did, on their way out
         self._unstopped: list[Message] = []
+        self._left = 0  # that nobody could stop
         self._unhealed: list[Message] = []  # ended with a card open, and not written anew yet
 
     async def settle(self, message: Message, known: Sequence[str]) -> tuple[bool, Failed | None]:
@@ -91,10 +97,32 @@ class Settling:
     async def _is_found(self, message: Message, known: Sequence[str]) -> bool:
         certain = await self._streams.find(message, known)
         if message.ts is None:
-            self._unfound.append(replace(message))  # with its doubt, which is how it would be known
+            unfound = replace(message)  # with its doubt, which is how it would be known
+            self._unfound.append(unfound)
+            self._watch(unfound)
         if not certain:
             _log.warning("turn %s: a start without an answer could not be looked for", self._turn)
         return message.ts is not None
+
+    def _watch(self, message: Message) -> None:
+        """Its stream may appear yet, even when the turn is over: Slack tells of it."""
+        start = message.start
+        if start is None:
+            return
+
+        def appeared() -> None:
+            message.ts = start.ts
+            _log.info("turn %s: a stream came late and is taken away", self._turn)
+            self._late.append(self._streams.sightings.errand(self._take_away(message)))
+
+        start.tell = appeared
+
+    async def _take_away(self, message: Message) -> None:
+        """Stop a stream whose text stands elsewhere, and delete it."""
+        message.is_open = True
+        await self._streams.stop(message, Close.DONE, session=self._streams.session)
+        if message.is_open or not await self._edits.delete(message):
+            self._left += 1
 
     async def _stands(self, message: Message, sent: str, stopped: Done | Failed) -> bool:
         """Whether `sent` stands behind what was confirmed; where it cannot be read, it is made to."""
@@ -111,21 +139,46 @@ class Settling:
         message.text = text
         return stands
 
-    async def sweep(self, known: Sequence[str]) -> int:
-        """The turn ends: stop what is still open, take away what came late. Returns how many are left."""
-        left = 0
-        for message in self._unstopped:
-            await self._streams.stop(message, Close.CONTINUES)
-            left += message.is_open
+    async def sweep(self, known: Sequence[str], last: Message | None = None, how: Close = Close.DONE) -> int:
+        """The turn ends: stop what is still open, take away what came late. Returns how many are left.
+
+        `last` is the message that stands last, and `how` its cards ended. Shows nothing new.
+        """
+        ends = [(message, Close.CONTINUES) for message in self._unstopped if message is not last]
+        self._left += await self._stop_all([*ends, *([(last, how)] if last is not None else [])])
         for message in self._unhealed:
             if message.book.is_open and not await self._is_healed(message):
                 _log.error("turn %s: a message keeps a card that Slack left open", self._turn)
         for message in self._unfound:
-            await self._streams.find(message, known, looks=1)
-            if message.ts is not None:
-                await self._streams.stop(message, Close.DONE)
-                left += message.is_open or not await self._edits.delete(message)
-        if left:
-            _log.error("turn %s: %d streams could not be stopped", self._turn, left)
-        self._unstopped, self._unfound, self._unhealed = [], [], []
+            if message.ts is None:
+                await self._look_again(message, known)
+        await asyncio.gather(*self._late)
+        if self._left:
+            _log.error("turn %s: %d streams could not be stopped", self._turn, self._left)
+        self._unstopped, self._unfound, self._unhealed, self._late = [], [], [], []
+        left, self._left = self._left, 0
         return left
+
+    async def _stop_all(self, messages: Sequence[tuple[Message, Close]]) -> int:
+        """Stop them, again while Slack refuses that. Returns how many stay open."""
+        open_ones = [each for each in messages if each[0].is_open]
+        for pause in (0.0, *_SWEEP_PAUSES):
+            if not open_ones:
+                break
+            await asyncio.sleep(pause)
+            open_ones = [each for each in open_ones if await self._may_be_stopped_yet(*each)]
+        return sum(message.is_open for message, _ in messages)
+
+    async def _may_be_stopped_yet(self, message: Message, how: Close) -> bool:
+        """Stop it. True: it is open, and another time Slack may stop it."""
+        stopped = await self._streams.stop(message, how)
+        if isinstance(stopped, Failed) and stopped.fault is Fault.GONE:
+            message.is_open = False  # a message that is not there is no open stream either
+        return message.is_open and isinstance(stopped, Failed) and stopped.fault not in _ENDS
+
+    async def _look_again(self, message: Message, known: Sequence[str]) -> None:
+        await self._streams.find(message, known, looks=1)
+        if message.ts is not None:
+            await self._take_away(message)
+        else:
+            self._watch(message)

@@ -8,16 +8,19 @@ How the text gets there is `delivery`'s business; what is said around it is deci
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..clock import Clock
+from ..errors import SlackError
 from ..sections import StreamSettings
+from ..turn.form import Form
 from ..turn.record import Outcome
 from ..turn.safety import neutralise
 from ..turn.segments import lay_out
 from . import blocks, closing
-from .api import Failed, SlackApi
+from .api import Done, Failed, SlackApi
 from .blocks import Block
 from .chunks import Close
 from .delivery import Delivery
@@ -25,22 +28,31 @@ from .files import Files
 from .governor import Rank
 from .line import Line
 from .orders import Batch, Ending, Place, Written
+from .overflow import Overflow
 from .rewrite import rewrite
+from .sightings import Sightings
 from .status import StatusLine
 from .surface import Memory
+
+_log = logging.getLogger(__name__)
 
 STILL_WORKING = "is still working..."
 """Status while a message was ended by its age and nothing new is there to begin another with."""
 
+WAITING_FOR_YOU = "is waiting for you to sign in..."
+"""Status below a question that was asked while the turn goes on, where there are no agent sessions."""
+
+TRYING_AGAIN = "is trying again, Slack did not take it..."
+"""Status while a message is insisted on."""
+
 _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
-_FILE = "answer.md"
-_AS_FILE = f"This answer is too long for the thread. All of it is in {_FILE}."
 
 
 class Sink:
     """One turn's place in Slack. One writer: calls must not overlap (statuses and `hush` apart).
 
-    `memory` is shared by all turns: where streaming was refused lately. All methods but the statuses raise
+    `memory` and `sightings` are shared by all turns: where streaming was refused lately, and what Slack tells
+    of streams that began. All methods but the statuses raise
     `SlackError` where Slack cannot be written to at all.
     """
 
@@ -51,19 +63,23 @@ class Sink:
         settings: StreamSettings,
         clock: Clock,
         memory: Memory | None = None,
+        sightings: Sightings | None = None,
     ) -> None:
         self._api = api = api.for_turn(place.turn)
         self._place, self._settings, self._clock = place, settings, clock
-        self._line = Line(api)
-        self._status = StatusLine(api, place, settings, clock)
+        self._line = Line(api, sightings, self._tell_wait)
+        self._status = StatusLine(api, place, settings, clock, self._show_at_work)
         self._delivery = Delivery(
             self._line, place, settings, clock, memory or Memory(settings.refusal_memory)
         )
-        self._files = Files(self._line, place)
+        self._overflow = Overflow(self._delivery, Files(self._line, place), self._status)
         self._whole: list[str] = []
+        self._first: Ending | None = None  # how the turn was to be put to rest
+        self._taken = False  # its text is the delivery's
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._posted = False
-        self._finished = False
+        self._finished = self._told_stop = False
+        self._asked: Form | None = None
 
     @property
     def is_live(self) -> bool:
@@ -82,8 +98,9 @@ class Sink:
 
     @property
     def is_stopped(self) -> bool:
-        """The human stopped it: what stands may not be all."""
-        return self._line.is_hushed or self._delivery.ended is Written.STOPPED
+        """The human stopped it: what stands may not be all. Of a turn at rest: the reader was told so."""
+        hushed = self._told_stop if self._finished else self._line.is_hushed
+        return hushed or self._delivery.ended is Written.STOPPED
 
     @property
     def begins(self) -> bool:
@@ -148,46 +165,113 @@ class Sink:
             if delivery.begins:
                 await self._status.close()
             await delivery.advance()
-            if delivery.begins and delivery.is_live:
+            if delivery.begins and delivery.ended is None and not self._line.is_hushed:
                 await self._go_quiet()
         if delivery.ended is not None:
             return delivery.ended
         return Written.HELD if delivery.ledger.waiting.strip() else Written.SHOWN
 
+    async def ask(self, form: Form) -> None:
+        """Show a question while the turn goes on, in a message of its own; what comes later stands below.
+
+        Slack notifies people of a post at once, of a stream only when it is over (facts: Slack 1.8). Where
+        that is refused, the question comes with the turn's end.
+        """
+        delivery = self._delivery
+        if not self._line.is_hushed:
+            await delivery.break_off()
+        if delivery.ended is not None or self._line.is_hushed:
+            return
+        await self._status.close()
+        text = neutralise(form.as_markdown())
+        posted = await delivery.posts.post(text, (), [blocks.context(blocks.SIGN_IN)], "question")
+        self._status.reopen(forget=True)
+        if isinstance(posted, Failed):
+            await delivery.conclude(posted)
+            return
+        self._asked = form
+        if not await delivery.streams.set_session("suspended"):  # one slot: a status would make it read busy
+            await self.show_status(WAITING_FOR_YOU)
+
     async def _go_quiet(self) -> None:
         """No message is open, and the next comes with the next thing to say: until then the status tells."""
+        if self._delivery.overflowed:
+            self._status_at = self._delivery.begun
+            await self._overflow.announce()
+            return
         self._status.reopen(forget=self._delivery.begun != self._status_at)
         if self.opened:
             await self.show_status(STILL_WORKING)
+
+    def _tell_wait(self) -> None:
+        """Slack takes a message that must stand only later, if ever."""
+        self._status.reopen(forget=True)
+        self._status_at = self._delivery.begun
+        self._status.show(TRYING_AGAIN)
+
+    async def leave(self) -> None:
+        """The thread is gone: nothing is said any more, and no stream goes on in it, if Slack lets it end."""
+        self._line.hush()
+        await self._status.close()
+        await self._delivery.settling.sweep(self._delivery.known(), self._delivery.last)
 
     async def finish(self, ending: Ending) -> None:
         """Put the turn to rest: what is missing, the truth about every card, what the reader should know.
 
         AssertionError if the reader would be left with nothing: whoever has no text gives a note. Called once
-        more, after something else broke, it only adds the note.
+        more, after something broke: where the turn was put to rest before, or can be now, as it was to be,
+        nothing is said about that, for the reader has it all; else `ending` tells what became of it.
         """
         await self._status.close()
-        delivery = self._delivery
-        if delivery.is_gone:
+        if self._delivery.is_gone:
+            await self.leave()
             return
         if self._finished:
-            await self._post_note(ending)
             return
         if self._line.is_hushed:
             ending = replace(ending, outcome=Outcome.STOPPED)
+        if ending.form == self._asked:
+            ending = replace(ending, form=None)
+        first, self._first = self._first, self._first or ending
         try:
-            if delivery.ended is None:
-                await self._deliver(ending)
-            if delivery.ended is Written.STOPPED:
-                await self._tell_truth(ending)
+            if first is None:
+                await self._carry_out(ending)
+            elif not await self._is_made_good(first):
+                await self._post_note(ending)
             self._finished = True
         finally:
-            self._api.give_back()
-            await delivery.settling.sweep(delivery.known())
-            if not delivery.is_gone:
-                await delivery.streams.rest_session(_session(ending))
-            if not self._posted and delivery.begun == self._status_at:
-                await self._status.clear()
+            await self._clear_up(ending)
+
+    async def _carry_out(self, ending: Ending) -> None:
+        if self._delivery.ended is None:
+            await self._deliver(ending)
+        if self._delivery.ended is Written.STOPPED:
+            await self._tell_truth(ending)
+
+    async def _is_made_good(self, first: Ending) -> bool:
+        """What broke when the turn was put to rest is done now, without much patience."""
+        self._delivery.posts.insist_for = 0.0
+        self._delivery.try_again()
+        try:
+            await self._carry_out(first)
+        except SlackError as error:
+            _log.error("turn %s: the answer stays unfinished: %s", self._place.turn, error)
+            return False
+        return True
+
+    async def _clear_up(self, ending: Ending) -> None:
+        delivery = self._delivery
+        self._api.give_back()
+        await self._status.close()
+        await delivery.settling.sweep(delivery.known(), delivery.last, _close(ending))
+        if not self._posted and delivery.begun == self._status_at:
+            await self._status.clear()
+        if not delivery.is_gone:
+            await delivery.streams.rest_session(_session(ending))
+
+    def _show_at_work(self, status: str) -> None:
+        """A status speaks to the thread's agent session too (facts: Slack 4)."""
+        self._delivery.streams.session = "processing" if status else "active"
 
     async def _deliver(self, ending: Ending) -> None:
         self._delivery.take(Batch("", ending.cards, ending.plan_title))
@@ -199,53 +283,70 @@ class Sink:
         goes_on = not anew and bool("".join(self._whole).strip())
         question = "" if ending.form is None else neutralise(ending.form.as_markdown())
         text = _joined(text, question, goes_on=goes_on)
-        assert text or goes_on or ending.note or self.opened, "nothing to show, and no note"
-        if anew:
-            stands = await self._rewrite(text, ending)
-        else:
-            stands = await self._show_rest(text, ending)
-        if not stands:
-            await self._post_note(ending)
+        shows = text or goes_on or ending.note or self.opened or self._asked is not None
+        assert shows, "nothing to show, and no note"
+        await (self._rewrite(text, ending) if anew else self._show_rest(text, ending))
 
-    async def _show_rest(self, text: str, ending: Ending) -> bool:
-        """Show what waits and what is missing. False: what stands under an answer stands nowhere yet."""
+    async def _show_rest(self, text: str, ending: Ending) -> None:
+        """Show what waits and what is missing."""
         delivery, close = self._delivery, _close(ending)
-        if ending.rewrite is not None:
-            delivery.ledger.retract()
-            self._whole = []
-        self._whole.append(text)
-        delivery.take(Batch(text))
+        if not self._taken:
+            if ending.rewrite is not None:
+                delivery.ledger.retract()
+                self._whole = []
+            self._whole.append(text)
+            delivery.take(Batch(text))
+            self._taken = True
         await delivery.advance(under=self._under(ending), close=close)
-        if delivery.overflowed and delivery.ended is None:
-            if await self._attach("".join(self._whole)):
-                ending = replace(ending, note=f"{_AS_FILE} {ending.note}".rstrip())
-            else:
+        attached: Ending | None = None
+        if delivery.overflowed and delivery.ended is None and not self._line.is_hushed:
+            self._status_at = delivery.begun
+            attached = await self._overflow.attach("".join(self._whole), ending)
+            if attached is None:
+                await self._overflow.take_back()
                 delivery.lift()
                 await delivery.advance(under=self._under(ending), close=close)
-        return await closing.close(delivery, self._under(ending), close, _session(ending))
+            ending = attached or ending
+        if self._line.is_hushed and delivery.ended is None:
+            await self._stop(ending if attached is None else replace(ending, note=f"Stopped. {ending.note}"))
+            return
+        if not await closing.close(delivery, self._under(ending), close, _session(ending)):
+            await self._post_note(ending, must=attached is None)
 
-    async def _rewrite(self, text: str, ending: Ending) -> bool:
+    async def _rewrite(self, text: str, ending: Ending) -> None:
         """Make what stands in the thread read `text` instead."""
-        delivery, most = self._delivery, self._settings.max_segments
+        delivery, most, close = self._delivery, self._settings.max_segments, _close(ending)
         laid = lay_out(text, delivery.limits())
-        if len(laid) <= most:
-            return await rewrite(delivery, laid, self._under(ending), _close(ending))
-        await rewrite(delivery, laid[:most], (), _close(ending))
-        last = delivery.last
-        if last is not None and await self._attach(text):
-            ending = replace(ending, note=f"{_AS_FILE} {ending.note}".rstrip())
-            return await closing.sign(delivery, last, self._under(ending), _close(ending))
-        for number, piece in enumerate(laid[most:], start=most + 1):
-            await delivery.post(piece, self._under(ending) if number == len(laid) else (), _close(ending))
-        return delivery.last is not None and delivery.last.is_signed
+        fits = len(laid) <= most
+        stands = await rewrite(delivery, laid[:most], self._under(ending) if fits else (), close)
+        attached: Ending | None = None
+        if delivery.ended is None and (not fits or delivery.overflowed):
+            self._status_at = delivery.begun
+            attached = await self._overflow.attach(text, ending)
+            if attached is None:
+                delivery.lift()
+                stands = await self._post_all(laid[most:], ending)
+            else:
+                ending, last = attached, delivery.last
+                stands = last is not None and await closing.sign(delivery, last, self._under(ending), close)
+        if not stands and self._line.is_hushed and delivery.ended is None:
+            await self._stop(ending)
+        elif not stands:
+            await self._post_note(ending, must=attached is None)
 
-    async def _attach(self, text: str) -> bool:
-        return await self._files.upload(_FILE, text.encode("utf-8", "replace"))
+    async def _post_all(self, pieces: Sequence[str], ending: Ending) -> bool:
+        """The rest of an answer as messages of their own. False: what stands under it stands nowhere yet."""
+        for number, piece in enumerate(pieces, start=1):
+            under = self._under(ending) if number == len(pieces) else []
+            if not await self._delivery.post(piece, under, _close(ending)):
+                break
+        last = self._delivery.last
+        return last is not None and last.is_signed
 
     async def _stop(self, ending: Ending) -> None:
         """The human stopped the turn: what stands stays, with the truth under it."""
         ending = replace(ending, note=ending.note or "Stopped.", form=None, outcome=Outcome.STOPPED)
-        delivery = self._delivery
+        delivery, self._told_stop = self._delivery, True
         if not await closing.close(delivery, self._under(ending), Close.DONE) and delivery.ended is None:
             await self._post_note(ending)
 
@@ -256,17 +357,16 @@ class Sink:
         if last is None or not await closing.sign(delivery, last, self._under(ending), Close.DONE):
             await self._post_note(ending)
 
-    async def _post_note(self, ending: Ending) -> None:
-        """The last way to say how a turn ended. SlackError if the reader would be left without it."""
+    async def _post_note(self, ending: Ending, *, must: bool = True) -> None:
+        """The last way to say how a turn ended. SlackError if it `must` be said and cannot be."""
         delivery = self._delivery
         if delivery.is_gone or not (ending.note or ending.form is not None):
             return
         says = ending.note or blocks.ANSWER_HERE
-        posted = await delivery.posts.post("", (), self._under(ending), "note", says=says)
-        if isinstance(posted, Failed):
+        posted = await delivery.posts.post("", (), self._under(ending), "note", says=says, insist=must)
+        if isinstance(posted, Failed) and must:
             await delivery.refuse(posted)
-            return
-        self._posted = True
+        self._posted = isinstance(posted, Done)
 
     def _under(self, ending: Ending) -> list[Block]:
         return blocks.tail(ending, self._place.turn, self._place.channel)

@@ -8,7 +8,8 @@ the latest wins, and whoever is about to write closes the line first and waits u
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 
 from ..clock import Clock
 from ..sections import StreamSettings
@@ -16,14 +17,23 @@ from .api import Failed, SlackApi
 from .faults import Fault
 from .orders import Place
 
+_TICK = 0.1  # seconds between two looks at least
 _LAST_CALL = 2.0  # seconds the answer waits for a status that is under way; a visible answer is worth more
 
 
 class StatusLine:
-    """The status of one thread, for one turn."""
+    """The status of one thread, for one turn. `was_shown` is told of each that Slack took, or may have."""
 
-    def __init__(self, api: SlackApi, place: Place, settings: StreamSettings, clock: Clock) -> None:
+    def __init__(
+        self,
+        api: SlackApi,
+        place: Place,
+        settings: StreamSettings,
+        clock: Clock,
+        was_shown: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._api, self._place, self._settings, self._clock = api, place, settings, clock
+        self._was_shown = was_shown
         self._wanted: str | None = None
         self._sent: str | None = None
         self._sent_at: float | None = None
@@ -45,6 +55,24 @@ class StatusLine:
         """Send the status again if Slack is about to drop it. Cheap; may be called at any time."""
         if self._sent and self._wanted is None and self._is_stale():
             self.show(self._sent)
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """What is shown stands while the block goes on, however long that is; then it is closed."""
+        keeper = asyncio.create_task(self._keep_on(), name=f"status kept {self._place.turn}")
+        try:
+            yield
+        finally:
+            keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeper
+            await self.close()
+
+    async def _keep_on(self) -> None:
+        while True:
+            age = 0.0 if self._sent_at is None else self._age()
+            await asyncio.sleep(max(_TICK, self._settings.status_refresh - age))
+            self.keep()
 
     async def close(self) -> None:
         """No status any more. Returns when none is under way."""
@@ -98,7 +126,13 @@ class StatusLine:
     async def _call(self, text: str) -> None:
         place = self._place
         args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": text}
-        result = await self._api.call("assistant.threads.setStatus", args, patience=0)
+        try:
+            result = await self._api.call("assistant.threads.setStatus", args, patience=0)
+        except asyncio.CancelledError:
+            self._was_shown(text)
+            raise
+        if not isinstance(result, Failed) or (text and result.fault is Fault.UNKNOWN):
+            self._was_shown(text)
         if isinstance(result, Failed) and result.fault not in (Fault.LATER, Fault.UNKNOWN):
             self._closed, self._refused, self._sent = (
                 True,

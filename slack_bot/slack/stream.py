@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..clock import Clock
@@ -20,6 +21,7 @@ from .faults import Fault
 from .line import Line, repeated
 from .message import Message, Write
 from .orders import Place
+from .sightings import Start
 
 Args = dict[str, Any]
 
@@ -33,6 +35,7 @@ class Streams:
 
     def __init__(self, line: Line, place: Place, settings: StreamSettings, clock: Clock) -> None:
         self._line, self._place, self._settings, self._clock = line, place, settings, clock
+        self.sightings = line.sightings
         self.is_plain = False
         """Slack refused a form: from now on streams take text only."""
         self.session = ""
@@ -43,12 +46,9 @@ class Streams:
         chunks = all_chunks(write.text, write.cards, write.title, self._settings.card_chars)
         before, message.doubt = message.doubt, write.text  # a call that is cancelled stays in doubt
         if message.ts is None:
-            message.begun_at = self._clock.wall()
-            result = await self._line.write("chat.startStream", self._start(chunks))
+            result = await self._begin(message, chunks)
         else:
             result = await self._line.write("chat.appendStream", {**self._address(message), "chunks": chunks})
-        if isinstance(result, Done) and message.ts is None and not result.ts:
-            result = Failed(Fault.UNKNOWN, "unreadable")
         if isinstance(result, Failed):
             message.doubt = write.text if result.fault is Fault.UNKNOWN else before
             self._note_end(message, result)
@@ -61,6 +61,30 @@ class Streams:
         message.title = write.title or message.title
         message.book.confirm(write.cards)
         return None
+
+    async def _begin(self, message: Message, chunks: Sequence[Args]) -> Done | Failed:
+        """Start the stream. Its answer is waited for a little longer, no more, once Slack tells of it."""
+        place, sightings = self._place, self.sightings
+        start = sightings.expect(place.channel, place.thread_ts, place.asked_ts or place.thread_ts)
+        message.begun_at, message.start = self._clock.wall(), start
+
+        async def overdue() -> None:
+            await _told(start)
+            await asyncio.sleep(self._settings.start_answer_wait)
+
+        result: Done | Failed = Failed(Fault.UNKNOWN, "cancelled")
+        try:
+            result = await self._line.write("chat.startStream", self._start(chunks), overdue=overdue)
+            if isinstance(result, Done) and not result.ts:
+                result = Failed(Fault.UNKNOWN, "unreadable")
+        finally:
+            if isinstance(result, Done):
+                sightings.named(start, result.ts)
+            elif result.fault is Fault.UNKNOWN:
+                sightings.doubted(start)
+            else:
+                sightings.refused(start)
+        return result
 
     def _start(self, chunks: Sequence[Args]) -> Args:
         place = self._place
@@ -120,26 +144,53 @@ class Streams:
         wanted = session or "active"
         if self.session in ("", wanted):
             return
-        place, self.session = self._place, wanted
-        args: Args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": wanted}
-        result = await self._line.call("agents.sessions.setStatus", args, patience=0)
-        if isinstance(result, Failed) and not session:
-            args["status"] = ""  # the older method speaks to the session too (facts: Slack 4)
+        if not await self.set_session(wanted) and not session:
+            place = self._place  # the older method speaks to the session too (facts: Slack 4)
+            args: Args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": ""}
             await self._line.call("assistant.threads.setStatus", args, patience=0)
+
+    async def set_session(self, session: str) -> bool:
+        """Make the agent session read `session` now. Tried once; False: this app or workspace has none."""
+        place, self.session = self._place, session
+        args: Args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": session}
+        return isinstance(await self._line.call("agents.sessions.setStatus", args, patience=0), Done)
 
     async def find(self, message: Message, known: Sequence[str], *, looks: int = _ENOUGH_LOOKS) -> bool:
         """Look for the stream that a start without an answer may have opened; sets `ts` if it is there.
 
-        Found nothing, it looks `looks` times. False: it cannot be known, because the thread cannot be read.
+        Slack's event about it and the thread itself are both waited for, and the first counts. Found nothing,
+        it looks `looks` times. False: it cannot be known, because there was no event and the thread cannot be
+        read.
         """
-        looked = 0
+        start = message.start
+        if start is None:
+            return True  # none was asked for
+        told = asyncio.ensure_future(_told(start))
+        looking = asyncio.ensure_future(self._look(message, start, known, looks))
+        try:
+            await asyncio.wait({looking, told}, return_when=asyncio.FIRST_COMPLETED)
+            if message.ts is None and start.ts is not None:
+                message.ts, message.is_open = start.ts, True
+            return message.ts is not None or looking.result()
+        finally:
+            for task in (looking, told):
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await looking
+
+    async def _look(self, message: Message, start: Start, known: Sequence[str], looks: int) -> bool:
+        """Look for it in the thread, as `find` says."""
+        looked, since, sent = 0, message.begun_at - _SKEW, message.doubt or ""
         for pause in (*_LOOKS, 0.0):
-            messages = await self._line.thread(self._place, message.begun_at - _SKEW)
+            if start.ts is not None:
+                return True
+            messages = await self._line.thread(self._place, since)
             if messages is not None:
-                since, sent = message.begun_at - _SKEW, message.doubt or ""
-                found = readback.own_stream(messages, since=since, sent=sent, known=known)
+                others, after = {*known, *self.sightings.known(*start.thread)}, max(since, start.after)
+                found = readback.own_stream(messages, since=after, sent=sent, known=others)
                 if found is not None:
                     message.ts, message.is_open = str(found["ts"]), True
+                    self.sightings.named(start, message.ts)
                     return True
                 looked += 1
                 if looked >= looks:
@@ -155,6 +206,14 @@ class Streams:
                 return next((each for each in messages if each.get("ts") == message.ts), None)
             await asyncio.sleep(pause)
         return None
+
+
+async def _told(start: Start) -> None:
+    """Return when Slack has told of a stream that may be this one; later: that is."""
+    if start.ts is None:
+        told = asyncio.Event()
+        start.tell = told.set
+        await told.wait()
 
 
 def _distinct(*forms: Args) -> Iterator[Args]:

@@ -27,6 +27,7 @@ LONGEST_CLOSER = 64
 """UTF-8 bytes that a closer may have."""
 
 _JOINER = "\u2060"
+_MARKS = frozenset("*_~`")
 _MOST_MARKS = 6
 _LONGEST_EMPHASIS = 3
 _LONGEST_CODE = 8
@@ -43,6 +44,11 @@ _ANY_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE_BEGINS = re.compile(r"[|\-: \t]*-[|\-: \t]*")
 _LEVELS = re.compile(r"(?: *-\n)+")
+
+
+def stands(text: str) -> Standing:
+    """A message that reads `text`. Slack drops the white space at its front, and a fence's indentation so."""
+    return Standing().then(text.lstrip())
 
 
 def closer(standing: Standing, last: str) -> str:
@@ -63,7 +69,7 @@ def closer(standing: Standing, last: str) -> str:
     marks = _carried_marks(state)
     if not marks:
         return ""
-    joiner = _JOINER if (last.isspace() and not state.code) or last in {"*", "_", "~", "`"} else ""
+    joiner = _JOINER if (last.isspace() and not state.code) or last in _MARKS else ""
     return joiner + "".join(reversed(marks))
 
 
@@ -78,7 +84,7 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
     if state.fence:
         return _fence_opener(state, "" if standing.open.fence else standing.line)
     if state.table and (standing.line or _is_row(state.table, head)):
-        return state.table.lstrip() + _cells_before(standing.line)
+        return _table_opener(state.table, standing.line, head)
     if standing.line:
         quote = _QUOTE.match(last_line)
         bars = quote.group().lstrip() if quote and quote.end() <= _LONGEST_LEAD else ""
@@ -86,14 +92,22 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
         bars = ""
     marks = "".join(_carried_marks(state))
     if marks:
-        is_apart = (head[:1].isspace() or head.startswith(_JOINER)) and not state.code
-        return bars + marks + (_JOINER if is_apart else "")
+        return bars + marks + (_JOINER if _stands_apart(marks, head) else "")
     if head.startswith("\n") and _rules(standing.line, "", head[1:]):
         return standing.line.lstrip()  # the header row's own line end had not been sent
     header = standing.open.header
     if header and _rules(header, standing.line, head):
         return header.lstrip() + standing.line
     return bars or ("" if standing.line else _levels(last_line, head))
+
+
+def _stands_apart(marks: str, head: str) -> bool:
+    """`head` directly behind `marks` would keep them from opening, or make one run of theirs and its own.
+
+    A joiner of the text's own stands apart too, or it would be taken for what was added.
+    """
+    is_code = marks.endswith("`")
+    return head.startswith((_JOINER, marks[-1])) or (head[:1].isspace() and not is_code)
 
 
 def _carried_fence(state: Open) -> tuple[str, str] | None:
@@ -146,6 +160,14 @@ def _is_row(table: str, head: str) -> bool:
     return first == "|" if table.lstrip().startswith("|") else bool(first) and first not in "\n#>-*+`~"
 
 
+def _table_opener(table: str, row: str, head: str) -> str:
+    """The header again. Where `row` stands whole, and only its line end follows, if the table goes on."""
+    if not (row and head.startswith("\n")):
+        return table.lstrip() + _cells_before(row)
+    goes_on = row.strip() and _is_row(table, head[1:])
+    return table.lstrip().removesuffix("\n") if goes_on else ""
+
+
 def _cells_before(row: str) -> str:
     """Empty cells for those of a row that stand in the message before, so that the columns stay in line."""
     if not row.strip():
@@ -177,34 +199,48 @@ def seam(first: str, second: str) -> tuple[int, int]:
             return 0, len(guard)
     for size in _closers(first):
         body = first[:-size]
-        standing = Standing().then(body)
+        standing = stands(body)
         if closer(standing, body[-1:]) == first[-size:]:
             added = _opened(standing, last_line(body), second)
             if added:
                 return size, added
-    return 0, _opened(Standing().then(first), last_line(first), second) if first else 0
+    return 0, _opened(stands(first), last_line(first), second) if first else 0
 
 
 def expected(first: str) -> Iterator[str]:
     """How a message may begin that would be read as decoration after `first`."""
     for size in _closers(first):
-        yield opener(Standing().then(first[:-size]), "", "x")
-    standing = Standing().then(first)
-    yield opener(standing, "", "|" if standing.open.table else "x")
+        yield from _marked(stands(first[:-size]))
+    standing = stands(first)
+    yield from _marked(standing)
+    if standing.open.table:
+        yield opener(standing, "", "|")
     if standing.open.header:
         yield standing.open.header.lstrip() + standing.line + "|-"
     if "|" in standing.line:
         yield standing.line.lstrip() + "\n|-"
+    if standing.open.table and standing.line:
+        yield standing.open.table.lstrip()
     if not standing.line:
         yield _levels(last_line(first), " " * 2 + "- ") + " " * 2 + "- "
 
 
+def _marked(standing: Standing) -> Iterator[str]:
+    """How it would go on, and that behind a joiner."""
+    added = opener(standing, "", "x")
+    yield added
+    if added and added[-1] in _MARKS:
+        yield f"{added}{_JOINER}{added[-1]}"
+        yield f"{added}{_JOINER} "
+
+
 def joined(texts: Sequence[str]) -> str:
-    """The answer that stands in `texts`, the messages of one turn in their order.
+    """The answer that stands in `texts`, the messages of one turn in their order. Some may have none of it.
 
     Exact where the texts are as they were sent. Slack drops white space at the front of a message; that of
     the answer is then missing here too.
     """
+    texts = [text for text in texts if text]
     seams = [(0, 0), *(seam(a, b) for a, b in itertools.pairwise(texts)), (0, 0)]
     return "".join(
         text[opened : len(text) - closed]
@@ -234,22 +270,25 @@ def _closers(text: str) -> Iterator[int]:
 
 def _opened(standing: Standing, line: str, second: str) -> int:
     """The length of the opener at the beginning of `second`, 0 if what should stand there does not."""
-    for head in _heads(standing, second):
+    for head in _heads(standing, line, second):
         added = opener(standing, line, second[head:])
         if added and second.startswith(added) and opener(standing, line, second[len(added) :]) == added:
             return len(added)
     return 0
 
 
-def _heads(standing: Standing, second: str) -> Iterator[int]:
+def _heads(standing: Standing, line: str, second: str) -> Iterator[int]:
     """Where the answer may go on in `second`: some openers are known only with what follows them."""
     if levels := _LEVELS.match(second):
         yield len(levels.group())
     joiner = second.find(_JOINER, 0, LONGEST_CLOSER)
     if joiner >= 0:
         yield joiner + 1
+    yield len(opener(standing, line, "x"))
     if standing.open.header:
         yield second.find("\n") + 1 + len(standing.line)
     if "|" in standing.line:
         yield len(standing.line.lstrip())
+    if standing.open.table and standing.line:
+        yield len(standing.open.table.lstrip()) - 1
     yield 0

@@ -155,10 +155,9 @@ def _compiled(dangers: Sequence[_Danger]) -> _Patterns:
 _COMPILED = _compiled(_PATTERNS)
 
 
-def _values(secrets: Iterable[str]) -> list[_Danger]:
-    """The values given, longest first, because one may begin another."""
-    worth = sorted({secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}, key=len, reverse=True)
-    return [_Danger(_letters(secret), starts_word=False) for secret in worth]
+def _values(secrets: Iterable[str]) -> list[str]:
+    """The values that are worth masking, longest first, because one may begin another."""
+    return sorted({secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}, key=len, reverse=True)
 
 
 class _Characters:
@@ -187,6 +186,48 @@ def _joined(pair: re.Match[str]) -> str:
     return pair.group().encode("utf-16", "surrogatepass").decode("utf-16")
 
 
+class _Values:
+    """Step 2 for the values given, over delta borders. They may be long, as signed tokens are: a pattern of
+    all beginnings of one would be deeper than `re` can read."""
+
+    def __init__(self, values: Sequence[str]) -> None:
+        self._values, self._longest = values, len(values[0])
+        self._whole = re.compile("|".join(map(re.escape, values)))
+        self._first = re.compile("|".join(sorted({re.escape(value[0]) for value in values})))
+        self._held = ""
+
+    @property
+    def held(self) -> str:
+        """What is held back."""
+        return self._held
+
+    def push(self, text: str) -> str:
+        text = self._held + text
+        shown: list[str] = []
+        at = 0
+        while True:
+            begun = self._begun(text, at)
+            found = self._whole.search(text, at)
+            if found is None or found.start() >= begun:
+                break
+            shown += (text[at : found.start()], MASK)
+            at = found.end()
+        self._held = text[begun:]
+        return "".join((*shown, text[at:begun]))
+
+    def end(self) -> str:
+        held, self._held = self._held, ""
+        return self._whole.sub(MASK, held)
+
+    def _begun(self, text: str, at: int) -> int:
+        """Where, from `at` on, a value may begin that the end of `text` cuts; its length if none does."""
+        for found in self._first.finditer(text, max(at, len(text) - self._longest + 1)):
+            rest = text[found.start() :]
+            if any(value.startswith(rest) and value != rest for value in self._values):
+                return found.start()
+        return len(text)
+
+
 class _Filter:
     """Steps 2 and 3, over delta borders. `_text` is what is held, behind one character for context."""
 
@@ -195,6 +236,11 @@ class _Filter:
         self._text, self._at = "", 0
         self._tail: re.Pattern[str] | None = None
         self._in_key = False
+
+    @property
+    def held(self) -> str:
+        """What is held back."""
+        return self._text[self._at :]
 
     def push(self, text: str) -> str:
         self._text += text
@@ -255,7 +301,7 @@ class Safety:
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
         self._characters = _Characters()
         values = _values(secrets)
-        self._filters = [*([_Filter(_compiled(values))] if values else []), _Filter(_COMPILED)]
+        self._filters: list[_Values | _Filter] = [*([_Values(values)] if values else []), _Filter(_COMPILED)]
 
     def push(self, text: str) -> str:
         """What may be shown now that `text` has come."""
@@ -263,6 +309,12 @@ class Safety:
         for each in self._filters:
             text = each.push(text)
         return text
+
+    @property
+    def splits_a_word(self) -> bool:
+        """What is held begins with a letter, so it may go on in a word whose beginning was given."""
+        held = next((each.held for each in reversed(self._filters) if each.held), "")
+        return held[:1].isalnum()
 
     def end(self) -> str:
         """What was still held. Nothing may be pushed after it."""

@@ -254,6 +254,34 @@ def test_a_name_that_merely_contains_a_word_ends_nothing(name: str) -> None:
     assert not [event for event in events if isinstance(event, HumanAsked)]
 
 
+def lane(block: str, *parts: Part) -> Frame:
+    """A chunk of the kind of output that its metadata tells."""
+    metadata = {"shared": {"stream": {"block_type": block}}}
+    return ArtifactUpdate(Artifact(block, parts=parts, metadata=metadata), append=True)
+
+
+def test_lanes_of_output_are_told_apart_by_their_metadata() -> None:
+    call = {"call_id": "c", "tool": "read"}
+    events = parse(
+        lane("reasoning", Part(text="Perhaps a fox.")),
+        lane("tool_call", Part(data={**call, "status": "running"}, has_data=True)),
+        lane("tool_call", Part(data={**call, "status": "completed"}, has_data=True)),
+        lane("text", Part(text="The fox.")),
+        COMPLETED,
+    )
+    assert kinds(events) == [
+        "Narrated", "ToolStarted", "ToolEnded", "AnswerText", "TaskEnded", "FinalAnswer",
+    ]  # fmt: skip
+    assert answer_of(events) == "The fox."
+
+
+def test_lanes_in_a_task_are_told_apart_too() -> None:
+    lanes = [lane("reasoning", Part(text="Hm.")), lane("tool_call", Part(text="{}"))]
+    artifacts = tuple(each.artifact for each in lanes if isinstance(each, ArtifactUpdate))
+    whole = (*artifacts, Artifact("text", parts=text("The fox.")))
+    assert answer_of(parse(Snapshot("t", state=TaskState.COMPLETED, artifacts=whole))) == "The fox."
+
+
 def test_forms_and_questions() -> None:
     form = {"user_input": True, "input_fields": [{"field_name": "bucket", "required": True}]}
     events = parse(
@@ -317,6 +345,25 @@ def test_a_message_in_place_of_a_task_is_the_answer_live() -> None:
     )
     assert [event.text for event in events if isinstance(event, AnswerText)] == ["Hel", "lo", " there"]
     assert answer_of(events) == "Hello there"
+
+
+@pytest.mark.parametrize(
+    ("frames", "replied"),
+    [
+        ((Reply(Message("m", parts=text("Hi"), task_id="t")),), True),
+        ((Reply(Message("u", role="user", parts=text("me"))),), False),
+        ((Snapshot("t"), Reply(Message("m", parts=text("Hi")))), False),
+        ((Reply(Message("m", parts=text("Hi"))), chunk("text", "a")), False),
+        ((status(TaskState.WORKING), Reply(Message("m", parts=text("Hi")))), False),
+    ],
+)
+def test_a_message_is_in_place_of_a_task_where_nothing_of_one_came(
+    frames: tuple[Frame, ...], replied: bool
+) -> None:
+    parser = EventParser()
+    for frame in frames:
+        parser.feed(frame)
+    assert parser.has_replied is replied
 
 
 def test_a_message_beside_a_task_waits_for_the_end_unless_told_otherwise() -> None:
@@ -470,3 +517,33 @@ def test_a_question_beside_an_answer_that_asks_it() -> None:
         chunk("Which?", "a"), StatusUpdate(state=TaskState.INPUT_REQUIRED, message=Message(parts=parts))
     )
     assert [event.form.prompt for event in events if isinstance(event, HumanAsked)] == ["- **plan**: drop"]
+
+
+def test_the_human_s_own_message_in_a_status_is_nobody_s_answer() -> None:
+    own = Message("u", "user", text("what is a fox"))
+    events = parse(
+        StatusUpdate(state=TaskState.WORKING, message=own),
+        StatusUpdate(state=TaskState.COMPLETED, message=own),
+    )
+    assert kinds(events) == ["TaskEnded"]
+    assert "fox" not in str(events)
+
+
+def test_a_preview_of_the_answer_is_not_said_behind_it() -> None:
+    done = status(TaskState.COMPLETED, "The quick brown...")
+    assert answer_of(parse(chunk("The quick brown fox.", "a"), done)) == "The quick brown fox."
+
+
+def test_what_follows_a_tool_is_no_chunk_of_what_came_before() -> None:
+    tool = Part(data={"type": "tool-call", "name": "look", "id": "c"}, has_data=True)
+    called = StatusUpdate(state=TaskState.WORKING, message=Message("m", parts=(tool,)))
+    words = [chunk(word, "r", artifact_id=word) for word in ("Let ", "me ", "look", "It ", "is ", "wet.")]
+    assert answer_of(parse(*words[:3], called, *words[3:], COMPLETED)) == "Let me look\n\nIt is wet."
+
+
+def test_thoughts_in_tags_are_told_as_narration() -> None:
+    events = parse(
+        chunk("<think>Hm.</th", "a", artifact_id="a"), chunk("ink>\nYes.", "a", artifact_id="a", append=True)
+    )
+    assert [event.text for event in events if isinstance(event, Narrated)] == ["", "Hm.\n"]
+    assert answer_of(events) == "Yes."

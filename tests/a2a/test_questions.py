@@ -34,6 +34,11 @@ FIELDS = (Field("env", "Where", ("prod", "dev"), required=True), Field("n"))
         ((), "Which?", None),
         ((data({"type": "form", "title": "Go", "schema": SCHEMA}),), "Which?", Form("Which?", FIELDS, "Go")),
         ((data(SCHEMA),), "", Form("", FIELDS)),
+        (
+            (data({"type": "form", "form": SCHEMA, "form_data": {"n": 2}, "instructions": "Fill it in."}),),
+            "",
+            Form("Fill it in.", FIELDS),
+        ),
         ((Part(text="Which?"),), "Which?", None),
         ((data({"fields": [{"id": "env"}]}),), "Which?", Form("Which?", (Field("env"),))),
         ((data(CALL, adk_type="function_call"),), "", Form("**ask_approval**\n- **amount**: 5")),

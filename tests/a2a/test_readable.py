@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -34,6 +35,9 @@ from slack_bot.a2a.readable import as_markdown, beside, file_line
         (["a", {"b": 1}, [2, 3]], "- a\n- **b**: 1\n- 2, 3"),
         ([{"a": 1, "b": "x|y"}, {"a": 2, "b": ""}], "| a | b |\n| --- | --- |\n| 1 | x\\|y |\n| 2 |  |"),
         ([{"a": 1}, {"b": 2}], "- **a**: 1\n- **b**: 2"),
+        ({"arguments": '{"door": 3}'}, "- **arguments**:\n  - **door**: 3"),
+        ({"ids": " [1, 2]"}, "- **ids**: 1, 2"),
+        ({"a": "{door}", "b": "[x", "c": "{}"}, "- **a**: {door}\n- **b**: [x\n- **c**: {}"),
         ({"note": "two\nlines"}, "- **note**: two\n  lines"),
     ],
 )
@@ -47,6 +51,17 @@ def test_it_stays_within_bounds() -> None:
     for _ in range(20):
         deep = {"a": deep}
     assert as_markdown(deep).endswith("- …")
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda inner: [inner], lambda inner: {"a": inner}, lambda inner: [[inner], 1]]
+)
+def test_what_is_nested_as_deep_as_json_goes_is_read_all_the_same(wrap: Callable[[Any], Any]) -> None:
+    deep: Any = "x"
+    for _ in range(2_000):
+        deep = wrap(deep)
+    assert "…" in as_markdown(deep)
+    assert "…" in beside(Part(data=deep, has_data=True), "The answer.")
 
 
 def test_files() -> None:

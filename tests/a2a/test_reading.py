@@ -86,6 +86,8 @@ def test_the_steps_of_a_plan_in_their_order() -> None:
         Step("step-3", "Step 4", StepState.FAILED),
     )
     assert plan_steps(data({"steps": "none"})) == ()
+    far = [{"id": "last", "order": 10**400}, {"id": "first", "order": 0.5}]
+    assert [step.id for step in plan_steps(data({"steps": far}))] == ["first", "last"]
 
 
 def test_forms_of_both_dialects() -> None:

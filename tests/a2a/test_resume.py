@@ -42,6 +42,14 @@ def test_what_to_do(
     assert found is (cut_then if cut else closed_then)
 
 
+@pytest.mark.parametrize(("cut", "then"), [(False, Next.DONE), (True, Next.ASK_TASK)])
+def test_a_message_in_place_of_a_task_is_all_there_is_though_it_names_a_task(cut: bool, then: Next) -> None:
+    found = after_end(
+        cut=cut, state=UNKNOWN, is_settled=False, has_replied=True, task_id="t", said_something=True
+    )
+    assert found is then
+
+
 def test_the_looks_at_a_task_grow_apart() -> None:
     assert list(islice(pauses(STEPS, 0.0, "x"), 6)) == [1.0, 2.0, 3.0, 5.0, 5.0, 5.0]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from slack_bot.a2a.frames import Artifact, FileRef, Part
-from slack_bot.a2a.said import Spoken, spoken, unboxed
+from slack_bot.a2a.frames import Artifact, FileRef, Message, Part
+from slack_bot.a2a.said import Spoken, last_word, spoken, stored, unboxed
 from slack_bot.a2a.toolparts import ToolPart
 
 
@@ -37,6 +37,14 @@ def test_thoughts_and_calls_are_no_text() -> None:
     assert spoken((text("all of it"),), {"type": "thinking"}) == Spoken("", "all of it")
 
 
+def test_what_a_tool_writes_is_no_text_whatever_it_is_written_in() -> None:
+    lane = {"shared": {"stream": {"block_type": "tool_call"}}}
+    call = ToolPart("read", "c", begins=True)
+    assert spoken((data({"tool": "read", "call_id": "c"}),), lane) == Spoken(tools=(call,))
+    assert spoken((text('{"tool": "read", "call_id": "c"}'),), lane) == Spoken(tools=(call,))
+    assert spoken((text("3 files"),), lane) == Spoken()
+
+
 @pytest.mark.parametrize(
     ("artifact", "answer"),
     [
@@ -54,3 +62,39 @@ def test_thoughts_and_calls_are_no_text() -> None:
 )
 def test_the_answer_in_a_result(artifact: Artifact, answer: str) -> None:
     assert unboxed(artifact) == answer
+
+
+@pytest.mark.parametrize(
+    ("artifact", "said"),
+    [
+        (Artifact(parts=(text("a "), text("b"))), "a b"),
+        (Artifact(parts=(text("The "), text("The fox "), text("The fox ran."))), "The fox ran."),
+        (Artifact(parts=(text("hm", thought=True), text("Yes"))), "Yes"),
+        (Artifact(parts=(text("hm"),), metadata={"type": "thinking"}), ""),
+        (Artifact(parts=(data({"x": 1}),)), "- **x**: 1"),
+    ],
+)
+def test_an_artifact_as_a_task_holds_it(artifact: Artifact, said: str) -> None:
+    assert stored(artifact) == said
+
+
+def human(value: str) -> Message:
+    return Message("u", "user", (text(value),))
+
+
+def agent(value: str) -> Message:
+    return Message("a", "agent", (text(value),))
+
+
+@pytest.mark.parametrize(
+    ("history", "said"),
+    [
+        ((), ""),
+        ((human("q"), agent("one"), agent("two"), agent(" ")), "two"),
+        ((agent("newest first"), human("q")), "newest first"),
+        ((human("q"), agent("an earlier answer"), human("another")), ""),
+        ((human("q"), agent("Which?"), human("That."), agent("Done.")), "Done."),
+    ],
+)
+def test_the_last_word_belongs_to_the_last_question(history: tuple[Message, ...], said: str) -> None:
+    assert last_word(history) == said

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from slack_bot.a2a.frames import Part
-from slack_bot.a2a.toolparts import ToolPart, is_thought, tool_part
+from slack_bot.a2a.toolparts import ToolPart, is_of_tools, is_thought, tool_part
 
 
 def data(value: Any, **metadata: Any) -> Part:
@@ -50,3 +51,35 @@ def test_calls_and_results(part: Part, found: ToolPart | None) -> None:
 )
 def test_thoughts(metadata: dict[str, Any], thought: bool) -> None:
     assert is_thought(metadata) is thought
+
+
+LANE = {"shared": {"stream": {"block_type": "tool_call", "sequence": 3}}}
+RUNNING = {"call_id": "c1", "tool": "read_file", "status": "running", "input": {"path": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("part", "holder", "found"),
+    [
+        (data(RUNNING), LANE, ToolPart("read_file", "c1", True)),
+        (data({**RUNNING, "status": "completed"}), LANE, ToolPart("read_file", "c1", False)),
+        (data({**RUNNING, "status": "error"}), LANE, ToolPart("read_file", "c1", False, failed=True)),
+        (data({"name": "f"}), {"type": "tool_result"}, ToolPart("f", "", False)),
+        (Part(text=json.dumps(RUNNING)), LANE, ToolPart("read_file", "c1", True)),
+        (Part(text="reading"), LANE, None),
+        (Part(text="[1]"), LANE, None),
+        (Part(text='{"tool": '), LANE, None),
+        (Part(text=json.dumps(RUNNING)), {"a": {"b": {"c": {"type": "tool_call"}}}}, None),
+        (data(RUNNING), {}, None),
+    ],
+)
+def test_what_holds_a_part_may_call_it_a_tool_s(
+    part: Part, holder: dict[str, Any], found: ToolPart | None
+) -> None:
+    assert tool_part(part, holder) == found
+
+
+def test_what_holds_the_parts_may_say_what_they_are_further_down() -> None:
+    assert is_of_tools(LANE)
+    assert not is_of_tools({"shared": {"stream": {"block_type": "text"}}})
+    assert is_thought({"shared": {"stream": {"block_type": "reasoning"}}})
+    assert not is_thought({"usage": {"reasoning": True, "types": ["reasoning"]}})

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any
 
-from slack_bot.tools.tape import Moment, Tape
+from slack_bot.tools.tape import Tape
+
+from .stream import Stream, artifact, status, task
 
 SHORTEST, LONGEST = 100, 60_000
 """Characters of a generated answer."""
@@ -165,6 +166,15 @@ def answer(random: Random) -> str:
     return whole if whole.strip() else "Nothing to say."
 
 
+def passage(random: Random, size: int) -> str:
+    """About `size` characters of an answer that ends where a thing ends, so that more may follow it."""
+    theme = _THEMES[random.choice(("prose", "mixed", "code", "tables", "lists"))]
+    parts = [random.choice(theme)(random, size)]
+    while sum(map(len, parts)) < size:
+        parts.append(random.choice(theme)(random, size))
+    return "\n\n".join(parts)
+
+
 def pieces(random: Random, text: str) -> list[str]:
     """`text` as an agent may send it: in letters, words, lines, odd pieces, or at once."""
     manner = random.choice(("odd", "odd", "words", "lines", "letters", "at once"))
@@ -197,95 +207,26 @@ def tape(random: Random, text: str) -> tuple[Tape, frozenset[str]]:
 
     The second is the names of the tools that fail in it.
     """
-    wire = random.choice(("0.3", "0.3", "1.0"))
-    stream = _Stream(random, wire)
-    stream.say(_task())
+    said = Stream(random, random.choice(("0.3", "0.3", "1.0")))
+    said.say(task())
     dialect = random.choice(("tagged", "tagged", "tagged with result", "result only", "artifact"))
     failing = set()
     for number in range(random.choice((0, 0, 1, 3, 8)) if dialect != "artifact" else 0):
         name = f"look_up_{number}"
-        stream.tool(name, fails=(fails := random.random() < 0.2))
+        said.tool(name, fails=(fails := random.random() < 0.2))
         failing.update([name] if fails else [])
-    seconds = random.choice((0.1, 2.0, 8.0, 20.0, 60.0, 200.0, random.uniform(240.0, 800.0)))
+    seconds = how_long(random)
     parts = pieces(random, text) if dialect != "result only" else []
-    for number, part in enumerate(parts):
-        about = {"is_final_answer": True} if dialect != "artifact" else {}
-        name = "answer" if dialect == "artifact" else "streaming_result"
-        stream.say(_artifact(name, part, about, append=number > 0 or dialect != "artifact"))
-        stream.wait(seconds / len(parts) * random.uniform(0.2, 1.8))
+    if dialect == "artifact":
+        said.chunks("answer", parts, seconds, {}, goes_on=False)
+    else:
+        said.chunks("streaming_result", parts, seconds, {"is_final_answer": True})
     if dialect in ("tagged with result", "result only"):
-        stream.say(_artifact("final_result", text, {}, append=False))
-    stream.say(_status("completed"))
-    return stream.tape(), frozenset(failing)
+        said.say(artifact("final_result", text, {}, append=False))
+    said.say(status("completed"))
+    return said.tape(), frozenset(failing)
 
 
-class _Stream:
-    """Events and their times, in one of the wires."""
-
-    def __init__(self, random: Random, wire: str) -> None:
-        self._random, self._wire = random, wire
-        self._now = 0.1
-        self._moments: list[Moment] = []
-
-    def say(self, event: dict[str, Any]) -> None:
-        self._moments.append(
-            Moment(round(self._now, 3), event=event if self._wire == "0.3" else _modern(event))
-        )
-
-    def wait(self, seconds: float) -> None:
-        self._now += seconds
-
-    def tool(self, name: str, *, fails: bool) -> None:
-        about = {"tool_name": name, "tool_call_id": f"call-{name}"}
-        self.say(_artifact("tool_notification_start", "", about, append=False))
-        self.wait(self._random.uniform(0.0, 4.0))
-        ended = {**about, "status": "failed"} if fails else about
-        self.say(_artifact("tool_notification_end", "", ended, append=False))
-        self.wait(self._random.uniform(0.0, 2.0))
-
-    def tape(self) -> Tape:
-        self.wait(0.2)
-        return Tape({"wire": self._wire}, (*self._moments, Moment(round(self._now, 3), end="closed")))
-
-
-def _task() -> dict[str, Any]:
-    return {"kind": "task", "id": "task-1", "contextId": "ctx-1", "status": {"state": "submitted"}}
-
-
-def _status(state: str) -> dict[str, Any]:
-    return {
-        "kind": "status-update",
-        "taskId": "task-1",
-        "contextId": "ctx-1",
-        "status": {"state": state},
-        "final": True,
-    }
-
-
-def _artifact(name: str, text: str, metadata: dict[str, Any], *, append: bool) -> dict[str, Any]:
-    return {
-        "kind": "artifact-update",
-        "taskId": "task-1",
-        "contextId": "ctx-1",
-        "append": append,
-        "artifact": {
-            "artifactId": f"{name}-1",
-            "name": name,
-            "metadata": metadata,
-            "parts": [{"kind": "text", "text": text}] if text else [],
-        },
-    }
-
-
-def _modern(event: dict[str, Any]) -> dict[str, Any]:
-    """A 0.3 event as 1.0 says it."""
-    kind = event["kind"]
-    inner = {name: value for name, value in event.items() if name not in ("kind", "final")}
-    if "status" in inner:
-        inner["status"] = {"state": f"TASK_STATE_{inner['status']['state'].upper()}"}
-    if kind == "artifact-update":
-        parts = [{"text": part["text"]} for part in inner["artifact"]["parts"]]
-        inner["artifact"] = {**inner["artifact"], "parts": parts}
-    return {
-        {"task": "task", "status-update": "statusUpdate", "artifact-update": "artifactUpdate"}[kind]: inner
-    }
+def how_long(random: Random) -> float:
+    """Seconds an agent may take to write an answer."""
+    return random.choice((0.1, 2.0, 8.0, 20.0, 60.0, 200.0, random.uniform(240.0, 800.0)))

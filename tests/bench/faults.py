@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .ordeals import Report, plan, run
+from .plans import KINDS
 from .verdict import CLASSES
 
 
@@ -25,6 +26,7 @@ class Tally:
 
     turns: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
     classes: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
     methods: Counter[str] = field(default_factory=Counter)
@@ -32,6 +34,7 @@ class Tally:
     open_streams: int = 0
     open_cards: int = 0
     own_limits: int = 0
+    left: Counter[str] = field(default_factory=Counter)
     findings: list[Report] = field(default_factory=list)
 
     def add(self, report: Report) -> None:
@@ -40,7 +43,9 @@ class Tally:
         self.turns += 1
         self.kinds[report.plan.kind] += 1
         self.classes[verdict.kind] += 1
-        self.outcomes[str(verdict.outcome)] += 1
+        self.outcomes.update(report.outcomes or ["none"])
+        self.left.update(report.left)
+        self.failed[report.plan.kind] += not verdict.is_right
         self.open_streams += verdict.open_streams
         self.open_cards += verdict.open_cards
         for call in report.made:
@@ -55,13 +60,15 @@ class Tally:
     def lines(self) -> list[str]:
         """The figures."""
         calls, failed = sum(self.methods.values()), sum(self.mishaps.values())
-        each = " ".join(f"{name} {count}" for name, count in self.kinds.most_common())
+        each = [f"  {name:13}{self.kinds[name]:6}{self._told(name)}" for name in KINDS if self.kinds[name]]
         known = " ".join(f"{name} {self.classes[name]}" for name in CLASSES)
         ends = " ".join(f"{name} {count}" for name, count in self.outcomes.most_common())
         made = " ".join(f"{name} {count}" for name, count in self.methods.most_common())
         ways = " ".join(f"{name} {count}" for name, count in self.mishaps.most_common())
+        left = " ".join(f"{name} {count}" for name, count in self.left.most_common())
         return [
-            f"turns            {self.turns} ({each})",
+            f"turns            {self.turns}, {len(self.findings)} of them not right",
+            *each,
             f"verdicts         {known}",
             f"streams open     {self.open_streams}",
             f"cards open       {self.open_cards}",
@@ -69,7 +76,12 @@ class Tally:
             f"calls            {calls}, {calls / max(1, self.turns):.1f} a turn: {made}",
             f"calls that failed {failed}, {100 * failed / max(1, calls):.1f} %: {ways}",
             f"429 of our making {self.own_limits}",
+            f"left around      {left or 'nothing'}",
         ]
+
+    def _told(self, kind: str) -> str:
+        failed = f"  {self.failed[kind]} NOT RIGHT" if self.failed[kind] else ""
+        return f"  {KINDS[kind][1]}{failed}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -95,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--turns", type=int, default=2000, help="how many turns (2000)")
     parser.add_argument("--seed", type=int, default=1, help="gives all turns again (1)")
     parser.add_argument("--only", type=_span, metavar="A..B", help="only the turns A to B")
-    parser.add_argument("--kind", help="only turns of this kind: storm, calm, cut, stopped, gone, dead ...")
+    parser.add_argument("--kind", choices=list(KINDS), metavar="KIND", help=f"only these: {', '.join(KINDS)}")
     parser.add_argument("--verbose", action="store_true", help="show each turn's calls and its thread")
     parser.add_argument("--most-seconds", type=float, default=60.0, help="real time one turn may take (60)")
     return parser
@@ -124,6 +136,7 @@ def _tell(report: Report, seed: int, *, verbose: bool) -> None:
     if verbose or not verdict.is_right:
         left = f", {verdict.open_streams} streams and {verdict.open_cards} cards open"
         left = left if verdict.open_streams or verdict.open_cards else ""
+        left += f", left: {', '.join(report.left)}" if report.left else ""
         print(
             f"turn {planned.number} of seed {seed}: {verdict.kind} ({planned.kind}, {planned.about},"
             f" outcome {verdict.outcome}{left}, {len(report.made)} calls,"

@@ -43,6 +43,15 @@ _UPLOADING = ("connect", "timeout", "cut", "cut!", "http:500", "slow:5")
 _CALLS = {"chat.appendStream": 1500, "chat.update": 600, "assistant.threads.setStatus": 600}
 _MOST_CALLS = 150  # of any other method, in one turn
 
+_WRONG_CALLS = """
+    invalid_arguments invalid_chunks invalid_blocks msg_blocks_too_long block_mismatch
+    streaming_mode_mismatch nobody_knows_this
+"""
+WRONG_CALLS = frozenset(_WRONG_CALLS.split())
+"""What says that the call was wrong: then it may be made once more, as text alone."""
+SLOWEST = 15.0
+"""Seconds after which no call is on its way any more."""
+
 NOT_HERE = ("channel_type_not_supported", "method_not_supported_for_channel_type", "unknown_method")
 NOT_THIS_ONE = ("user_not_found", "missing_recipient_team_id", "team_not_found")
 

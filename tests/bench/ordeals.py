@@ -1,19 +1,13 @@
-"""One turn of the fault run: planned from (seed, number), run on virtual time, judged by its thread.
-
-The same seed and number give the same turn, whatever was run before it.
-"""
+"""One turn of the fault run: run on virtual time, judged by its thread and by what the agent was asked."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass, field
 from random import Random
 from types import FrameType
 from typing import Any
@@ -21,7 +15,7 @@ from typing import Any
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from slack_bot.app import App, build
-from slack_bot.observe.facts import Decided, Fact, TurnClosed
+from slack_bot.observe.facts import Decided, Fact, TurnClosed, TurnOpened
 from slack_bot.playground.inprocess import SlackSession
 from slack_bot.playground.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.playground.workspace import (
@@ -33,61 +27,33 @@ from slack_bot.playground.workspace import (
     SeenMessage,
     Workspace,
 )
-from slack_bot.settings import load, with_overrides
+from slack_bot.settings import Settings, load, with_overrides
 from slack_bot.store.memory import MemoryStore
 from slack_bot.tools import virtual
-from slack_bot.tools.recording import read_recording
-from slack_bot.tools.replay import replay
-from slack_bot.tools.tape import Recording, Tape
 from slack_bot.turn.actions import Close
-from slack_bot.turn.safety import neutralise
 
-from . import answers, hostile
-from .verdict import Scene, Truth, Verdict, judge
+from . import hostile
+from .away import Away
+from .manners import Said
+from .plans import Plan, heard, length, plan
+from .verdict import Asked, Scene, Verdict, judge, judge_all
+
+__all__ = ["Plan", "Report", "plan", "run"]
 
 CHANNEL, USER = "C1", "U1"
-CAPTURES = Path(__file__).parents[3] / "shared" / "captures" / "a2a"
 
-_MESSAGES, _FEW = 20, 2  # messages an answer may take before the rest goes into a file
+_LATENCY = 0.05  # seconds until a call arrives: no turn writes anything in less
 _LONGEST = 3 * 3600.0  # virtual seconds after which a turn counts as hung
-_KINDS = {
-    "storm": 58,
-    "calm": 8,
-    "cut": 9,
-    "no streams": 6,
-    "not this one": 3,
-    "stopped": 6,
-    "gone": 4,
-    "dead": 4,
-    "archived": 4,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What happens in a turn.
-
-    `at` is when a person or Slack steps in, in seconds from the question. `messages`: after so many the whole
-    answer is given as a file.
-    """
-
-    number: int
-    kind: str
-    about: str
-    source: Tape | Recording
-    truth: Truth
-    scripts: Mapping[str, hostile.Script] = field(default_factory=dict)
-    at: float = 0.0
-    cut_after: int | None = None
-    with_replies: bool = False
-    messages: int = _MESSAGES
+_NO_PAGE = 1800.0  # virtual seconds to wait for an answer to go on in another message
 
 
 @dataclass(slots=True)
 class Report:
     """A turn that was run. `seconds` is real time, `took` virtual time; `thread` is what stands there now.
 
-    `closings` counts how often the turn was decided to be over.
+    `outcomes` are the ends of its questions. `closings` counts how often a question was decided to be over.
+    `left` is what stands around the answers and should not: a typing status, an hourglass, a busy session, a
+    status that came beside a stream.
     """
 
     plan: Plan
@@ -95,6 +61,8 @@ class Report:
     seconds: float = 0.0
     took: float = 0.0
     closings: int = 0
+    outcomes: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
     made: list[Call] = field(default_factory=list)
     thread: list[SeenMessage] = field(default_factory=list)
 
@@ -103,102 +71,11 @@ class TookTooLong(KeyboardInterrupt):
     """The turn's real time is up. Not an `Exception`: the loop must not keep it to itself."""
 
 
-# -- the plan
-
-
-def plan(seed: int, number: int) -> Plan:
-    """The turn `number` of the run `seed`."""
-    random = Random(f"{seed}:{number}")
-    kind = random.choices(list(_KINDS), list(_KINDS.values()))[0]
-    about, source, truth = _what(random)
-    planned = Plan(
-        number,
-        kind,
-        about,
-        source,
-        truth,
-        hostile.scripts(Random(f"{seed}:{number}:faults"), 0.0 if kind == "calm" else 0.1),
-        at=random.uniform(0.0, _length(source) * 1.1),
-        with_replies=random.random() < 0.5,
-        messages=_FEW if Random(f"{seed}:{number}:messages").random() < 0.1 else _MESSAGES,
-    )
-    return _of_kind(planned, random)
-
-
-def _what(random: Random) -> tuple[str, Tape | Recording, Truth]:
-    """Something the agent says, captured or written for this turn."""
-    captured = _captured()
-    if captured and random.random() < 0.15:
-        name, recording, text = captured[random.randrange(len(captured))]
-        return f"capture {name}", recording, Truth(text)
-    written = answers.answer(random)
-    tape, failing = answers.tape(random, written)
-    about = f"{len(written)} characters, wire {tape.head['wire']}"
-    return about, tape, Truth(neutralise(written), failing=failing)
-
-
-def _of_kind(planned: Plan, random: Random) -> Plan:
-    source = planned.source
-    match planned.kind:
-        case "calm":
-            return replace(planned, truth=replace(planned.truth, closed=True))
-        case "cut":
-            after = random.randint(1, len(source.moments)) if isinstance(source, Tape) else None
-            # what a tool became while the connection was away is in no task: its card cannot know
-            return replace(planned, cut_after=after, truth=replace(planned.truth, failing=frozenset()))
-        case "no streams" | "not this one":
-            names = hostile.NOT_HERE if planned.kind == "no streams" else hostile.NOT_THIS_ONE
-            return replace(planned, scripts={**planned.scripts, "chat.startStream": [random.choice(names)]})
-        case "stopped":
-            return replace(planned, truth=_ending(planned.truth, "stopped"))
-        case "gone" | "dead" | "archived":
-            return replace(planned, truth=_unreachable(planned))
-        case _:
-            return planned
-
-
-def _ending(truth: Truth, *outcomes: str) -> Truth:
-    """It may also end so, with a part of its answer."""
-    return replace(truth, outcomes=truth.outcomes | {*outcomes}, partial=frozenset(outcomes))
-
-
-def _unreachable(planned: Plan) -> Truth:
-    """From some time on nobody can be shown anything in the thread."""
-    truth = replace(_ending(planned.truth, "gone", "failed"), may_be_silent=True)
-    if planned.kind == "gone":
-        return truth
-    is_dead = planned.kind == "dead"
-    return replace(truth, may_stay_open=True, may_break=is_dead, told_directly=0 if is_dead else 1)
-
-
-def _length(source: Tape | Recording) -> float:
-    return source.moments[-1].t if isinstance(source, Tape) else 2.0
-
-
-@cache
-def _captured() -> list[tuple[str, Recording, str]]:
-    """The captures whose undisturbed replay is an answer, with that answer."""
-    found = []
-    for path in sorted(CAPTURES.glob("*.txt")):
-        raw = path.read_bytes()
-        recording = read_recording(raw) if b"raw body below" in raw else None
-        if recording is None:
-            continue
-        with _heard():
-            result = replay(recording)
-        if result["outcome"] == "answered" and len(result["visible"]) >= 20:
-            found.append((path.stem, recording, result["visible"]))
-    return found
-
-
-# -- the turn
-
-
 def run(planned: Plan, *, most_seconds: float = 60.0) -> Report:
     """Run a turn and judge it. One that takes `most_seconds` of real time, or never ends, has hung."""
     report = Report(planned, Verdict("hung"))
     began = time.perf_counter()
-    with _heard() as broken:
+    with heard() as broken:
         ordeal = _Ordeal(planned, report, broken)
         try:
             with _bounded(most_seconds):
@@ -218,7 +95,17 @@ class _Ordeal:
         self._workspace = Workspace(rules=Rules.real())
         self._workspace.add_channel(CHANNEL)
         self._workspace.add_user(USER)
+        self._agent = ScriptedAgent(
+            *(said.source for said in planned.said),
+            cut_after=planned.cut_after,
+            goes_on=planned.way != "stuck",
+            clock=self._clock,
+        )
         self._root = ""
+        self._stopped_at: float | None = None
+        self._clock_at_end = 0.0
+        self._delivered: set[str] = set()
+        self._told = asyncio.Condition()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -228,25 +115,16 @@ class _Ordeal:
 
     async def run(self) -> None:
         planned, self._loop = self._plan, asyncio.get_running_loop()
-        settings = load(
-            {
-                "SLACK_BOT_TOKEN": BOT_TOKEN,
-                "SLACK_SIGNING_SECRET": SIGNING_SECRET,
-                "A2A_AGENT_URL": "http://agent.test/",
-            },
-            env_file=None,
-            secrets_dir=None,
-        )
-        settings = with_overrides(settings, {"max_segments": planned.messages})
+        settings = _settings(planned)
         timeout = settings.slack.slack_timeout
-        session = SlackSession(self._workspace, self._clock, timeout=timeout, latency=0.05)
+        session = SlackSession(self._workspace, self._clock, timeout=timeout, latency=_LATENCY)
         self._report.made = self._workspace.calls
-        agent = ScriptedAgent(planned.source, cut_after=planned.cut_after, clock=self._clock)
+        away = Random(f"{planned.number}:away")
         app = await build(
             settings,
             clock=self._clock,
             watcher=lambda fact: self._facts.append(fact),
-            http_transport=ScriptedTransport(agent),
+            http_transport=Away(ScriptedTransport(self._agent), planned.way, away),
             slack_session=session,
             store=MemoryStore(),
         )
@@ -254,44 +132,68 @@ class _Ordeal:
             self._befall(planned.scripts)
             await self._ask(app)
             self._report.took = self.now
-        self._report.thread = self._mine()
+            self._clock_at_end = self._clock.wall()
+        self._conclude()
+
+    def _conclude(self) -> None:
+        report, planned = self._report, self._plan
+        report.thread = self._mine()
         decided = (fact for fact in self._facts if isinstance(fact, Decided))
-        self._report.closings = sum(isinstance(each, Close) for fact in decided for each in fact.actions)
-        self._report.verdict = judge(planned.truth, self._scene())
+        report.closings = sum(isinstance(each, Close) for fact in decided for each in fact.actions)
+        report.left = list(self._left())
+        scenes = self._scenes()
+        report.outcomes = [str(scene.outcome) for scene in scenes]
+        truths = [said.truth for said in planned.said]
+        verdicts = [judge(truth, scene) for truth, scene in zip(truths, scenes, strict=False)]
+        report.verdict = judge_all(verdicts, self._asked())
+
+    # -- what happens ----------------------------------------------------------------------------------------
 
     async def _ask(self, app: App) -> None:
-        mail = asyncio.Event()
+        mail, planned = asyncio.Event(), self._plan
         self._workspace.listen(lambda change: mail.set() if change.kind == "envelope" else None)
-        text = f"<@{self._workspace.bot.user_id}> go"
-        self._root = self._workspace.say(USER, CHANNEL, text, now=self._clock.wall())
-        taken = asyncio.Event()
-        async with _beside(self._deliver(app, mail, taken)), _beside(self._step_in()):
-            async with asyncio.timeout(_LONGEST):
-                await taken.wait()
-                await app.desk.idle()
+        is_queue = planned.kind == "queued"
+        async with _beside(self._deliver(app, mail)), _beside(self._step_in()), asyncio.timeout(_LONGEST):
+            await self._question(planned.said[0])
+            for said in planned.then:
+                if is_queue:
+                    await asyncio.sleep(planned.at)
+                else:
+                    await app.desk.idle()
+                await self._question(said)
+            await app.desk.idle()
+
+    async def _question(self, said: Said) -> None:
+        """Mention the bot, and wait until it was told."""
+        text = f"<@{self._workspace.bot.user_id}> {said.asks}"
+        ts = self._workspace.say(USER, CHANNEL, text, now=self._clock.wall(), thread_ts=self._root or None)
+        self._root = self._root or ts
+        async with self._told:
+            await self._told.wait_for(lambda: ts in self._delivered)
 
     def _befall(self, scripts: Mapping[str, hostile.Script]) -> None:
         for method, script in scripts.items():
             self._workspace.faults.set(method, script)
 
-    async def _deliver(self, app: App, mail: asyncio.Event, taken: asyncio.Event) -> None:
+    async def _deliver(self, app: App, mail: asyncio.Event) -> None:
         while True:
             mail.clear()
             for envelope in self._workspace.take():
-                await app.bolt.async_dispatch(
-                    AsyncBoltRequest(body=dict(envelope.payload), mode="socket_mode")
-                )
-                taken.set()
+                await _hand_over(app, envelope)
+                async with self._told:
+                    self._delivered.add(str(envelope.payload.get("event", {}).get("ts", "")))
+                    self._told.notify_all()
             await mail.wait()
 
     async def _step_in(self) -> None:
         """What a person or Slack does in the middle of the turn."""
         planned, workspace = self._plan, self._workspace
+        await self._page(planned.page)
         await asyncio.sleep(planned.at)
         now = self._clock.wall()
         match planned.kind:
-            case "stopped":
-                workspace.stop(USER, CHANNEL, self._root, now=now)
+            case "stopped" | "stopped late":
+                self._stop(now)
             case "gone":
                 workspace.delete_root(CHANNEL, self._root, now=now, with_replies=planned.with_replies)
             case "dead":
@@ -301,12 +203,59 @@ class _Ordeal:
             case _:
                 pass
 
+    def _stop(self, now: float) -> None:
+        self._stopped_at = now
+        if self._plan.by_word:
+            text = f"<@{self._workspace.bot.user_id}> stop"
+            self._workspace.say(USER, CHANNEL, text, now=now, thread_ts=self._root)
+        else:
+            self._workspace.stop(USER, CHANNEL, self._root, now=now)
+
+    async def _page(self, number: int) -> None:
+        """Wait until a message of the answer is over, for the `number`th time: it goes on in the next."""
+        changed = asyncio.Event()
+        stop = self._workspace.listen(lambda _: changed.set())
+        try:
+            async with asyncio.timeout(_NO_PAGE):
+                while sum(seen.state == "sealed" for seen in self._mine()) < number:
+                    changed.clear()
+                    await changed.wait()
+        except TimeoutError:
+            pass  # it went on by edits, or not at all: then the stop comes late
+        finally:
+            stop()
+
+    # -- what came of it -------------------------------------------------------------------------------------
+
     def _mine(self) -> list[SeenMessage]:
+        if not self._root:
+            return []
         seen = self._workspace.thread(CHANNEL, self._root)
         return [each for each in seen if each.is_bot and each.ephemeral_for is None]
 
-    def _scene(self) -> Scene:
-        closed = [fact for fact in self._facts if isinstance(fact, TurnClosed)]
+    def _left(self) -> Iterator[str]:
+        workspace, thread = self._workspace, (CHANNEL, self._root)
+        yield from ("status beside a stream" for _ in workspace.status_rows(*thread))
+        if workspace.status_line(*thread, now=self._clock_at_end) is not None:
+            yield "status"
+        if workspace.session(*thread) == "processing":
+            yield "session"
+        yield from ("reaction" for seen in workspace.thread(*thread) if seen.reactions)
+
+    def _scenes(self) -> list[Scene]:
+        """What came of each question: what was written from when its turn began to when the next one did."""
+        opened = [fact for fact in self._facts if isinstance(fact, TurnOpened)]
+        begins = [virtual.WALL_ZERO + fact.at + _LATENCY / 2 for fact in opened]
+        spans = zip([0.0, *begins[1:]], [*begins[1:], float("inf")], strict=True) if begins else []
+        scenes = []
+        for fact, (start, end) in zip(opened, spans, strict=True):
+            closed = [each for each in self._facts if isinstance(each, TurnClosed) and each.turn == fact.turn]
+            messages = [seen for seen in self._mine() if start <= float(seen.ts) < end]
+            outcome = str(closed[-1].outcome) if closed else None
+            scenes.append(self._scene(messages, outcome, is_last=end == float("inf")))
+        return scenes
+
+    def _scene(self, messages: list[SeenMessage], outcome: str | None, *, is_last: bool) -> Scene:
         strays = [seen.text for seen in self._workspace.history(CHANNEL) if seen.is_bot]
         directs = [
             seen.text
@@ -316,19 +265,63 @@ class _Ordeal:
             if seen.is_bot
         ]
         return Scene(
-            self._mine(),
-            str(closed[-1].outcome) if closed else None,
-            files=[file.content for seen in self._mine() for file in seen.files],
-            strays=strays,
-            directs=directs,
-            broken=self._broken,
+            messages,
+            outcome,
+            files=[file.content for seen in messages for file in seen.files],
+            strays=strays if is_last else (),
+            directs=directs if is_last else (),
+            broken=self._broken if is_last else (),
             unnamed=frozenset(self._unnamed()),
+            plain=any(call.error in hostile.WRONG_CALLS for call in self._workspace.calls),
         )
 
     def _unnamed(self) -> Iterator[str]:
         """The messages whose start was applied and not answered: their ts is the time of that call."""
         times = {call.now for call in self._workspace.calls if call.applied and not call.ok}
         return (seen.ts for seen in self._mine() if any(abs(float(seen.ts) - at) < 1e-3 for at in times))
+
+    def _asked(self) -> Asked:
+        """What the agent was asked, and what was written when it should not have been."""
+        planned, stopped = self._plan, self._stopped_at
+        ids = [str((call.params.get("message") or {}).get("messageId")) for call in self._agent.questions]
+        tasks = [(call.params.get("message") or {}).get("taskId") for call in self._agent.questions]
+        opened = [virtual.WALL_ZERO + fact.at for fact in self._facts if isinstance(fact, TurnOpened)]
+        is_stopped = "stopped" in self._report.outcomes
+        works = (
+            opened and stopped is not None and opened[0] <= stopped < opened[0] + length(planned.source) - 1.0
+        )
+        return Asked(
+            expected=len(planned.said),
+            opened=len(self._report.outcomes),
+            ids=ids,
+            continued=planned.kind != "asked back" or tasks[1:] in ([], ["task-1"]),
+            stopped=is_stopped,
+            cancelled=any("ancel" in call.method for call in self._agent.calls),
+            must_stop=bool(works),
+            late=[] if stopped is None or not is_stopped else self._late(stopped),
+        )
+
+    def _late(self, stopped: float) -> list[str]:
+        """The calls that went on writing the answer after the stop, and what was on its way is over."""
+        went_on = ("chat.startStream", "chat.appendStream")
+        return [
+            call.method
+            for call in self._workspace.calls
+            if call.method in went_on and call.now > stopped + hostile.SLOWEST
+        ]
+
+
+def _settings(planned: Plan) -> Settings:
+    settings = load(
+        {
+            "SLACK_BOT_TOKEN": BOT_TOKEN,
+            "SLACK_SIGNING_SECRET": SIGNING_SECRET,
+            "A2A_AGENT_URL": "http://agent.test/",
+        },
+        env_file=None,
+        secrets_dir=None,
+    )
+    return with_overrides(settings, {"max_segments": planned.messages})
 
 
 async def _hand_over(app: App, envelope: Envelope) -> None:
@@ -377,33 +370,3 @@ def _where(frame: FrameType | None) -> str:
             names.append(f"{frame.f_code.co_qualname}:{frame.f_lineno}")
         frame = frame.f_back
     return " < ".join(names) or "?"
-
-
-@contextmanager
-def _heard() -> Iterator[list[str]]:
-    """The tracebacks that are logged meanwhile; nothing is printed."""
-    broken: list[str] = []
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    ear = _Ear(broken)
-    root.handlers[:] = [ear]
-    root.setLevel(logging.ERROR)
-    try:
-        yield broken
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)
-
-
-class _Ear(logging.Handler):
-    def __init__(self, broken: list[str]) -> None:
-        super().__init__(logging.ERROR)
-        self._broken = broken
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.exc_info and record.exc_info[1] is not None:
-            error, trace = record.exc_info[1], record.exc_info[2]
-            while trace is not None and trace.tb_next is not None:
-                trace = trace.tb_next
-            at = f"{trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}" if trace else "?"
-            self._broken.append(f"{record.getMessage()}: {type(error).__name__}: {error} in {at}")

@@ -9,7 +9,7 @@ import pytest
 
 from slack_bot.playground.workspace import SeenFile, SeenMessage, SeenTask
 
-from .verdict import Scene, Truth, Verdict, judge
+from .verdict import Asked, Scene, Truth, Verdict, judge, judge_all
 
 ANSWER = "One line of it.\n\nAnd a second, much longer one that goes on."
 FEEDBACK = {"type": "context_actions", "elements": [{"type": "feedback_buttons"}]}
@@ -57,8 +57,11 @@ def test_text_that_is_not_the_answer_is_named(texts: tuple[str, ...], kind: str)
 
 def test_a_part_is_enough_only_where_the_truth_says_so_and_never_twice() -> None:
     truth = Truth(ANSWER, frozenset({"answered", "stopped"}), frozenset({"stopped"}))
-    assert found(message(ANSWER[:20]), truth=truth, outcome="stopped").is_right
-    assert found(message(ANSWER[:20]), truth=truth).kind == "lost"
+    part = message(ANSWER[:20], extras=("Stopped.",))
+    assert found(part, truth=truth, outcome="stopped").is_right
+    assert found(part, truth=truth).kind == "lost"
+    silent = found(message(ANSWER[:20]), truth=truth, outcome="stopped")
+    assert (silent.kind, silent.why) == ("lost", "how it ended is not told: ''")
     assert found(message(ANSWER[:20]), message(ANSWER[:20]), truth=truth, outcome="stopped").kind == "doubled"
 
 
@@ -87,6 +90,10 @@ def test_a_file_counts_by_its_bytes() -> None:
     part = message(ANSWER[:30])
     assert found(part, with_file, files=[ANSWER.encode()]).is_right
     assert found(part, with_file, files=[ANSWER.encode() + b"\n"]).kind == "wrong"
+    lost = replace(TRUTH, outcomes=frozenset({"lost"}), partial=frozenset({"lost"}))
+    said = message(ANSWER[:30], extras=("The agent has gone silent.",))
+    assert found(said, with_file, truth=lost, outcome="lost", files=[ANSWER[:40].encode()]).is_right
+    assert found(said, with_file, truth=lost, outcome="lost", files=[ANSWER[1:].encode()]).kind == "wrong"
     assert found(message(ANSWER[16:]), with_file, files=[ANSWER.encode()]).kind == "lost"
 
 
@@ -109,3 +116,42 @@ def test_a_failed_tool_must_not_read_as_done() -> None:
     assert found(message(ANSWER, tasks=(card("complete"),)), truth=truth).kind == "wrong"
     carried = message("", tasks=(card("complete", "look_up (continues below)"),))
     assert found(carried, message(ANSWER, tasks=(card("error"),)), truth=truth).is_right
+
+
+def test_every_card_stands_there_and_tells_the_truth() -> None:
+    truth = Truth(ANSWER, standing=frozenset({"look_up"}))
+    assert found(message(ANSWER, tasks=(card("complete"),)), truth=truth).is_right
+    assert found(message(ANSWER, tasks=(card("error"),)), truth=truth).kind == "wrong"
+    assert found(message(ANSWER), truth=truth).kind == "lost"
+    assert found(message(ANSWER), truth=truth, plain=True).is_right
+    attached = message("", kind="note", files=(SeenFile("a.md"),))
+    assert found(message(ANSWER), attached, truth=truth, files=[ANSWER.encode()]).is_right
+
+
+RIGHT = Verdict("right", outcome="asked")
+
+
+def test_a_thread_is_as_right_as_its_questions() -> None:
+    assert judge_all([RIGHT, RIGHT], Asked(2, 2, ["1", "2"])) == Verdict("right", outcome="asked, asked")
+    lost = Verdict("lost", "gone", 1, 2, "answered")
+    assert judge_all([RIGHT, lost], Asked(2, 2, ["1", "2"])) == Verdict(
+        "lost", "gone", 1, 2, "asked, answered"
+    )
+
+
+@pytest.mark.parametrize(
+    "asked,kind",
+    [
+        (Asked(2, 1, ["1"]), "lost"),
+        (Asked(1, 1, ["1", "2"]), "doubled"),
+        (Asked(2, 2, ["1", "1"]), "doubled"),
+        (Asked(continued=False), "wrong"),
+        (Asked(must_stop=True, cancelled=True), "wrong"),
+        (Asked(must_stop=True, stopped=True), "wrong"),
+        (Asked(late=["chat.appendStream"]), "wrong"),
+        (Asked(must_stop=True, stopped=True, cancelled=True), "right"),
+        (Asked(), "right"),
+    ],
+)
+def test_what_the_agent_was_asked_is_looked_at(asked: Asked, kind: str) -> None:
+    assert judge_all([RIGHT], asked).kind == kind

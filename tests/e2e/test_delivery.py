@@ -103,9 +103,7 @@ def fault_scripts(draw: st.DrawFn) -> dict[str, Script]:
     """Faults for the first calls of each method; later ones go well."""
     scripts: dict[str, Script] = {}
     for method, names in OF_METHOD.items():
-        # a post is the last way there is: refused for good in both its forms, it is an error of the turn
-        general = [name for name in FAULTS.split() if (method, name) != (POST, "nobody_knows_this")]
-        entries = st.none() | st.sampled_from(general + names)
+        entries = st.none() | st.sampled_from(FAULTS.split() + names)
         scripts[method] = [*draw(st.lists(entries, max_size=6)), None]
     return scripts
 
@@ -158,7 +156,6 @@ def test_a_deleted_thread_is_left_alone(
 ) -> None:
     text, tape = answer
     ends = frozenset({"gone", "failed"})
-    # where Slack refuses the stop as well, the stream of a deleted thread stays: nobody reads it any more
-    truth = Truth(neutralise(text), ends | {"answered"}, ends, may_be_silent=True, may_stay_open=True)
+    truth = Truth(neutralise(text), ends | {"answered"}, ends, may_be_silent=True)
     at = when * tape.moments[-1].t
     check(Plan(0, "gone", "", tape, truth, scripts, at=at, with_replies=with_replies))

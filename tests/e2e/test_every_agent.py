@@ -7,6 +7,7 @@ was finished, and it was not changed for them.
 from __future__ import annotations
 
 import json
+import re
 from itertools import accumulate
 from typing import Any
 
@@ -140,6 +141,53 @@ def test_unseen_one_artifact_that_is_interrupted_and_begun_anew() -> None:
     assert said.count("I need a colour.") == said.count("Which colour?") == 1
     anew = [*first, stopped, *(delta(word, append=word != "The ") for word in WORDS), DONE]
     assert read([task("submitted"), *anew])["visible"].strip() == FOX
+
+
+# -- one answer in many artifacts, many messages, and snapshots that append ----------------------------------
+
+
+ANSWER = "It's the quick fox. It ran.\n\n- The mill turned 3.5 times\n- Nobody saw."
+TOKENS = re.findall(r" ?\w+|\n+|[^\w\s]| ", ANSWER)
+
+
+def apart(name: str | None) -> list[Json]:
+    """An artifact for each token. `name` None: they are counted."""
+    return [
+        artifact(token, key=f"u{number}", name=str(number) if name is None else name)
+        for number, token in enumerate(TOKENS)
+    ]
+
+
+MANY = {
+    "an artifact a token, all of one name": [task("submitted"), *apart("current_result"), DONE],
+    "an artifact a token, named by numbers": [task("submitted"), *apart(None), DONE],
+    "an artifact a token, then the whole": [*apart(""), artifact(ANSWER, key="w", name="whole"), DONE],
+    "an artifact a token, and the task": [
+        *apart("r"),
+        task("completed", artifacts=[each["artifact"] for each in apart("r")]),
+    ],
+    "the task only": [task("completed", artifacts=[each["artifact"] for each in apart("r")])],
+    "a message a token": [message(token, key=f"m{number}") for number, token in enumerate(TOKENS)],
+    "snapshots that append": [
+        *(artifact(so_far, append=so_far != TOKENS[0]) for so_far in accumulate(TOKENS)),
+        status("completed", ANSWER, final=True),
+    ],
+    "snapshots that append, and the task": [
+        task("completed", artifacts=[artifact(*accumulate(TOKENS))["artifact"]]),
+    ],
+}
+
+
+@pytest.mark.parametrize("agent", MANY)
+def test_an_answer_in_many_pieces_stands_once_and_in_one_piece(agent: str) -> None:
+    result = read(MANY[agent])
+    assert result["outcome"] == "answered"
+    assert result["visible"].strip() == ANSWER
+
+
+def test_answers_that_are_several_stay_apart() -> None:
+    several = [artifact(said, key=said, name="result") for said in ("Oslo", "Bergen", "Both are wet.")]
+    assert read([*several, DONE])["visible"].strip() == "Oslo\n\nBergen\n\nBoth are wet."
 
 
 REPLIES = {"quickReplies": ["Yes", "No"], "type": "quick_replies"}

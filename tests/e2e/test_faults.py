@@ -100,6 +100,30 @@ async def test_an_answer_too_long_for_the_thread_comes_as_a_file_byte_for_byte()
 
 
 @on_virtual_time
+async def test_from_the_last_message_to_the_file_the_reader_is_never_left_alone() -> None:
+    long = "\n\n".join(f"{number}. {STORY * 4}" for number in range(8))
+    slow = {"files.completeUploadExternal": ["slow:5", "ratelimited:40", None]}
+    limits = {"max_segments": 3, "rotate_bytes": 4_000, "retry_later": 100}
+    async with whole_bot(answer(long, seconds=400), faults=slow, **limits) as bot:
+        signs: list[bool] = []
+
+        def look() -> None:
+            thread = [message for message in bot.thread(root) if message.is_bot]
+            line = bot.workspace.status_line("C1", root, now=bot.now)
+            is_written = any(message.state == "streaming" for message in thread)
+            signs.append(is_written or line is not None or any(message.files for message in thread))
+
+        root = await bot.ask("hi")
+        while not bot.ends:
+            await asyncio.sleep(0.5)
+            look()
+        assert signs.count(False) <= 2  # half a second each, until a status has come
+        assert len(signs) > 800
+        (file,) = [file for message in bot.thread(root) for file in message.files]
+        assert file.content == long.encode()
+
+
+@on_virtual_time
 async def test_where_no_file_can_be_uploaded_there_are_more_messages() -> None:
     long = "\n\n".join(f"{number}. {STORY * 4}" for number in range(4))
     faults = {"files.getUploadURLExternal": ["missing_scope"]}

@@ -16,6 +16,7 @@ from slack_bot.listeners.inbound import (
     Overheard,
     Pressed,
     StopWish,
+    StreamBegan,
     read_message,
     read_press,
     read_stop,
@@ -35,6 +36,38 @@ def ignored(body: object) -> str:
     judged = read_message(body, ME)
     assert isinstance(judged, Ignored), judged
     return judged.reason
+
+
+# -- the bot's own streams
+
+
+def own_stream(**changes: Any) -> dict[str, Any]:
+    """As Slack tells of a stream that began."""
+    told = {"bot_id": "B0BOT", "text": "", "thread_ts": "1600000000.000001", "streaming_state": "in_progress"}
+    return event(**{"user": None, **told, **changes})
+
+
+def test_slack_tells_of_the_bots_own_stream() -> None:
+    thread = ThreadKey("T1", "C1", "1600000000.000001")
+    for author in ({}, {"user": "U0BOT"}, {"user": "U0BOT", "bot_id": None}):
+        assert read_message(own_stream(**author), ME) == StreamBegan(thread, "1700000000.000100")
+
+
+def test_what_is_not_the_begin_of_a_stream_of_the_bots_is_ignored() -> None:
+    for change in (
+        {"bot_id": "B0OTHER"},
+        {"streaming_state": "completed"},
+        {"streaming_state": None},
+        {"subtype": "message_changed"},
+        {"thread_ts": None},
+        {"thread_ts": "nan"},
+        {"ts": "1e9"},
+        {"ts": "1700000000.000100\n"},
+        {"ts": 17},
+        {"channel": None},
+    ):
+        assert isinstance(read_message(own_stream(**change), ME), Ignored), change
+    assert isinstance(read_message(own_stream(), Me("U0BOT", "")), Ignored)
 
 
 # -- what is asked

@@ -9,6 +9,7 @@ import pytest
 from slack_bot.a2a.frames import TaskState
 from slack_bot.errors import BadAgentData, StreamCut
 from slack_bot.reader.ear import Heard
+from slack_bot.turn.events import Known, Waited
 from tests.whole_bot import on_virtual_time
 
 from .hearing import Scene, chunk, scene, status, stream
@@ -55,6 +56,22 @@ async def test_what_cannot_be_read_is_a_cut_where_there_is_a_task_to_ask_for() -
 
 
 @on_virtual_time
+async def test_a_quiet_stream_is_told_once_in_each_silence() -> None:
+    async with scene(quiet_told=30, idle_timeout=100) as here:
+        frames = stream((29, chunk("a")), (250, chunk("b")), (31, chunk("c")))
+        assert await here.ear.listen(frames, Silences()) is Heard.CLOSED
+        assert [(event.seconds, event.known) for event in here.told.only(Waited)] == [
+            (30, Known.QUIET),
+            (30, Known.QUIET),
+        ]
+    async with scene(quiet_told=30, idle_timeout=10) as here:
+        silences = Silences(False)
+        assert await here.ear.listen(stream((60, chunk("a"))), silences) is Heard.SILENT
+        assert [event.seconds for event in here.told.only(Waited)] == [10]
+        assert silences.asked == 1
+
+
+@on_virtual_time
 async def test_a_silence_is_no_end() -> None:
     async with scene(idle_timeout=10) as here:
         silences = Silences()
@@ -92,6 +109,22 @@ async def test_a_stop_is_at_once_where_there_is_a_task() -> None:
 @on_virtual_time
 async def test_a_stop_waits_for_the_task_that_is_to_be_stopped() -> None:
     async with scene() as here:
+        await stop_in(here, 3)
+        got = await here.ear.listen(stream((20, chunk("a")), (50, chunk("b"))), never)
+        assert (got, here.now()) == (Heard.LEFT, 20)
+
+
+@on_virtual_time
+async def test_a_stop_does_not_wait_for_ever_for_a_task_that_nobody_names() -> None:
+    async with scene(stop_wait=30) as here:
+        await stop_in(here, 3)
+        got = await here.ear.listen(stream((900, chunk("a"))), never)
+        assert (got, here.now(), here.told.text) == (Heard.LEFT, 33, "")
+
+
+@on_virtual_time
+async def test_a_stop_may_wait_longer_than_a_silence() -> None:
+    async with scene(stop_wait=50, idle_timeout=10) as here:
         await stop_in(here, 3)
         got = await here.ear.listen(stream((20, chunk("a")), (50, chunk("b"))), never)
         assert (got, here.now()) == (Heard.LEFT, 20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from slack_bot.playground.workspace import BOT_TOKEN, SeenMessage, Workspace
 from slack_bot.sections import StreamSettings
 from slack_bot.slack.api import SlackApi
 from slack_bot.slack.orders import Place
+from slack_bot.slack.sightings import Sightings
 from slack_bot.slack.sink import Sink
 from slack_bot.slack.surface import Memory
 from slack_bot.tools.virtual import WALL_ZERO, virtual_clock
@@ -53,7 +55,8 @@ class Scene:
         self.settings = StreamSettings(**settings)
         self.api = SlackApi(self.client, self.clock, self.facts.append, self.settings.retry_later)
         self.place = Place(TURN, self.channel, self.root, user, team, can_stream)
-        self.sink = Sink(self.api, self.place, self.settings, self.clock, memory)
+        self.sightings = Sightings(asyncio.ensure_future)
+        self.sink = Sink(self.api, self.place, self.settings, self.clock, memory, self.sightings)
 
     def thread(self) -> list[SeenMessage]:
         """What the bot wrote, as a person sees it."""

@@ -7,6 +7,7 @@ from slack_bot.slack.chunks import (
     Close,
     all_chunks,
     card_text,
+    card_title,
     task_chunk,
     text_chunk,
     weight,
@@ -31,6 +32,12 @@ def test_a_batch_is_title_then_cards_then_text() -> None:
     ]
     assert all_chunks("Hello", (), "", 256) == [text_chunk("Hello")]
     assert all_chunks("", (), "Plan", 256) == [{"type": "plan_update", "title": "Plan"}]
+
+
+def test_a_card_whose_title_has_nothing_to_be_seen_is_called_by_its_id_made_harmless() -> None:
+    assert card_title(Card("<!channel> call-1", " ", RUNNING), 256) == "&lt;!channel> call-1"
+    assert card_title(Card("x" * 300, "\x07", RUNNING), 256) == "x" * 255 + "…"
+    assert card_title(Card(" ", "\u202e", RUNNING), 256) == "Step"
 
 
 def test_card_values_are_cut_and_guarded() -> None:

@@ -275,10 +275,26 @@ def test_no_slot_in_time_leads_down_once_and_only_before_anything_stands() -> No
 def test_where_nothing_can_be_posted_it_is_an_error() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
+        await delivery.advance(under=UNDER, close=Close.DONE)
+        assert delivery.overflowed
+        assert delivery.messages == []
         with pytest.raises(SlackError, match="missing_scope"):
-            await end(delivery)
+            delivery.lift()
 
     play(story, {START: ["missing_scope"], POST: ["missing_scope"]})
+
+
+@pytest.mark.parametrize("refused", ["invalid_blocks", "internal_error", "service_unavailable"])
+def test_the_last_surface_is_insisted_on(refused: str) -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        assert delivery.surface is Surface.POST
+        await end(delivery, "Two.")
+
+    faults = {START: ["missing_scope"], POST: ["invalid_blocks", "invalid_blocks", *[refused] * 9, None]}
+    scene = play(story, faults)
+    assert scene.texts() == ["One. Two."]
+    assert extras(scene) == [("under",)]
 
 
 def test_an_edit_without_an_answer_is_made_good_by_the_next() -> None:

@@ -147,6 +147,19 @@ def test_the_text_stands_though_its_blocks_do_not() -> None:
     assert play(story, {UPDATE: ["block_mismatch", None]}).texts() == ["Two."]
 
 
+def test_an_edit_that_may_have_been_made_stays_in_doubt_when_its_text_alone_is_refused() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = Message(Surface.EDIT)
+        await edits.show(message, "One. ", "")
+        refused = await edits.show(message, "One. Two.", "")
+        assert refused is not None
+        assert refused.in_doubt
+
+    for first in ("internal_error!", "timeout!"):
+        scene = play(story, {UPDATE: [first, "invalid_blocks", "block_mismatch", None]})
+        assert scene.texts() == ["One. Two."]
+
+
 def test_a_message_is_taken_away_once() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
         message = await streamed(scene, "One. ")
@@ -156,11 +169,27 @@ def test_a_message_is_taken_away_once() -> None:
         assert play(story, {DELETE: [entry, None]}).thread() == []
 
 
+def test_a_message_that_is_still_open_is_stopped_and_taken_away() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        assert await edits.delete(await streamed(scene, "One. ", stop=False))
+
+    assert play(story).thread() == []
+
+
+def test_what_slack_takes_for_open_for_a_while_is_taken_away_all_the_same() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        assert await edits.delete(await streamed(scene, "One. "))
+
+    assert (
+        play(story, {DELETE: ["cant_delete_message", "cant_delete_message", "timeout!", None]}).thread() == []
+    )
+
+
 def test_one_that_cannot_be_taken_away_stands() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
         assert not await edits.delete(await streamed(scene, "One. ", stop=False))
 
-    assert play(story).texts() == ["One. "]
+    assert play(story, {DELETE: ["cant_delete_message"]}).texts() == ["One. "]
 
 
 def test_a_message_takes_what_its_surface_takes() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from slack_bot.slack.api import Done, Failed
 from slack_bot.slack.faults import Fault
-from slack_bot.slack.line import DROPPED, Line, repeated
+from slack_bot.slack.line import DROPPED, UNANSWERED, Line, growing, repeated
 from slack_bot.tools import virtual
 from tests.slack.scene import Scene
 
@@ -41,6 +41,20 @@ def test_a_write_that_waits_is_dropped_at_once() -> None:
         await asyncio.sleep(100)
 
     assert play(story, {POST: ["ratelimited:30"]}).methods() == [POST]
+
+
+def test_an_answer_is_waited_for_until_it_is_overdue() -> None:
+    async def soon() -> None:
+        await asyncio.sleep(1)
+
+    async def story(scene: Scene, line: Line) -> None:
+        async with asyncio.timeout(1.1):
+            assert await line.write(POST, said(scene), overdue=soon) == Failed(Fault.UNKNOWN, UNANSWERED)
+        assert isinstance(await line.write(POST, said(scene), overdue=soon), Done)
+        await asyncio.sleep(0)
+        assert len(asyncio.all_tasks()) == 1
+
+    play(story, {POST: ["timeout!", None]})
 
 
 def test_what_puts_a_turn_to_rest_is_not_dropped() -> None:
@@ -101,3 +115,23 @@ def test_a_thread_that_is_gone_is_empty_and_one_that_is_closed_unknown() -> None
         assert await line.thread(scene.place) is None
 
     play(story, {REPLIES: ["thread_not_found", "missing_scope"]})
+
+
+def test_pauses_grow_and_add_up() -> None:
+    assert list(growing(180.0)) == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 58.0]
+    assert list(growing(1.0)) == [1.0]
+    assert list(growing(0.0)) == []
+
+
+def test_a_rest_ends_when_the_turn_is_hushed() -> None:
+    async def story(scene: Scene, line: Line) -> None:
+        began = scene.clock.monotonic()
+        await line.rest(5.0)
+        assert scene.clock.monotonic() - began == pytest.approx(5.0)
+        resting = asyncio.ensure_future(line.rest(60.0))
+        await asyncio.sleep(1)
+        line.hush()
+        async with asyncio.timeout(0.1):
+            await resting
+
+    play(story)

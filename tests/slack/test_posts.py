@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from slack_bot.slack.api import Done, Failed
 from slack_bot.slack.blocks import context
 from slack_bot.slack.faults import Fault
-from slack_bot.slack.line import Line
+from slack_bot.slack.line import DROPPED, Line
 from slack_bot.slack.posts import Posts
 from slack_bot.tools import virtual
 from tests.slack.scene import TURN, Scene
@@ -91,3 +92,65 @@ def test_text_alone_has_a_second_form_too() -> None:
     assert scene.texts() == ["**One.**"]
     assert "markdown_text" in scene.workspace.calls[0].args
     assert "blocks" in scene.workspace.calls[1].args
+
+
+def insisted(kind: str, faults: Any, hush_after: float | None = None) -> tuple[Scene, Done | Failed, int]:
+    """Post what must stand; returns what became of it, and how often the reader was told of a wait."""
+    told: list[float] = []
+
+    async def go() -> tuple[Scene, Done | Failed]:
+        scene = Scene(faults)
+        line = Line(scene.api, waits=lambda: told.append(scene.clock.monotonic()))
+        posts = Posts(line, scene.place, insist_for=30.0)
+        posting = asyncio.ensure_future(posts.post("One.", (), [context("under")], kind, insist=True))
+        if hush_after is not None:
+            await asyncio.sleep(hush_after)
+            line.hush()
+        return scene, await posting
+
+    scene, result = virtual.run(go())
+    return scene, result, len(told)
+
+
+@pytest.mark.parametrize("refused", ["invalid_blocks", "internal_error", "timeout", "nobody_knows_this"])
+def test_what_must_stand_is_posted_again_with_longer_and_longer_pauses(refused: str) -> None:
+    scene, result, told = insisted("answer", {POST: [refused] * 7 + [None]})
+    assert isinstance(result, Done)
+    assert scene.texts() == ["One."]
+    assert told >= 1
+    times = [call.now for call in scene.workspace.calls if call.method == POST]
+    assert len(times) == 8
+
+
+def test_insisting_has_an_end() -> None:
+    scene, result, told = insisted("answer", {POST: ["invalid_blocks"]})
+    assert isinstance(result, Failed)
+    assert told == 4  # after 2, 4, 8 and 16 seconds
+    assert scene.methods().count(POST) == 2 * 5
+    assert scene.workspace.calls[-1].now - scene.workspace.calls[0].now == pytest.approx(30.0, abs=2.0)
+
+
+@pytest.mark.parametrize("applied", range(4))
+def test_a_post_that_was_applied_after_all_is_found_before_it_is_repeated(applied: int) -> None:
+    silent = ["internal_error"] * 4
+    silent[applied] = "internal_error!"
+    unread = ["internal_error"] * 12
+    scene, result, _ = insisted("answer", {POST: silent, "conversations.replies": [*unread, None]})
+    assert scene.texts() == ["One."]
+    assert isinstance(result, Done)
+
+
+@pytest.mark.parametrize("hopeless", ["missing_scope", "is_archived", "token_revoked", "channel_not_found"])
+def test_nobody_insists_on_what_no_time_will_change(hopeless: str) -> None:
+    scene, result, told = insisted("answer", {POST: [hopeless]})
+    assert isinstance(result, Failed)
+    assert (scene.methods(), told) == ([POST], 0)
+
+
+def test_a_stop_ends_the_insisting_on_an_answer_and_not_on_a_note() -> None:
+    refused = {POST: ["invalid_blocks"] * 4 + [None]}
+    scene, result, _ = insisted("answer", refused, hush_after=1.0)
+    assert result == Failed(Fault.LATER, DROPPED)
+    assert scene.texts() == []
+    scene, result, _ = insisted("note", refused, hush_after=1.0)
+    assert isinstance(result, Done)

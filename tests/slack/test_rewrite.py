@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import context
 from slack_bot.slack.chunks import Close
 from slack_bot.slack.delivery import Delivery
@@ -60,6 +59,9 @@ def test_a_thread_that_goes_meanwhile_is_left_alone() -> None:
     assert POST not in scene.methods()
 
 
-def test_an_answer_that_can_stand_nowhere_is_an_error() -> None:
-    with pytest.raises(SlackError, match="missing_scope"):
-        rewritten("A.", faults={UPDATE: ["cant_update_message"], POST: ["missing_scope"]})
+def test_an_answer_that_can_stand_nowhere_is_left_to_another_way_and_nothing_stands_behind_the_gap() -> None:
+    refused = [None, *["cant_update_message"] * 4, None]
+    stands, scene = rewritten("A.", "B.", "C.", faults={UPDATE: refused, POST: ["missing_scope"]})
+    assert not stands
+    assert scene.texts()[0] == "A."
+    assert "C." not in scene.texts()

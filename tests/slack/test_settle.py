@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -28,7 +29,7 @@ SILENT = ["timeout", "timeout!", "internal_error", "internal_error!", "cut", "cu
 def play(story: Story, faults: Any = None) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults)
-        line = Line(scene.api)
+        line = Line(scene.api, scene.sightings)
         streams = Streams(line, scene.place, scene.settings, scene.clock)
         edits = Edits(line, scene.place, scene.settings)
         await story(scene, streams, Settling(streams, edits, TURN), Message(Surface.NATIVE))
@@ -167,6 +168,50 @@ def test_a_stream_that_appears_late_is_taken_away() -> None:
     assert scene.workspace.open_streams() == []
 
 
+@pytest.mark.parametrize("over", [False, True])
+def test_a_stream_that_slack_tells_of_late_is_taken_away_at_once(over: bool) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        assert await settling.settle(message, []) == (False, None)
+        if over:
+            assert await settling.sweep([]) == 0
+        (ts,) = scene.workspace.open_streams()
+        assert scene.sightings.saw("C1", scene.root, ts)
+        if not over:
+            assert await settling.sweep([]) == 0
+        await asyncio.sleep(0.1)
+        assert scene.thread() == []
+        assert scene.workspace.open_streams() == []
+
+    scene = play(story, {START: ["timeout!"], REPLIES: ["missing_scope"]})
+    assert scene.methods().count(REPLIES) == (8 if over else 4)
+
+
+def test_what_is_found_while_the_turn_ends_is_taken_away() -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        await settling.settle(message, [])
+        sweeping = asyncio.ensure_future(settling.sweep([]))
+        await asyncio.sleep(2)
+        assert scene.sightings.saw("C1", scene.root, scene.workspace.open_streams()[0])
+        async with asyncio.timeout(0.1):
+            assert await sweeping == 0
+        assert scene.thread() == []
+
+    play(story, {START: ["timeout!"], REPLIES: ["missing_scope"]})
+
+
+def test_a_late_stream_that_nobody_can_stop_is_counted(caplog: Any) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        await settling.settle(message, [])
+        scene.sightings.saw("C1", scene.root, scene.workspace.open_streams()[0])
+        assert await settling.sweep([]) == 1
+
+    play(story, {START: ["timeout!"], REPLIES: ["missing_scope"], STOP: ["internal_error"]})
+    assert "1 streams could not be stopped" in caplog.text
+
+
 def test_an_edit_is_looked_at() -> None:
     async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
         message.surface, message.text = Surface.EDIT, "One. "
@@ -192,3 +237,28 @@ def test_a_message_that_is_written_anew_to_close_its_cards_loses_the_text_in_dou
 
     for entry in ("internal_error", "internal_error!"):
         play(story, {APPEND: [entry], STOP: ["message_not_in_streaming_state"]})
+
+
+@pytest.mark.parametrize("refusals", [1, 3, 5, 7])
+@pytest.mark.parametrize("name", ["internal_error", "nobody_knows_this", "invalid_blocks"])
+def test_a_stream_that_cannot_be_stopped_yet_is_stopped_later(name: str, refusals: int) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        assert await settling.sweep([], message) == 0
+        assert not message.is_open
+
+    scene = play(story, {STOP: [name] * refusals + [None]})
+    assert scene.workspace.open_streams() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "left"), [("message_not_found", 0), ("is_archived", 1), ("token_revoked", 1)]
+)
+def test_what_is_gone_is_not_open_and_what_may_not_be_stopped_is_not_tried_again(
+    name: str, left: int
+) -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        await streams.send(message, Write("One. "))
+        assert await settling.sweep([], message) == left
+
+    assert play(story, {STOP: [name]}).methods() == [START, STOP]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.errors import SlackError
@@ -20,6 +20,7 @@ from slack_bot.turn.actions import Card, CardState
 from slack_bot.turn.decoration import reads_as
 from slack_bot.turn.form import Field, Form
 from slack_bot.turn.record import Outcome
+from tests.examples import Scripts, examples, lose_blocks, scripts, texts, unheard
 from tests.slack.scene import TURN, Scene
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
@@ -27,6 +28,7 @@ POST, UPDATE, STATUS = "chat.postMessage", "chat.update", "assistant.threads.set
 REPLIES = "conversations.replies"
 FEEDBACK = ("Helpful Not helpful", "Mention me in this thread to go on.")
 ANSWERED = Ending(Outcome.ANSWERED)
+NO_FILES = {"files.getUploadURLExternal": ["missing_scope"]}
 RUNNING, DONE, ERROR = CardState.RUNNING, CardState.DONE, CardState.ERROR
 SEARCH = Card("t1", "Search", RUNNING)
 
@@ -573,55 +575,10 @@ def test_a_long_answer_in_doubt_is_written_anew_in_pieces() -> None:
     assert "".join(scene.texts()) == "".join(lines)
 
 
-PASSING = (
-    None,
-    "ratelimited:1",
-    "internal_error",
-    "internal_error!",
-    "timeout",
-    "timeout!",
-    "cut",
-    "cut!",
-    "connect",
-    "http:502",
-    "http:502!",
-)
-REFUSING = (
-    *PASSING,
-    "rate_limited",
-    "invalid_arguments",
-    "msg_too_long",
-    "message_not_in_streaming_state",
-    "unknown_method",
-    "user_not_found",
-)
-PIECES = (
-    "Line one.\n",
-    "**bold** ",
-    "word ",
-    "`code` ",
-    "漢字",
-    "\n\n",
-    "- item\n",
-    "```\ncode\n```\n",
-    "| a | b |\n",
-)
-
-
-def scripts(entries: tuple[str | None, ...]) -> st.SearchStrategy[list[str | None]]:
-    """Fault scripts that end well."""
-    return st.lists(st.sampled_from(entries), max_size=3).map(lambda script: [*script, None])
-
-
-@settings(deadline=None)
+@examples(1_000)
 @given(
-    chunks=st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map("".join), max_size=8),
-    start=scripts(REFUSING),
-    append=scripts(REFUSING),
-    stop=scripts(PASSING),
-    update=scripts(PASSING),
-    post=scripts(PASSING),
-    replies=scripts((*PASSING, "missing_scope")),
+    chunks=st.lists(texts(6), max_size=8),
+    faults=scripts(3),
     size=st.sampled_from((60, 300, 9_000)),
     anew=st.booleans(),
     streams=st.booleans(),
@@ -629,12 +586,7 @@ def scripts(entries: tuple[str | None, ...]) -> st.SearchStrategy[list[str | Non
 def test_whatever_fails_for_a_while_the_reader_has_the_answer_whole_and_once(
     *,
     chunks: list[str],
-    start: Any,
-    append: Any,
-    stop: Any,
-    update: Any,
-    post: Any,
-    replies: Any,
+    faults: Scripts,
     size: int,
     anew: bool,
     streams: bool,
@@ -647,19 +599,20 @@ def test_whatever_fails_for_a_while_the_reader_has_the_answer_whole_and_once(
         ending = Ending(Outcome.ANSWERED, rest="" if anew else "End.", rewrite=rewritten if anew else None)
         await answer(*chunks, ending=ending)(scene)
 
-    faults = {START: start, APPEND: append, STOP: stop, UPDATE: update, POST: post, REPLIES: replies}
-    scene = play(story, faults, rotate_bytes=size, can_stream=streams)
+    with unheard():
+        scene = play(story, faults, rotate_bytes=size, can_stream=streams)
     assert reads_as(scene.texts(), whole)
     assert scene.workspace.open_streams() == []
     assert not any(message.plan_failed for message in scene.thread())
     assert not any(task.status == "in_progress" for message in scene.thread() for task in message.tasks)
-    assert [message.extras[-2:] for message in scene.thread()].count(FEEDBACK) == 1
-    assert scene.thread()[-1].extras[-2:] == FEEDBACK
+    feedback = [message.extras[-2:] == FEEDBACK for message in scene.thread()]
+    assert feedback == [False] * (len(feedback) - 1) + [feedback[-1]]
+    assert feedback[-1] or lose_blocks(faults)
 
 
 def test_nothing_works_any_more() -> None:
     with pytest.raises(SlackError, match="internal_error"):
-        play(answer("One."), {POST: ["internal_error"]}, can_stream=False)
+        play(answer("One."), {POST: ["internal_error"], **NO_FILES}, can_stream=False)
 
 
 # -- stop, gone, dead ----------------------------------------------------------------------------------------
@@ -732,26 +685,74 @@ def test_a_message_that_goes_while_it_is_written_anew_ends_quietly() -> None:
     assert play(story, {UPDATE: ["message_not_found"]}).methods() == [START, STOP, UPDATE]
 
 
-def test_finishing_again_adds_the_note_and_touches_nothing() -> None:
+BROKE = Ending(Outcome.FAILED, note="Something broke.", offer_retry=True)
+
+
+def test_below_a_whole_answer_nothing_is_said_about_what_broke_afterwards() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("Wrong."))
         await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="Right."))
-        await scene.sink.finish(Ending(Outcome.FAILED, note="Something broke."))
+        await scene.sink.finish(BROKE)
 
-    first, second = play(story).thread()
-    assert (first.text, first.extras, second.extras) == ("Right.", FEEDBACK, ("Something broke.",))
+    message = play(story).only()
+    assert (message.text, message.extras) == ("Right.", FEEDBACK)
 
 
-def test_after_a_turn_that_broke_the_stream_is_closed_with_a_note() -> None:
+@pytest.mark.parametrize("streamed", ["", "One. "])
+@pytest.mark.parametrize("rewrite", [None, "Right."])
+def test_an_answer_that_is_whole_at_the_second_attempt_reads_as_if_nothing_had_broken(
+    streamed: str, rewrite: str | None
+) -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        await scene.sink.write(Batch(streamed, (SEARCH,) if streamed else ()))
+        with pytest.raises(SlackError):
+            await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.", rewrite=rewrite))
+        await scene.sink.finish(BROKE)
+
+    refused = ["missing_scope"] * (1 if rewrite and streamed else 2)
+    updates = [*["cant_update_message"] * 2, None]
+    faults = {START: [None if streamed else "user_not_found"], APPEND: ["invalid_chunks"], UPDATE: updates}
+    scene = play(story, {**faults, POST: [*refused, None], **NO_FILES})
+    assert reads_as(scene.texts(), rewrite or f"{streamed}Two.")
+    assert scene.thread()[-1].extras[-2:] == FEEDBACK
+    assert "Something broke." not in str([message.extras for message in scene.thread()])
+
+
+def test_where_the_rest_stays_missing_the_reader_is_told_so() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
         with pytest.raises(SlackError):
             await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
-        await scene.sink.finish(Ending(Outcome.FAILED, note="It broke."))
+        await scene.sink.finish(BROKE)
 
-    faults = {APPEND: ["invalid_chunks"], POST: ["missing_scope", "missing_scope", None]}
+    faults = {APPEND: ["invalid_chunks"], POST: [*["missing_scope"] * 3, None], **NO_FILES}
     first, second = play(story, faults).thread()
-    assert (first.text, second.text, second.extras[-1]) == ("One. ", "Two.", "It broke.")
+    assert (first.text, first.extras) == ("One. ", ())
+    assert (second.text, second.extras) == ("", ("Something broke.", "Try again"))
+
+
+def test_a_turn_that_broke_before_its_end_was_known_is_closed_with_a_note() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        await scene.sink.finish(BROKE)
+
+    message = play(story).only()
+    assert (message.text, message.extras) == ("One. ", ("Something broke.", "Try again"))
+
+
+@pytest.mark.parametrize("rewrite", [None, "Right."])
+def test_what_slack_takes_in_no_message_comes_as_a_file(rewrite: str | None) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.", rewrite=rewrite))
+
+    updates = ["cant_update_message", "cant_update_message", None] if rewrite else [None]
+    scene = play(story, {APPEND: ["invalid_chunks"], POST: ["invalid_blocks"] * 40, UPDATE: updates})
+    (file,) = [file for message in scene.thread() for file in message.files]
+    assert file.content == (rewrite or "One. Two.").encode()
+    told = "Slack did not take all of this answer as a message. All of it is in answer.md."
+    assert any(told in message.extras for message in scene.thread()) or rewrite
+    assert scene.workspace.open_streams() == []
 
 
 @pytest.mark.parametrize("texts", [(), ("One. ",)])
@@ -785,6 +786,22 @@ def test_a_stream_that_somebody_deleted_ends_quietly() -> None:
         await scene.sink.finish(ANSWERED)
 
     assert play(story).thread() == []
+
+
+@pytest.mark.parametrize(
+    "refused", [["internal_error"] * 5, ["nobody_knows_this"] * 4, ["service_unavailable"]]
+)
+def test_no_stream_goes_on_in_a_deleted_thread(refused: list[str | None]) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        scene.workspace.delete_root("C1", scene.root, now=scene.clock.wall())
+        await asyncio.sleep(300)
+        assert await scene.sink.write(Batch("Two. ")) is Written.GONE
+        await scene.sink.leave()
+
+    scene = play(story, {STOP: [*refused, None]})
+    assert scene.workspace.open_streams() == []
+    assert scene.workspace.history("C1") == []
 
 
 def test_where_the_bot_may_not_write_the_asker_is_told_once() -> None:
@@ -858,6 +875,60 @@ def test_after_a_stop_a_write_that_waits_is_dropped_and_nothing_more_is_shown() 
     scene = play(story, {APPEND: ["ratelimited:30"]})
     assert (sealed(scene).text, sealed(scene).extras) == ("One. ", ("Stopped.",))
     assert [task.status for task in sealed(scene).tasks] == ["complete"]
+
+
+def stopped_while_finishing(rest: str, after: float, faults: Any = None, **ending: Any) -> Scene:
+    """The human presses Stop so many seconds after the sink began to put the turn to rest."""
+
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        end = Ending(Outcome.ANSWERED, rest=rest, **ending)
+        finishing = asyncio.ensure_future(scene.sink.finish(end))
+        await asyncio.sleep(after)
+        scene.sink.hush()
+        await finishing
+        assert scene.sink.is_stopped == any("Stopped." in str(each.extras) for each in scene.thread())
+
+    return play(story, faults, rotate_bytes=300, max_segments=2)
+
+
+def test_a_stop_while_the_last_of_it_is_written_is_told() -> None:
+    scene = stopped_while_finishing("Two.", 1.0, {APPEND: ["ratelimited:30"]})
+    assert (sealed(scene).text, sealed(scene).extras) == ("One. ", ("Stopped.",))
+
+
+def test_a_stop_before_the_file_is_sent_keeps_it_back() -> None:
+    scene = stopped_while_finishing("Two. " * 200, 1.0, {APPEND: ["ratelimited:30"], START: [None, "slow:5"]})
+    assert not any(message.files for message in scene.thread())
+    assert scene.thread()[-1].extras == ("Stopped.",)
+
+
+def test_a_stop_while_the_file_is_sent_is_told_with_it() -> None:
+    scene = stopped_while_finishing("Two. " * 200, 3.0, {"files.completeUploadExternal": ["slow:9"]})
+    assert [file.content for file in scene.thread()[-1].files] == [f"One. {'Two. ' * 200}".encode()]
+    assert scene.thread()[-2].extras == (
+        "Stopped. This answer is too long for the thread. All of it is in answer.md.",
+    )
+
+
+def test_a_stop_when_all_of_it_stands_changes_nothing() -> None:
+    scene = stopped_while_finishing("Two.", 1.0, {STOP: ["slow:5!"]})
+    assert (sealed(scene).text, sealed(scene).extras) == ("One. Two.", FEEDBACK)
+
+
+@pytest.mark.parametrize("outcome,reads", [(Outcome.ANSWERED, "active"), (Outcome.ASKED, "suspended")])
+@pytest.mark.parametrize("shown", [None, "timeout!"])
+def test_a_status_leaves_no_session_at_work_where_nothing_is_streamed(
+    outcome: Outcome, reads: str, shown: str | None
+) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.show_status("is thinking...")
+        await asyncio.sleep(1)
+        form = Form("Which?") if outcome is Outcome.ASKED else None
+        await scene.sink.finish(Ending(outcome, rest="One.", form=form))
+
+    scene = play(story, {START: ["user_not_found"], STATUS: [shown, None]})
+    assert scene.workspace.session(scene.channel, scene.root) == reads
 
 
 def test_no_stream_in_time_is_a_post_that_is_edited() -> None:

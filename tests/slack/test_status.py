@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import pytest
+
 from slack_bot.slack.status import StatusLine
 from slack_bot.tools import virtual
 from tests.slack.scene import Scene
@@ -179,3 +181,18 @@ def test_where_slack_refused_it_once_it_is_not_tried_again() -> None:
         await asyncio.sleep(5)
 
     assert told(story, {"assistant.threads.setStatus": ["missing_scope"]})[1] == [(0.0, "a")]
+
+
+def test_it_is_kept_while_something_else_goes_on() -> None:
+    async def story(scene: Scene, line: StatusLine) -> None:
+        line.show("is busy...")
+        async with line.kept():
+            for _ in range(60):
+                await asyncio.sleep(10)
+                assert await shown(scene) == "is busy..."
+        line.show("too late")
+        await asyncio.sleep(100)
+
+    _, sent = told(story)
+    assert [at for at, _ in sent] == [pytest.approx(90.0 * n, abs=0.5) for n in range(7)]
+    assert {text for _, text in sent} == {"is busy..."}

@@ -9,7 +9,7 @@ from typing import Any
 from slack_bot.slack.api import Done, Failed, SlackApi
 from slack_bot.slack.chunks import Close
 from slack_bot.slack.faults import Fault
-from slack_bot.slack.line import Line
+from slack_bot.slack.line import UNANSWERED, Line
 from slack_bot.slack.message import Message, Write
 from slack_bot.slack.stream import Streams
 from slack_bot.slack.surface import Surface
@@ -28,7 +28,7 @@ RUNNING = Card("a", "A", CardState.RUNNING)
 
 
 def streams_of(scene: Scene) -> Streams:
-    return Streams(Line(scene.api), scene.place, scene.settings, scene.clock)
+    return Streams(Line(scene.api, scene.sightings), scene.place, scene.settings, scene.clock)
 
 
 def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
@@ -105,6 +105,74 @@ def test_a_thread_that_cannot_be_read_leaves_it_open_whether_there_is_a_stream()
 
     scene = play(story, {START: ["timeout"], REPLIES: ["missing_scope"]})
     assert scene.methods().count(REPLIES) == 8
+
+
+def begun(scene: Scene) -> None:
+    """Slack's event about the stream that was begun last."""
+    assert scene.workspace.open_streams()
+    scene.sightings.saw("C1", scene.root, scene.workspace.open_streams()[-1])
+
+
+def test_slacks_event_names_the_stream_before_the_thread_is_read() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        await send(streams, message, "One. ")
+        looking = asyncio.ensure_future(streams.find(message, []))
+        await asyncio.sleep(2)
+        begun(scene)
+        async with asyncio.timeout(0.1):
+            assert await looking
+        assert (message.ts, message.is_open) == (scene.only().ts, True)
+
+    scene = play(story, {START: ["timeout!"], REPLIES: ["missing_scope"]})
+    assert scene.methods().count(REPLIES) == 2
+
+
+def test_a_start_whose_event_came_is_not_waited_for_much_longer() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        sending = asyncio.ensure_future(send(streams, message, "One. "))
+        await asyncio.sleep(1)
+        begun(scene)
+        async with asyncio.timeout(2.1):
+            assert await sending == Failed(Fault.UNKNOWN, UNANSWERED)
+        assert message.doubt == "One. "
+        assert await streams.find(message, [])
+        assert message.ts == scene.only().ts
+
+    assert REPLIES not in play(story, {START: ["timeout!"]}, start_answer_wait=2.0).methods()
+
+
+def test_an_answer_that_is_a_little_slow_is_taken() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        sending = asyncio.ensure_future(send(streams, message, "One. "))
+        await asyncio.sleep(0.1)
+        begun(scene)
+        assert await sending is None
+        assert (message.ts, message.text) == (scene.only().ts, "One. ")
+
+    play(story, {START: ["slow:2!"]}, start_answer_wait=3.0)
+
+
+def test_a_stream_that_another_start_claimed_is_not_found_in_the_thread() -> None:
+    """Two starts with the same text had no answer; each has a stream of its own."""
+
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        other = Message(Surface.NATIVE)
+        await send(streams, other, "One. ")
+        begun(scene)
+        assert await streams.find(other, [])
+        await send(streams, message, "One. ")
+        assert await streams.find(message, [])
+        assert message.ts not in (None, other.ts)
+
+    play(story, {START: ["timeout!"]})
+
+
+def test_what_was_never_asked_for_is_not_looked_for() -> None:
+    async def story(scene: Scene, streams: Streams, message: Message) -> None:
+        assert await streams.find(message, [])
+        assert message.ts is None
+
+    assert play(story).methods() == []
 
 
 def test_what_is_not_a_stream_or_is_signed_or_known_or_older_is_not_taken_for_it() -> None:

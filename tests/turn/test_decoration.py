@@ -12,6 +12,7 @@ from slack_bot.turn.decoration import (
     opener,
     reads_as,
     seam,
+    stands,
 )
 from slack_bot.turn.markdown import Standing, open_at_end
 
@@ -59,6 +60,12 @@ TABLE = "| a | b |\n|---|---|\n"
         ("a | b\n---|---\n1 | 2\n", "\nA paragraph", ""),
         (TABLE + "| 1 | tw", "o |\n| 3 | 4 |", TABLE + "| | "),  # the rest of a row stays in its column
         ("a | b\n---|---\n1 | tw", "o\n", "a | b\n---|---\n| | "),
+        (TABLE + "| 1 | 2 |", "\n| 3 | 4 |\n", TABLE[:-1]),  # the row is whole, but for its line end
+        (TABLE + "| 1 | 2", "\n| 3 | 4 |\n", TABLE[:-1]),
+        (TABLE + "| 1 | 2 |", "\n\nA paragraph", ""),
+        (TABLE + "| 1 | 2 |", "\n- item", ""),
+        ("a | b\n---|---\n1 | 2", "\n3 | 4\n", "a | b\n---|---"),
+        (TABLE + "  ", "\n| 3 | 4 |", ""),
         (TABLE + "  ", "| 3 | 4 |", TABLE),
         ("  " + TABLE, "| 3 | 4 |", TABLE),  # Slack would drop the white space in front
         ("| a | b |\n", "|---|---|\n", "| a | b |\n"),
@@ -70,6 +77,13 @@ TABLE = "| a | b |\n|---|---|\n"
         ("> said\n", "> he", ""),
         ("**a b", " c", "**\u2060"),  # in front of white space a mark does not open
         ("`a b", " c", "`"),
+        ("`a b", "` c", "`\u2060"),  # its own end, behind ours: one run of two would open a span
+        ("`a b", "``c", "`\u2060"),
+        ("**a b", "** c", "**\u2060"),
+        ("~~a b", "~~ c", "~~\u2060"),
+        ("> *a `b", "` c", "> *`\u2060"),
+        ("**a b", "_c_", "**"),
+        ("`a b", "\u2060c", "`\u2060"),  # a joiner of the text's own
         ("- one\n  - two\n", "  - three", "-\n"),
         ("- one\n  - two\n", "    - three", "-\n"),
         ("1. one\n\n", "      - three", "-\n  -\n"),
@@ -78,7 +92,8 @@ TABLE = "| a | b |\n|---|---|\n"
         ("no list\n", "  - two", ""),
         ("  indented\n", "  - two", "-\n"),
         ("- one\n", " " * 60 + "- two", ""),
-        ("      ```sh\n      a\n", "      b", "-\n  -\n      ```sh\n"),
+        ("- - x\n      ```sh\n      a\n", "      b", "-\n  -\n      ```sh\n"),
+        ("      ```sh\n      a\n", "      b", "```sh\n"),  # Slack drops the white space at its front
         ("> - ```sh\n> a\n", "> b", "> ```sh\n"),
         ("```py", "thon\na", "```py"),  # the line that opens the fence goes on
         ("```", "`\n```\na", "```"),
@@ -90,7 +105,7 @@ TABLE = "| a | b |\n|---|---|\n"
     ],
 )
 def test_how_the_next_message_begins(before: str, head: str, begins: str) -> None:
-    standing = Standing().then(before)
+    standing = stands(before)
     assert opener(standing, last_line(before), head) == begins
     assert not begins[:1].isspace()
     closing = closer(standing, before[-1:])
@@ -126,6 +141,18 @@ def test_a_closer_is_short(text: str) -> None:
 def test_a_mark_behind_a_mark_stands_apart() -> None:
     text = "**a **"
     assert closer(Standing().then(text), text[-1:]) == "\u2060**"
+
+
+@pytest.mark.parametrize("before", ["`a b", "**a b", "_a b"])
+@pytest.mark.parametrize("begins", ["\u2060", "mark", "mark\u2060", "mark \u2060"])
+def test_what_may_become_decoration_is_expected(before: str, begins: str) -> None:
+    """However little of the second message is known, it is no decoration yet, or may become none any more."""
+    mark = opener(Standing().then(before), before, "x")
+    begins = begins.replace("mark", mark)
+    later = [f"{begins}{head}" for head in ("x", " x", f"{mark}x", f"\u2060{mark}x", "\u2060 x")]
+    if any(seam(before, second)[1] for second in later):
+        is_one = seam(before, begins)[1] > 0
+        assert is_one or any(each.startswith(begins) and each != begins for each in expected(before))
 
 
 def test_a_guard_says_that_nothing_was_added() -> None:
