@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Any, TypeAlias, assert_never
 
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
-from ..turn.actions import AppendText, Close, RetitlePlan, RewriteAnswer, UpdateCard
+from ..turn.actions import AppendText, AskForm, Close, RetitlePlan, RewriteAnswer, UpdateCard
 from ..turn.compare import same
 from ..turn.events import AnswerReplaced, FinalAnswer, StopPressed, StreamEnded, TurnBegan, Waited
 from .alignment import matches
@@ -120,6 +120,7 @@ class Account(Witness):
         """The whole answer once more, as it was handed on before: it had been shown, so nothing was to do."""
         self.cards: list[CardNews] = []
         self.failed: list[Showing] = []
+        self.asked: list[tuple[AskForm, Cause]] = []
         self.closing: tuple[Close, Cause] | None = None
         self.closed: TurnClosed | None = None
         self.events = 0
@@ -194,10 +195,10 @@ class Account(Witness):
                     why = f"{because.reason}: {self._result.reason}"
                     by = replace(self._result, at=because.at, reason=why)
                     self.handed.append(Handed(text, by, replaces=True))
-                case UpdateCard(card=card):
-                    self.cards.append(CardNews(card.title, card.state, because))
-                case RetitlePlan(title=title):
-                    self.cards.append(CardNews(title, "", because))
+                case UpdateCard() | RetitlePlan():
+                    self.cards.append(_news(action, because))
+                case AskForm():
+                    self.asked.append((action, because))
                 case Close():
                     self.closing = action, because
         if not is_shown:
@@ -237,6 +238,12 @@ class Account(Witness):
 
     def _since(self, at: float) -> float:
         return round(max(0.0, at - (at if self.asked_at is None else self.asked_at)), 3)
+
+
+def _news(action: UpdateCard | RetitlePlan, cause: Cause) -> CardNews:
+    if isinstance(action, RetitlePlan):
+        return CardNews(action.title, "", cause)
+    return CardNews(action.card.title, action.card.state, cause)
 
 
 def _named(cause: Cause, event: object) -> str:
