@@ -277,9 +277,8 @@ class Delivery:
     async def settle(self) -> None:
         """Learn what became of the text in doubt, and go on in the next message."""
         message = self.messages[-1]
-        sent = message.doubt or ""
         stands, failed = await self.settling.settle(message, self.known())
-        self.ledger.settled(len(sent) if stands else 0)
+        self.ledger.settled(stands=stands)
         await self._turn_page(message)
         if failed is not None:
             await self.conclude(failed)

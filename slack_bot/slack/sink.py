@@ -68,7 +68,7 @@ class Sink:
         self._api = api = api.for_turn(place.turn)
         self._place, self._settings, self._clock = place, settings, clock
         self._line = Line(api, sightings, self._tell_wait)
-        self._status = StatusLine(api, place, settings, clock)
+        self._status = StatusLine(api, place, settings, clock, self._show_at_work)
         self._delivery = Delivery(
             self._line, place, settings, clock, memory or Memory(settings.refusal_memory)
         )
@@ -78,8 +78,8 @@ class Sink:
         self._taken = False  # its text is the delivery's
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._posted = False
+        self._finished = self._told_stop = False
         self._asked: Form | None = None
-        self._finished = False
 
     @property
     def is_live(self) -> bool:
@@ -98,8 +98,9 @@ class Sink:
 
     @property
     def is_stopped(self) -> bool:
-        """The human stopped it: what stands may not be all."""
-        return self._line.is_hushed or self._delivery.ended is Written.STOPPED
+        """The human stopped it: what stands may not be all. Of a turn at rest: the reader was told so."""
+        hushed = self._told_stop if self._finished else self._line.is_hushed
+        return hushed or self._delivery.ended is Written.STOPPED
 
     @property
     def begins(self) -> bool:
@@ -263,10 +264,14 @@ class Sink:
         self._api.give_back()
         await self._status.close()
         await delivery.settling.sweep(delivery.known(), delivery.last, _close(ending))
-        if not delivery.is_gone:
-            await delivery.streams.rest_session(_session(ending))
         if not self._posted and delivery.begun == self._status_at:
             await self._status.clear()
+        if not delivery.is_gone:
+            await delivery.streams.rest_session(_session(ending))
+
+    def _show_at_work(self, status: str) -> None:
+        """A status speaks to the thread's agent session too (facts: Slack 4)."""
+        self._delivery.streams.session = "processing" if status else "active"
 
     async def _deliver(self, ending: Ending) -> None:
         self._delivery.take(Batch("", ending.cards, ending.plan_title))
@@ -294,7 +299,7 @@ class Sink:
             self._taken = True
         await delivery.advance(under=self._under(ending), close=close)
         attached: Ending | None = None
-        if delivery.overflowed and delivery.ended is None:
+        if delivery.overflowed and delivery.ended is None and not self._line.is_hushed:
             self._status_at = delivery.begun
             attached = await self._overflow.attach("".join(self._whole), ending)
             if attached is None:
@@ -302,6 +307,9 @@ class Sink:
                 delivery.lift()
                 await delivery.advance(under=self._under(ending), close=close)
             ending = attached or ending
+        if self._line.is_hushed and delivery.ended is None:
+            await self._stop(ending if attached is None else replace(ending, note=f"Stopped. {ending.note}"))
+            return
         if not await closing.close(delivery, self._under(ending), close, _session(ending)):
             await self._post_note(ending, must=attached is None)
 
@@ -321,7 +329,9 @@ class Sink:
             else:
                 ending, last = attached, delivery.last
                 stands = last is not None and await closing.sign(delivery, last, self._under(ending), close)
-        if not stands:
+        if not stands and self._line.is_hushed and delivery.ended is None:
+            await self._stop(ending)
+        elif not stands:
             await self._post_note(ending, must=attached is None)
 
     async def _post_all(self, pieces: Sequence[str], ending: Ending) -> bool:
@@ -336,7 +346,7 @@ class Sink:
     async def _stop(self, ending: Ending) -> None:
         """The human stopped the turn: what stands stays, with the truth under it."""
         ending = replace(ending, note=ending.note or "Stopped.", form=None, outcome=Outcome.STOPPED)
-        delivery = self._delivery
+        delivery, self._told_stop = self._delivery, True
         if not await closing.close(delivery, self._under(ending), Close.DONE) and delivery.ended is None:
             await self._post_note(ending)
 

@@ -97,6 +97,17 @@ class AnswerReplaced:
 
 
 @dataclass(frozen=True, slots=True)
+class ProvedNarration:
+    """What was said since the last such event said what the agent was about to do: a tool call followed.
+
+    `unseen`: nothing of it was handed to Slack yet. That is for whoever hands it on to say.
+    """
+
+    unseen: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FinalAnswer:
     """The whole answer as it stands in the end. `origin` names where it stood.
 
@@ -202,6 +213,7 @@ Event: TypeAlias = (
     | Narrated
     | AnswerText
     | AnswerReplaced
+    | ProvedNarration
     | FinalAnswer
     | ToolStarted
     | ToolEnded

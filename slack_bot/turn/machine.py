@@ -32,6 +32,7 @@ from .actions import (
     RetitlePlan,
     RewriteAnswer,
     ShowStatus,
+    TakeBack,
     UpdateCard,
 )
 from .compare import contains, missing, same
@@ -43,6 +44,7 @@ from .events import (
     HumanAsked,
     Narrated,
     PlanChanged,
+    ProvedNarration,
     Step,
     StepState,
     StopPressed,
@@ -57,6 +59,7 @@ from .events import (
     Waited,
     WentOn,
 )
+from .failures import failure
 from .form import Form
 from .record import Outcome
 from .silence import Silence
@@ -106,6 +109,7 @@ TABLE: Mapping[tuple[State, type], Rule] = {
     **_rows(Narrated, "_narrate", {state: (state,) for state in _OPEN}),
     **_rows(AnswerText, "_grow", {_W: (_A,), _K: (_A,), _A: (_A,)}),
     **_rows(AnswerReplaced, "_replace", {_W: (_A,), _K: (_A,), _A: (_A,)}),
+    **_rows(ProvedNarration, "_narrated", {state: (state,) for state in _OPEN}),
     **_rows(FinalAnswer, "_settle", {_W: (_S,), _K: (_S,), _A: (_S,), _S: (_S,)}),
     **_rows(ToolStarted, "_start_tool", {_W: (_K,), _K: (_K,), _A: (_A,)}),
     **_rows(ToolEnded, "_end_tool", {_K: (_K,), _A: (_A,), _S: (_S,)}),
@@ -139,6 +143,8 @@ class Turn:
         self.late = 0
         self._latches = _Latches()
         self._handed: list[str] = []  # what was handed on for showing, in pieces: an answer has thousands
+        self._before_tool = 0  # how many characters of it were before the last tool call
+        self._took_back = False
         self._target: str | None = None  # what must stand there in the end, where that differs
         self._certain = False
         self._form: Form | None = None
@@ -192,9 +198,19 @@ class Turn:
         if self._target is not None:
             self._target += event.text
             return State.ANSWERING, [Noted("held: the answer was replaced, it is rewritten at the end")]
-        self._handed.append(event.text)
+        text = event.text.lstrip("\n") if self._took_back and not any(self._handed) else event.text
+        self._handed.append(text)
         reason = f"answer {'latched' if first else 'grows'}: {event.why}"
-        return State.ANSWERING, [AppendText(event.text, reason)]
+        return State.ANSWERING, [AppendText(text, reason)]
+
+    def _narrated(self, event: ProvedNarration) -> tuple[State, list[Action]]:
+        """Narration that nobody has seen need not be seen; what was shown is rewritten at the end."""
+        answer, before = self._answer(), self._before_tool
+        self._before_tool = len(answer)
+        if not event.unseen or self._target is not None or len(answer) == before:
+            return self.state, [Noted(f"nothing to take back: {event.why}")]
+        self._handed, self._before_tool, self._took_back = [answer[:before]], before, True
+        return self.state, [TakeBack(len(answer) - before, f"narration that nobody has seen: {event.why}")]
 
     def _replace(self, event: AnswerReplaced) -> tuple[State, list[Action]]:
         self._latches.answer_begun = True
@@ -326,7 +342,7 @@ class Turn:
         if self._latches.stop_asked:
             return Close(Outcome.STOPPED, event.safe or "Stopped.", reason=event.why)
         if self._end is not None and self._end.end is not TaskEnd.COMPLETED:
-            return self._failure(self._end)
+            return failure(self._end)
         if self._form is not None and (self._end is None or not self._latches.answer_begun):
             return Close(Outcome.ASKED, reason="the agent asked")
         return self._by_stream(event)
@@ -340,12 +356,6 @@ class Turn:
             note += " What was written stays; the rest is missing."
         return Close(_OUTCOMES[event.end], note, offer_retry=True, reason=event.why)
 
-    def _failure(self, end: TaskEnded) -> Close:
-        said = f" It says: {_clip(end.text)}" if end.text.strip() else ""
-        return Close(
-            Outcome.FAILED, f"{_FAILURES[end.end]}{said}", offer_retry=True, reason=f"task {end.end}"
-        )
-
     def _form_to_show(self) -> Form | None:
         """The question, less what already stands in the thread as answer text."""
         form = self._form
@@ -354,7 +364,7 @@ class Turn:
         return replace(form, prompt="") if form.fields else None
 
 
-_UNSHOWN = (Waited, TaskKnown, Narrated, StopPressed, StreamEnded)
+_UNSHOWN = (Waited, TaskKnown, Narrated, ProvedNarration, StopPressed, StreamEnded)
 _CARD_STATES = {
     StepState.PENDING: CardState.RUNNING,
     StepState.RUNNING: CardState.RUNNING,
@@ -367,15 +377,3 @@ _OUTCOMES = {
     StreamEnd.FAILED: Outcome.FAILED,
     StreamEnd.LOST: Outcome.LOST,
 }
-_FAILURES = {
-    TaskEnd.COMPLETED: "",
-    TaskEnd.FAILED: "The agent could not finish this.",
-    TaskEnd.CANCELED: "The agent cancelled this.",
-    TaskEnd.REJECTED: "The agent declined this.",
-}
-_CLIP = 300
-
-
-def _clip(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _CLIP else f"{flat[: _CLIP - 1]}…"

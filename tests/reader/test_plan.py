@@ -469,6 +469,7 @@ async def test_an_answer_to_the_agent_s_question_that_is_cut_does_not_tell_the_f
 async def test_a_result_that_is_known_needs_one_look_behind_the_cut() -> None:
     final = chunk("All of it.")
     final["artifact"] = {**final["artifact"], "artifactId": "f", "name": "final_result"}
+    final |= {"append": False, "lastChunk": True}  # as CAIPE sends it: others may stream under that name
     never_ends = Tape(
         {"wire": "0.3"}, (Moment(0.1, event=task()), Moment(0.2, event=final), Moment(0.3, end="cut"))
     )

@@ -21,6 +21,7 @@ from slack_bot.turn.actions import (
     RetitlePlan,
     RewriteAnswer,
     ShowStatus,
+    TakeBack,
     UpdateCard,
 )
 from slack_bot.turn.compare import same
@@ -33,6 +34,7 @@ from slack_bot.turn.events import (
     Known,
     Narrated,
     PlanChanged,
+    ProvedNarration,
     Step,
     StepState,
     StopPressed,
@@ -50,6 +52,7 @@ from slack_bot.turn.events import (
 from slack_bot.turn.form import Field, Form
 from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
 from slack_bot.turn.record import Outcome
+from tests.examples import examples
 
 CLOSED = StreamEnded(StreamEnd.CLOSED)
 SAMPLES: dict[type, Event] = {
@@ -58,6 +61,7 @@ SAMPLES: dict[type, Event] = {
     Narrated: Narrated("looking"),
     AnswerText: AnswerText("text"),
     AnswerReplaced: AnswerReplaced("other"),
+    ProvedNarration: ProvedNarration(unseen=True),
     FinalAnswer: FinalAnswer("final", "final_result"),
     ToolStarted: ToolStarted("search#1", "search"),
     ToolEnded: ToolEnded("search#1", "search"),
@@ -217,6 +221,46 @@ def test_a_final_answer_that_agrees_after_all_rewrites_nothing() -> None:
     _, actions = run(AnswerText("one"), AnswerReplaced("two"), FinalAnswer("one", "final_result"), CLOSED)
     assert not only(actions, RewriteAnswer)
     assert shown(actions) == "one"
+
+
+UNSEEN, SEEN = ProvedNarration(unseen=True), ProvedNarration()
+
+
+def test_narration_that_nobody_has_seen_is_taken_back_and_the_answer_begins_anew() -> None:
+    events = [
+        AnswerText("Let me "),
+        AnswerText("look."),
+        UNSEEN,
+        AnswerText("\n\nFound"),
+        AnswerText("\n\nit."),
+    ]
+    _, actions = run(*events, FinalAnswer("Found\n\nit.", "artifacts"), CLOSED)
+    assert [action.chars for action in actions if isinstance(action, TakeBack)] == [12]
+    assert [action.text for action in actions if isinstance(action, AppendText)][2:] == ["Found", "\n\nit."]
+    assert not only(actions, RewriteAnswer)
+
+
+def test_narration_that_was_seen_stays_until_it_is_rewritten_at_the_end() -> None:
+    events = [AnswerText("Look."), SEEN, AnswerText("\n\nAgain."), UNSEEN, AnswerText("\n\nFound it.")]
+    _, actions = run(*events, FinalAnswer("Found it.", "artifacts"), CLOSED)
+    assert [action.chars for action in actions if isinstance(action, TakeBack)] == [8]
+    assert only(actions, RewriteAnswer) == [
+        RewriteAnswer("Found it.", "what was delivered is not the answer")
+    ]
+
+
+def test_an_answer_before_a_tool_call_is_delivered_in_the_end_though_it_was_taken_back() -> None:
+    _, actions = run(AnswerText("It is 4."), UNSEEN, FinalAnswer("It is 4.", "artifacts"), CLOSED)
+    assert shown(actions) == "It is 4." * 2  # once taken back, once delivered
+    assert only(actions, TakeBack)
+    assert not only(actions, RewriteAnswer)
+
+
+def test_nothing_is_taken_back_of_an_answer_that_is_rewritten_anyway() -> None:
+    events = [AnswerText("One."), AnswerReplaced("Two."), AnswerText(" Three."), UNSEEN]
+    _, actions = run(*events, CLOSED)
+    assert not only(actions, TakeBack)
+    assert shown(actions) == "Two. Three."
 
 
 def test_a_turn_without_any_answer_says_so() -> None:
@@ -403,6 +447,7 @@ EVENTS = st.lists(
 )
 
 
+@examples(2_000)
 @given(EVENTS)
 def test_any_turn_closes_once_and_its_latches_never_go_back(events: list[Event]) -> None:
     turn, latched = Turn(), dict.fromkeys(Turn().latches, False)
@@ -415,6 +460,7 @@ def test_any_turn_closes_once_and_its_latches_never_go_back(events: list[Event])
     assert actions[-1] == only(actions, Close)[0]
 
 
+@examples(2_000)
 @given(EVENTS)
 def test_the_last_final_answer_is_what_stands_there(events: list[Event]) -> None:
     turn = Turn()
