@@ -23,6 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "clock": set(),
     "sections": set(),
     "refusals": set(),
+    "console": {"errors"},
     "guesses": set(),
     "env_file": {"errors"},
     "settings": {"sections", "refusals", "guesses", "env_file", "errors"},
@@ -51,7 +52,7 @@ ROOMS: dict[str, set[str]] = {
         "app", "dispatch", "runner", "turn", "a2a", "slack", "store", "playground",
         "errors", "clock", "settings", "observe",
     },
-    "cli": {"app", "errors", "settings", "observe"},
+    "cli": {"app", "console", "errors", "settings", "observe"},
     "__init__": set(),
     "__main__": {"cli"},
 }  # fmt: skip

@@ -21,6 +21,7 @@ from ..turn.events import (
     HumanAsked,
     Narrated,
     PlanChanged,
+    ProvedNarration,
     TaskEnd,
     TaskEnded,
 )
@@ -309,7 +310,9 @@ class EventParser:
         """What stands beside the text: thoughts, and tool calls with their ends."""
         events: list[Event] = [Narrated(said.thoughts, why="the model thinks")] if said.thoughts else []
         if said.calls_a_tool:
-            self._answer.before_tool(narrates=self._convention.narrates_before_tools)
+            narrates = self._convention.narrates_before_tools
+            self._answer.before_tool(narrates=narrates)
+            events += [ProvedNarration(why="text before a tool call")] if narrates else []
         return [*events, *map(self._tools.part, said.tools)]
 
     def _found_form(self, artifact: Artifact) -> list[Event]:
@@ -326,6 +329,8 @@ class EventParser:
         message = message if message is None or message.role == "agent" else None
         if state.is_asking:
             return [self._asked(state, message)]
+        if self._form is not None and self._form.is_auth:
+            self._form = None  # signed in: it goes on
         said = spoken(message.parts, message.metadata) if message else Spoken()
         if state.is_terminal:
             words = message.text if message else ""

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Any, TypeAlias, assert_never
 
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
-from ..turn.actions import AppendText, Close, RetitlePlan, RewriteAnswer, UpdateCard
+from ..turn.actions import AppendText, Close, RetitlePlan, RewriteAnswer, TakeBack, UpdateCard
 from ..turn.compare import same
 from ..turn.events import AnswerReplaced, FinalAnswer, StopPressed, StreamEnded, TurnBegan, Waited
 from .alignment import matches
@@ -183,25 +183,37 @@ class Account(Witness):
             return
         if isinstance(event, FinalAnswer | AnswerReplaced):
             self._result = replace(cause, reason=event.why)
-        is_shown = False
         for action in fact.actions:
-            because = replace(cause, reason=str(getattr(action, "reason", "")))
-            match action:
-                case AppendText(text=text):
-                    is_shown = True
-                    self.handed.append(Handed(text, because))
-                case RewriteAnswer(text=text):
-                    why = f"{because.reason}: {self._result.reason}"
-                    by = replace(self._result, at=because.at, reason=why)
-                    self.handed.append(Handed(text, by, replaces=True))
-                case UpdateCard(card=card):
-                    self.cards.append(CardNews(card.title, card.state, because))
-                case RetitlePlan(title=title):
-                    self.cards.append(CardNews(title, "", because))
-                case Close():
-                    self.closing = action, because
-        if not is_shown:
+            self._follow(action, replace(cause, reason=str(getattr(action, "reason", ""))))
+        if not any(isinstance(action, AppendText) for action in fact.actions):
             self._kept_out(event, cause, fact.actions)
+
+    def _follow(self, action: object, because: Cause) -> None:
+        match action:
+            case AppendText(text=text):
+                self.handed.append(Handed(text, because))
+            case TakeBack(chars=chars):
+                self._take_back(chars, because)
+            case RewriteAnswer(text=text):
+                why = f"{because.reason}: {self._result.reason}"
+                by = replace(self._result, at=because.at, reason=why)
+                self.handed.append(Handed(text, by, replaces=True))
+            case UpdateCard(card=card):
+                self.cards.append(CardNews(card.title, card.state, because))
+            case RetitlePlan(title=title):
+                self.cards.append(CardNews(title, "", because))
+            case Close():
+                self.closing = action, because
+
+    def _take_back(self, chars: int, cause: Cause) -> None:
+        """What was handed on last, and is not shown after all."""
+        self.unshown.append(Unshown(cause, "taken back before it was shown", chars))
+        while chars > 0 and self.handed:
+            last = self.handed.pop()
+            kept = last.text[: max(0, len(last.text) - chars)]
+            chars -= len(last.text) - len(kept)
+            if kept:
+                self.handed.append(replace(last, text=kept))
 
     def _kept_out(self, event: Any, cause: Cause, actions: tuple[object, ...]) -> None:
         for action in actions:

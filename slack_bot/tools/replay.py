@@ -12,9 +12,9 @@ import asyncio
 import io
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -114,19 +114,13 @@ def replayed(
         speed=speed or 1.0,
     )
     clock = virtual.virtual_clock() if speed is None else loop_clock()
-    follow_ups = tuple(text or "" for text, _ in turns[1:])
     settings, transport = settings_with(AGENT_URL, around.settings), through(ScriptedTransport(agent))
     stops = interrupted_at(turns[-1][1])
-    seen = observe(
-        around,
-        settings,
-        clock,
-        transport,
-        watcher,
-        follow_ups,
-        witness,
-        None if stops is None else stops / (speed or 1.0),
+    asking = Asking(
+        follow_ups=tuple(text or "" for text, _ in turns[1:]),
+        stops=None if stops is None else stops / (speed or 1.0),
     )
+    seen = observe(around, settings, clock, transport, watcher, witness, asking)
     return virtual.run(seen) if speed is None else asyncio.run(seen)
 
 
@@ -147,6 +141,20 @@ def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
         name: value if value != getattr(usual, name) else getattr(own, name) for name, value in mine.items()
     }
     return replace(scenario, **found, settings={**kept, **own.settings, **scenario.settings})
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a question is put, besides its scenario.
+
+    `follow_ups` are further questions in the same thread. `stops`: seconds after a question from which on
+    nothing is known of the agent; the thread is the one that stands then. `lore` is what was learned of the
+    agent before; what is learned now is added.
+    """
+
+    follow_ups: tuple[str, ...] = ()
+    stops: float | None = None
+    lore: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +192,14 @@ async def observe(
     clock: Clock,
     transport: httpx.AsyncBaseTransport | None = None,
     watcher: Watcher = ignore,
-    follow_ups: Sequence[str] = (),
     witness: Witness | None = None,
-    stops: float | None = None,
+    asking: Asking | None = None,
 ) -> Observation:
-    """As `perform`, with all settings given, and with further questions in the same thread.
-
-    `witness` decides how much is kept; None: what the result needs. `stops`: seconds after the last question
-    from which on nothing is known of the agent; the thread is the one that stands then.
+    """As `perform`, with all settings given. `witness` decides how much is kept: by default what the result
+    needs.
     """
     performance = _Performance(scenario, settings, clock, watcher, witness or Witness())
-    return await performance.run(transport, follow_ups, stops)
+    return await performance.run(transport, asking or Asking())
 
 
 class _Performance:
@@ -211,12 +216,7 @@ class _Performance:
         self._counts = Counter[type]()
         self._is_over = False
 
-    async def run(
-        self,
-        transport: httpx.AsyncBaseTransport | None,
-        follow_ups: Sequence[str] = (),
-        stops: float | None = None,
-    ) -> Observation:
+    async def run(self, transport: httpx.AsyncBaseTransport | None, asking: Asking) -> Observation:
         slack = self._settings.slack
         session: Any = SlackSession(self._workspace, self._clock, timeout=slack.slack_timeout)
         app = await build(
@@ -227,9 +227,11 @@ class _Performance:
             slack_session=session,
             store=MemoryStore(self._settings.store.dedupe_hours),
         )
+        app.agent.recall(asking.lore)
         async with app:
             await self._remember_context(app)
-            asked_at = await self._ask(app, follow_ups, stops)
+            asked_at = await self._ask(app, asking)
+            asking.lore.update(app.agent.facts)
             thread, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
         return Observation(self._witness, thread, asked_at)
 
@@ -240,22 +242,22 @@ class _Performance:
             known = Conversation(context_id=asked.context_id)
             await app.store.contexts.put(app.agent.name, thread, known, self._clock.wall())
 
-    async def _ask(self, app: App, follow_ups: Sequence[str], stops: float | None) -> float:
+    async def _ask(self, app: App, asking: Asking) -> float:
         """Say the questions, and let everything happen that follows from them. Returns when it began."""
         asked, workspace = self._scenario, self._workspace
         workspace.place(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts)
         workspace.listen(self._changed)
         asked_at = self._clock.monotonic()
         async with _company(self._deliver(app), self._press_stop()):
-            for number, text in enumerate((asked.text, *follow_ups)):
+            for number, text in enumerate((asked.text, *asking.follow_ups)):
                 try:
-                    await asyncio.wait_for(self._until(TurnClosed, number), _LONGEST)
+                    await asyncio.wait_for(self._until(TurnClosed, number), asking.stops or _LONGEST)
                     said, now = f"<@{workspace.bot.user_id}> {text}", self._clock.wall()
                     workspace.say(asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts)
                     await asyncio.wait_for(self._until(TurnOpened, number + 1), _TAKEN_WITHIN)
                 except TimeoutError:
                     break
-            await self._finish(app, stops)
+            await self._finish(app, asking.stops)
         return asked_at
 
     async def _finish(self, app: App, stops: float | None) -> None:
@@ -266,7 +268,7 @@ class _Performance:
         try:
             await asyncio.wait_for(app.desk.idle(), stops + _SETTLES)
         except TimeoutError:
-            why = f"whoever captured it did not wait longer than {stops:.2f} s"
+            why = f"nobody waited longer than {stops:.2f} s for its end"
             now, latches = self._clock.monotonic(), dict[str, bool]()
             self._note(TurnClosed(now, "", INTERRUPTED, why, None, None, None, latches, 0))
 

@@ -17,7 +17,7 @@ from ..errors import UnreadableInput
 from ..playground.emulated.faults import METHODS as FAULT_METHODS
 from ..playground.emulated.faults import method_name
 from ..playground.emulated.faults import parse as parse_fault
-from .jsonfile import load_json
+from .jsonfile import load_document
 
 Check: TypeAlias = Callable[[Any], bool]
 
@@ -59,7 +59,7 @@ class Scenario:
 
 def read_scenario(text: str, name: str) -> Scenario:
     """The scenario in `text`, JSON from file `name`. Raises UnreadableInput with one sentence."""
-    document = load_json(text, name)
+    document = load_document(text, name)
     if not isinstance(document, dict):
         raise UnreadableInput(f"{name}: a scenario must be a JSON object")
     return make_scenario(document, name)
@@ -120,7 +120,7 @@ def _known(given: Iterable[str], names: Iterable[str], where: str, what: str) ->
     known = list(names)
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(key, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
             raise UnreadableInput(f"{where}: {key!r} is not {what}; {hint}")
 

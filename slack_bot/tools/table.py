@@ -16,7 +16,7 @@ from .timeline import Decision, Row
 
 _FIRST = 2  # of many alike
 _TIME, _EVENT, _CALL = 9, 34, 40
-_LEAST = 100
+_LEAST, _NARROW = 40, 100  # columns: of any table, and below which all columns but the time's are narrower
 
 
 @dataclass(slots=True)
@@ -33,7 +33,11 @@ class Table:
     """Gives the lines for each row. `width` is the terminal's, in characters; `everything`: none left out."""
 
     def __init__(self, width: int = 160, *, everything: bool = False) -> None:
-        self._decision = max(width, _LEAST) - _TIME - _EVENT - _CALL - 3
+        room = max(width, _LEAST) - _TIME - 3
+        small = min(1.0, room / (_NARROW - _TIME - 3))
+        self._event, self._call = int(_EVENT * small), int(_CALL * small)
+        self._decision = room - self._event - self._call
+        self._width = max(width, _LEAST)
         self._everything = everything
         self._runs: dict[str, _Run] = {}
         self._at = 0.0
@@ -79,14 +83,15 @@ class Table:
     def _between(self, run: _Run, count: int) -> str:
         is_call = run.last is not None and run.last.lane == "slack"
         said = f"... {count:,} more {'calls' if is_call else 'events'} like this, {run.chars:,} characters"
-        return " " * (_TIME + (_EVENT + self._decision + 2 if is_call else 0)) + said
+        start = _TIME + (self._event + self._decision + 2 if is_call else 0)
+        return cut(" " * min(start, max(0, self._width - len(said))) + said, self._width).rstrip()
 
     def _lines(self, row: Row) -> list[str]:
         time = f"{row.t:.3f}"
         if row.lane == "slack":
             mark = "" if row.ok else "FAILED "
-            return [self._line(time, "", "", mark + _with_text(row.name, row, _CALL - len(mark)))]
-        name = f"({row.name})" if row.lane == "decision" else _with_text(row.name, row, _EVENT)
+            return [self._line(time, "", "", mark + _with_text(row.name, row, self._call - len(mark)))]
+        name = f"({row.name})" if row.lane == "decision" else _with_text(row.name, row, self._event)
         told = list(_told(row.decisions))
         lines = [self._line(time, name, told[0] if told else "")]
         return lines + [self._line("", "", each) for each in told[1:]]
@@ -94,9 +99,9 @@ class Table:
     def _line(self, time: str, event: str, decision: str = "", call: str = "") -> str:
         cells = (
             time.rjust(_TIME - 1),
-            _cell(event, _EVENT),
-            _cell(decision, self._decision),
-            _cell(call, _CALL),
+            cut(event, self._event),
+            cut(decision, self._decision),
+            cut(call, self._call),
         )
         return " ".join(cells).rstrip()
 
@@ -129,7 +134,7 @@ def _width(letter: str) -> int:
     return 2 if east_asian_width(letter) in "WF" else 1
 
 
-def _cell(text: str, room: int) -> str:
+def cut(text: str, room: int) -> str:
     """`text` on exactly `room` columns, without anything that moves a terminal's cursor."""
     text = "".join(letter if letter.isprintable() else " " for letter in text)
     if _columns(text) > room:
