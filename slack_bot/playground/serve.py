@@ -95,7 +95,7 @@ async def open_playground(
         agent_url = await stack.enter_async_context(serving)
         face = await stack.enter_async_context(SlackFace(workspace, clock))
         app = await build(
-            _settings(face.api_url, agent_url), clock=clock, watcher=stage.feed, http_transport=switchboard
+            _settings(face.api_url, agent_url), clock=clock, watcher=stage.heard, http_transport=switchboard
         )
         stack.push_async_callback(app.close, _GRACE)
         await stack.enter_async_context(_connected(app, face))
