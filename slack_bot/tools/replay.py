@@ -35,7 +35,8 @@ from ..turn.record import ThreadKey
 from . import virtual
 from .jsonfile import Json
 from .opening import open_capture, read_bytes
-from .plain import as_text
+from .pace import Pace
+from .plain import FollowUp, as_text
 from .result import Shown, as_line, visible
 from .scenario import Scenario, make_scenario, read_scenario
 from .tape import READS, Recording, Tape, interrupted_at, turns_of
@@ -64,14 +65,18 @@ def main(args: argparse.Namespace) -> int:
     for path, capture in zip(args.files, captures, strict=True):
         around = questioned(scenario, capture)
         watching = None if args.speed is None else Watching(sys.stderr)
-        result = replayed(capture, around, witness=watching, speed=args.speed).result()
+        seen = replayed(capture, around, witness=watching, speed=args.speed)
+        result = seen.result()
         if watching is not None:
             watching.end()
         if args.json:
             sys.stdout.write(as_line(result) + "\n")
             continue
         head, end = (f"== {path}\n\n", "\n") if len(captures) > 1 else ("", "")
-        sys.stdout.write(head + as_text(result, asker=around.user, question=around.text) + end)
+        said = as_text(
+            result, asker=around.user, question=around.text, more=seen.follow_ups, paces=seen.paces()
+        )
+        sys.stdout.write(head + said + end)
     return 0
 
 
@@ -156,10 +161,15 @@ class Observation:
     witness: Witness
     thread: tuple[Shown, ...]
     asked_at: float
+    follow_ups: tuple[FollowUp, ...] = ()
 
     def result(self) -> Json:
         """The object of `replay --json`."""
         return self.witness.result(self.thread, self.asked_at)
+
+    def paces(self) -> list[Pace]:
+        """How each turn went."""
+        return self.witness.paces(self.thread)
 
 
 async def perform(
@@ -210,6 +220,8 @@ class _Performance:
         self._turned = asyncio.Event()
         self._counts = Counter[type]()
         self._is_over = False
+        self._follow_ups: list[FollowUp] = []
+        self._turn_began = 0.0
 
     async def run(
         self,
@@ -231,7 +243,7 @@ class _Performance:
             await self._remember_context(app)
             asked_at = await self._ask(app, follow_ups, stops)
             thread, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
-        return Observation(self._witness, thread, asked_at)
+        return Observation(self._witness, thread, asked_at, tuple(self._follow_ups))
 
     async def _remember_context(self, app: App) -> None:
         asked = self._scenario
@@ -250,6 +262,9 @@ class _Performance:
             for number, text in enumerate((asked.text, *follow_ups)):
                 try:
                     await asyncio.wait_for(self._until(TurnClosed, number), _LONGEST)
+                    if number:
+                        self._follow_ups.append(FollowUp(len(self._thread()), text))
+                    self._turn_began = self._clock.monotonic()
                     said, now = f"<@{workspace.bot.user_id}> {text}", self._clock.wall()
                     workspace.say(asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts)
                     await asyncio.wait_for(self._until(TurnOpened, number + 1), _TAKEN_WITHIN)
@@ -267,8 +282,8 @@ class _Performance:
             await asyncio.wait_for(app.desk.idle(), stops + _SETTLES)
         except TimeoutError:
             why = f"whoever captured it did not wait longer than {stops:.2f} s"
-            now, latches = self._clock.monotonic(), dict[str, bool]()
-            self._note(TurnClosed(now, "", INTERRUPTED, why, None, None, None, latches, 0))
+            known_until, latches = self._turn_began + stops, dict[str, bool]()
+            self._note(TurnClosed(known_until, "", INTERRUPTED, why, None, None, None, latches, 0))
 
     async def _until(self, kind: type[Fact], count: int) -> None:
         while self._counts[kind] < count:
