@@ -8,7 +8,8 @@ import pytest
 
 from slack_bot.a2a.decode import decode
 from slack_bot.observe.facts import SlackCalled
-from slack_bot.tools.timeline import EXCERPT, name_of, text_of
+from slack_bot.tools.heard import name_of, text_of
+from slack_bot.tools.timeline import EXCERPT
 from slack_bot.turn.events import (
     AnswerReplaced,
     AnswerText,
