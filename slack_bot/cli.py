@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn, TypeAlias
 
 from . import __version__
+from .console import carried_out
 from .errors import BotError, SettingsError, UnreadableInput
 
 _PROGRAM = "slack-bot"
@@ -36,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = whole.parse_args(words)
     verb: Verb = args.verb
     try:
-        return verb(args)
+        return carried_out(lambda: verb(args))
     except (SettingsError, UnreadableInput) as error:
         return _failed(args.name, error, 2)
     except BotError as error:
@@ -236,6 +237,13 @@ def _add_conform(verbs: _Verbs) -> None:
         type=int,
         default=1,
         help="ask each question so often; a check must pass each time",
+    )
+    conform.add_argument(
+        "--limit",
+        metavar="SECONDS",
+        type=float,
+        default=300.0,
+        help="with --url: how long a question may take; then it is judged as it stands (default: 300)",
     )
     conform.add_argument("-v", "--verbose", action="store_true", help="every check, and what it found")
 

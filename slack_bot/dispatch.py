@@ -65,6 +65,10 @@ class _Running:
     question: Question
     control: Control
 
+    def waits_for(self, user: str) -> bool:
+        """The agent waits for a sign-in of `user`: what they write meanwhile goes to it."""
+        return self.control.waits_for_human and self.question.user == user
+
 
 class Desk:
     """Takes questions, runs their turns, ends them. One for a process."""
@@ -109,11 +113,17 @@ class Desk:
         if len(lane) == 1:
             self._launch(question)
         else:
+            running = self._running[question.thread]
+            if running.waits_for(question.user):
+                running.control.answered()
             # A status would stand below the answer that is being written: the wait is shown on the question.
             self._errand(self._react("reactions.add", question))
 
     async def expects(self, thread: ThreadKey, user: str) -> bool:
         """Whether the agent waits for `user` in this thread. Raises StoreError."""
+        running = self._running.get(thread)
+        if running is not None and running.waits_for(user):
+            return True
         conversation = await self._store.contexts.get(self._agent.name, thread)
         return conversation.task_id is not None and conversation.asked_user == user
 

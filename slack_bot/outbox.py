@@ -12,19 +12,59 @@ from dataclasses import replace
 from .slack.orders import Batch
 from .turn.actions import Card, Remember
 from .turn.buffer import StreamBuffer
+from .turn.form import Form
+from .turn.safety import Safety
 
 _EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
 
 
 class Outbox:
-    """All that waits. `buffer` holds the text, which leaves it only when Slack has said ok."""
+    """All that waits. `buffer` holds the text, which leaves it only when Slack has said ok.
 
-    def __init__(self, buffer: StreamBuffer) -> None:
-        self.buffer = buffer
+    What is said becomes harmless on its way there; `secrets` are values that must never be shown.
+    """
+
+    def __init__(self, buffer: StreamBuffer, secrets: tuple[str, ...] = ()) -> None:
+        self.buffer, self._secrets = buffer, secrets
+        self._safety = Safety(secrets)
+        self._said = 0  # characters that entered the buffer since the last mark
         self.status: str | None = None
         self._cards: dict[str, Card] = {}
         self._plan_title: str | None = None
         self._remember: list[Remember] = []
+        self._question: tuple[Form, float] | None = None
+
+    def say(self, text: str, now: float) -> None:
+        """The answer grew by `text`."""
+        self._push(self._safety.push(text), now)
+
+    def flush(self) -> None:
+        """Nothing follows soon: all that may be shown is ready, but no word without its end."""
+        self.buffer.flush(in_word=self._safety.splits_a_word)
+
+    def mark(self, now: float) -> None:
+        """What is said from now on is another text: it may be taken back without what came before."""
+        self._push(self._safety.end(), now)
+        self._safety, self._said = Safety(self._secrets), 0
+
+    @property
+    def is_unseen(self) -> bool:
+        """Nothing that was said since the last mark was handed out."""
+        return self._said <= self.buffer.waiting
+
+    def take_back(self) -> None:
+        """What was said since the last mark is not shown. It must be unseen."""
+        self.buffer.take_back(self._said)
+        self._safety, self._said = Safety(self._secrets), 0
+
+    def end(self, now: float) -> None:
+        """Nothing follows at all."""
+        self.mark(now)
+        self.buffer.flush()
+
+    def _push(self, text: str, now: float) -> None:
+        self._said += len(text)
+        self.buffer.push(text, now)
 
     def card(self, card: Card) -> None:
         """A card's newest state; details and output join what waits."""
@@ -44,6 +84,24 @@ class Outbox:
     def remember(self, ids: Remember) -> None:
         """Ids to be kept before anything is shown."""
         self._remember.append(ids)
+
+    def ask(self, form: Form, due: float) -> None:
+        """A question that is to be shown at `due`, in seconds, if the turn goes on until then."""
+        self._question = (form, due)
+
+    def take_question(self, now: float) -> Form | None:
+        """The question whose time has come; it is the caller's now."""
+        if self.question_due(now) != 0.0 or self._question is None:
+            return None
+        (form, _), self._question = self._question, None
+        return form
+
+    def question_due(self, now: float) -> float | None:
+        """Seconds until a question is to be shown; None: there is none."""
+        if self._question is None:
+            return None
+        left = self._question[1] - now
+        return left if left > _EARLY else 0.0
 
     def take_memories(self) -> list[Remember]:
         """The ids that wait; they are the caller's now."""

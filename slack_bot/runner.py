@@ -28,7 +28,6 @@ from .turn.actions import (
     AppendText,
     AskForm,
     CancelTask,
-    Card,
     Close,
     FlushText,
     Noted,
@@ -36,14 +35,16 @@ from .turn.actions import (
     RetitlePlan,
     RewriteAnswer,
     ShowStatus,
+    TakeBack,
     UpdateCard,
 )
 from .turn.buffer import StreamBuffer
-from .turn.events import Event, TaskEnded, TaskKnown, TurnBegan
+from .turn.events import Event, ProvedNarration, TaskEnded, TaskKnown, TurnBegan
 from .turn.form import Form
+from .turn.harmless import harmless_card, harmless_form
 from .turn.machine import State, Turn
 from .turn.record import Outcome, Question, TurnResult
-from .turn.safety import Safety, neutralise
+from .turn.safety import neutralise
 
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
@@ -97,13 +98,13 @@ class _Run:
         self._clock, self._watcher, self._control = clock, watcher, control
         stream = options.stream
         self._machine = Turn()
-        self._safety = Safety(options.secrets)
         self._outbox = Outbox(
             StreamBuffer(
                 first_flush=stream.first_flush,
                 flush_interval=stream.flush_interval,
                 max_call_chars=stream.max_call_chars,
-            )
+            ),
+            options.secrets,
         )
         self._wake = asyncio.Event()
         self._gone = asyncio.Event()
@@ -170,6 +171,8 @@ class _Run:
             self._trace_id = event.trace_id or self._trace_id
         if isinstance(event, TaskEnded):  # its words are cut for a note: a secret cut in two is not known
             event = replace(event, text=neutralise(event.text, self._options.secrets))
+        if isinstance(event, ProvedNarration):
+            event = replace(event, unseen=self._outbox.is_unseen)
         actions = self._machine.handle(event)
         self._watcher(
             Decided(
@@ -183,6 +186,9 @@ class _Run:
         )
         for action in actions:
             self._order(action)
+        if isinstance(event, ProvedNarration):
+            self._outbox.mark(self._now())
+        self._control.waits_for_human = self._machine.waits_for_human
         self._wake.set()
 
     def _order(self, action: Action) -> None:  # noqa: C901  one arm an action: the union is the complexity
@@ -190,22 +196,24 @@ class _Run:
             case ShowStatus(text=text):
                 self._outbox.status = text
             case AppendText(text=text):
-                self._outbox.buffer.push(self._safety.push(text), self._now())
+                self._outbox.say(text, self._now())
             case FlushText():
-                self._outbox.buffer.flush()
+                self._outbox.flush()
+            case TakeBack():
+                self._outbox.take_back()
             case UpdateCard(card=card):
-                self._outbox.card(self._harmless_card(card))
+                self._outbox.card(harmless_card(card, self._options.secrets))
             case RetitlePlan(title=title):
                 self._outbox.retitle(neutralise(title, self._options.secrets))
             case RewriteAnswer(text=text):
                 self._rewrite = neutralise(text, self._options.secrets)
             case AskForm(form=form):
-                self._form = form
+                self._form = harmless_form(form, self._options.secrets)
+                self._outbox.ask(self._form, self._now() + self._options.stream.first_flush)
             case Remember():
                 self._outbox.remember(action)
             case Close():
-                self._outbox.buffer.push(self._safety.end(), self._now())
-                self._outbox.buffer.flush()
+                self._outbox.end(self._now())
                 self._close = action
             case CancelTask() | Noted():
                 pass  # cancelling is done by the reader, which knows when
@@ -223,6 +231,9 @@ class _Run:
                     await self._options.remember(ids)
             if (status := self._outbox.take_status()) is not None:
                 await self._sink.show_status(status)
+            form = self._outbox.take_question(self._now())
+            if form is not None and self._machine.waits_for_human:
+                await self._sink.ask(form)
             if not await self._write_batch():
                 return
             await self._rest_until_due()
@@ -288,10 +299,11 @@ class _Run:
     async def _rest_until_due(self) -> None:
         if self._close is not None or self._wake.is_set():
             return
-        due = self._next_due() if self._sink.is_live else None
-        keep = self._options.stream.status_refresh
+        live = self._next_due() if self._sink.is_live else None
+        dues = (self._options.stream.status_refresh, live, self._outbox.question_due(self._now()))
+        due = min(each for each in dues if each is not None)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), keep if due is None else min(max(due, _TICK), keep))
+            await asyncio.wait_for(self._wake.wait(), max(due, _TICK))
         await self._sink.keep_status()
 
     def _next_due(self) -> float | None:
@@ -310,7 +322,7 @@ class _Run:
     async def _finish(self) -> None:
         close = self._close
         assert close is not None
-        stopped = close.outcome is Outcome.STOPPED
+        stopped, asks = close.outcome is Outcome.STOPPED, close.outcome is Outcome.ASKED
         self._sink.note(self._outbox.take_cards())
         rest = "" if stopped or self._rewrite is not None else self._outbox.buffer.rest()
         waits = self._outbox.batch(self._now())
@@ -321,35 +333,11 @@ class _Run:
                 rewrite=self._rewrite,
                 note=neutralise(close.note, self._options.secrets),
                 offer_retry=close.offer_retry,
-                form=self._harmless(self._form),
+                form=self._form if asks else None,
                 cards=waits.cards,
                 plan_title=waits.plan_title,
             )
         )
-
-    def _harmless_card(self, card: Card) -> Card:
-        secrets = self._options.secrets
-        return replace(
-            card,
-            title=neutralise(card.title, secrets),
-            details=neutralise(card.details, secrets),
-            output=neutralise(card.output, secrets),
-        )
-
-    def _harmless(self, form: Form | None) -> Form | None:
-        if form is None:
-            return None
-        secrets = self._options.secrets
-        fields = tuple(
-            replace(
-                each,
-                name=neutralise(each.name, secrets),
-                label=neutralise(each.label, secrets),
-                choices=tuple(neutralise(choice, secrets) for choice in each.choices),
-            )
-            for each in form.fields
-        )
-        return Form(neutralise(form.prompt, secrets), fields, neutralise(form.title, secrets), form.is_auth)
 
     # -- ending ----------------------------------------------------------------------------------------------
 

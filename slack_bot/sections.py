@@ -90,6 +90,8 @@ class AgentSettings(Section):
     """Seconds, in all, for the agent to take a question: retries, and the pauses a busy agent asks for."""
     idle_timeout: float = Field(default=120.0, gt=0)
     """Seconds without an event before the agent is asked what became of the task. Pings do not count."""
+    quiet_told: float = Field(default=45.0, gt=0)
+    """Seconds without an event until a reader who sees nothing yet is told who is waited for."""
     turn_timeout: float = Field(default=1800.0, gt=0)
     """Seconds a whole turn may take."""
     max_event_bytes: int = Field(default=16 * 1024 * 1024, gt=0)

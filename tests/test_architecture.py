@@ -23,6 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "clock": set(),
     "sections": set(),
     "refusals": set(),
+    "console": {"errors"},
     "guesses": set(),
     "env_file": {"errors"},
     "settings": {"sections", "refusals", "guesses", "env_file", "errors"},
@@ -51,7 +52,7 @@ ROOMS: dict[str, set[str]] = {
         "app", "dispatch", "runner", "turn", "a2a", "slack", "store", "playground",
         "errors", "clock", "settings", "observe",
     },
-    "cli": {"app", "errors", "settings", "observe"},
+    "cli": {"app", "console", "errors", "settings", "observe"},
     "__init__": set(),
     "__main__": {"cli"},
 }  # fmt: skip
@@ -61,7 +62,7 @@ PURE = [
     "a2a/requests.py", "a2a/decode.py", "a2a/frames.py", "a2a/assembly.py", "a2a/parser.py", "a2a/reading.py",
     "a2a/answer.py", "a2a/gates.py", "a2a/habits.py", "a2a/ids.py", "a2a/marker.py", "a2a/questions.py",
     "a2a/readable.py", "a2a/said.py", "a2a/structured.py", "a2a/toolcalls.py", "a2a/toolparts.py",
-    "a2a/growth.py", "a2a/seams.py",
+    "a2a/growth.py", "a2a/seams.py", "a2a/thinking.py",
     "a2a/resume.py", "a2a/overlay.py", "a2a/card.py", "a2a/origins.py", "a2a/conventions/*.py",
     "slack/orders.py", "slack/faults.py", "slack/blocks.py", "slack/chunks.py", "slack/surface.py",
     "slack/message.py", "slack/sightings.py", "slack/plan.py", "slack/steps.py", "slack/readback.py",
@@ -187,7 +188,7 @@ STDLIB = {
     "datetime",
     "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
-    "unicodedata", "urllib", "uuid", "random", "secrets", "xml",
+    "unicodedata", "urllib", "uuid", "random", "secrets", "xml", "zlib",
 }  # fmt: skip
 
 

@@ -62,7 +62,7 @@ async def test_narration_is_a_status_and_what_it_says_is_nowhere() -> None:
 @on_virtual_time
 async def test_a_status_is_kept_alive_through_a_long_silence() -> None:
     slow = tape((0.1, task()), (110.0, chunk("At last.\n")), (110.1, status("completed")))
-    async with whole_bot(slow) as bot:
+    async with whole_bot(slow, quiet_told=120) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(105)
         assert bot.workspace.thread(CHANNEL, root)[0].status_line == "is thinking..."
@@ -235,3 +235,77 @@ async def test_a_tool_without_a_name_to_be_seen_pings_nobody_by_its_id() -> None
         root = await bot.ask("hi")
         await bot.idle()
         assert [card.title for seen in bot.thread(root) for card in seen.tasks] == ["&lt;!channel> call-1"]
+
+
+# -- an agent that says what it is about to do
+
+
+def said_before_a_tool(seconds: float, *after: str) -> Tape:
+    """An ADK agent with its extension on (facts: A2A 8): each model turn is an artifact of its own."""
+
+    def spoken(ids: str, *parts: dict[str, Any], append: bool = False) -> dict[str, Any]:
+        event = chunk("")
+        event["append"], event["metadata"] = append, {"adk_app_name": "fox"}
+        event["artifact"] = {"artifactId": ids, "parts": list(parts), "metadata": {"adk_app_name": "fox"}}
+        return event
+
+    def words(text: str) -> dict[str, Any]:
+        return {"kind": "text", "text": text}
+
+    def call(kind: str, **data: Any) -> dict[str, Any]:
+        about = {"adk_type": f"function_{kind}"}
+        return {"kind": "data", "data": {"name": "lookup", "id": "f1", **data}, "metadata": about}
+
+    moments = [
+        (0.1, task()),
+        (0.5, spoken("a1", words("Let me "))),
+        (0.5 + seconds, spoken("a1", words("look that up."), append=True)),
+        (0.6 + seconds, spoken("a1", words("Let me look that up."))),
+        (0.7 + seconds, spoken("a1c", call("call", args={"q": "x"}))),
+        (3.0 + seconds, spoken("a1r", call("response", response={"found": "x"}))),
+    ]
+    for number, text in enumerate(after):
+        moments.append((4.0 + seconds + number, spoken("a2", words(text), append=number > 0)))
+    return tape(*moments, (12.0 + seconds, status("completed")))
+
+
+@on_virtual_time
+async def test_narration_that_was_not_sent_when_its_tool_call_comes_is_never_sent() -> None:
+    async with whole_bot(said_before_a_tool(0.1, "Found ", "it.\n", "Twice.")) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
+        assert (seen.text, [task.title for task in seen.tasks]) == ("Found it.\nTwice.", ["lookup"])
+        assert "Let me" not in str(bot.workspace.calls)
+        assert not bot.calls("chat.update")
+
+
+@on_virtual_time
+async def test_narration_that_was_sent_is_gone_in_the_end() -> None:
+    async with whole_bot(said_before_a_tool(2.0, "Found ", "it.")) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(2)
+        assert bot.read(root) == ["Let me "]
+        await bot.idle()
+        assert bot.read(root) == ["Found it."]
+        assert len(bot.calls("chat.update")) == 1
+
+
+@on_virtual_time
+async def test_an_answer_that_stands_before_the_last_tool_call_is_shown_in_the_end() -> None:
+    async with whole_bot(said_before_a_tool(0.1)) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.read(root) == ["Let me look that up."]
+        assert bot.ends == ["answered"]
+
+
+@on_virtual_time
+async def test_the_end_of_an_answer_shows_no_torn_word() -> None:
+    """Its last letter could begin the bot's own token."""
+    deltas = [(0.5, chunk("six and a ")), (0.6, chunk("bo")), (0.61, chunk("x"))]
+    async with whole_bot(tape((0.1, task()), *deltas, (0.7, status("completed")))) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.read(root) == ["six and a box"]
+        assert not [call for call in bot.workspace.calls if "bo'" in str(call.args)]

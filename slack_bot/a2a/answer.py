@@ -55,7 +55,7 @@ class Answer:
         self._runs = 1
         self._gap_due = False
         self._seams, self._message_seams = Seams(), Seams()
-        self._last_name = ""
+        self._last_name: str | None = ""  # None: a tool was called since, what follows is a new text
         self._grow_by_id = False
         self._growths: dict[str, Growth] = {}
 
@@ -150,6 +150,7 @@ class Answer:
         """
         self._held_before = self._held.text or self._held_before
         self._held.restart()
+        self._last_name = None
         self._runs += 1
         for source in (ARTIFACT, STATUS) if narrates else ():
             self._pieces[source].set_aside()
@@ -197,10 +198,10 @@ class Answer:
             self._grow_by_id |= append
             return key, append
         before, last = pieces.ending(BEFORE) if pieces.has_text else "", self._last_name
-        is_chunk = not self._grow_by_id and (append or not pieces.repeats(text))
-        if is_chunk and self._seams.joins(name, last, before, text, over_lines=append):
-            return pieces.last_key, True
         self._last_name = name
+        is_chunk = last is not None and not self._grow_by_id and (append or not pieces.repeats(text))
+        if is_chunk and self._seams.joins(name, last or "", before, text, over_lines=append):
+            return pieces.last_key, True
         return key, append
 
     # -- gates -----------------------------------------------------------------------------------------------
@@ -224,17 +225,18 @@ class Answer:
         gate = self._gates.get((source, key))
         if gate is None or (known and not append):
             gate = self._gates[source, key] = TextGate()
-        was_open = gate.opened
+        was_open, thought = gate.opened, len(gate.thoughts)
         said = gate.feed(text)
+        aside = thoughts(gate.thoughts[thought:])
         if gate.opened and not was_open:
-            return self._opened(source, key, said, why, append=append, marked=marked)
+            return [*aside, *self._opened(source, key, said, why, append=append, marked=marked)]
         fresh = "".join(each.text for each in said)
         held = held or (self._waits and not self.had_marker)
         if marked or gate.opened or gate.is_envelope or not held:
             self._held_keys.discard((source, key))
-            return self._put(source, key, fresh, append, why)
+            return [*aside, *self._put(source, key, fresh, append, why)]
         self._held_keys.add((source, key))
-        return self._kept(fresh, why, append)
+        return [*aside, *self._kept(fresh, why, append)]
 
     def _opened(
         self, source: str, key: str, said: list[Said], why: str, *, append: bool, marked: bool
@@ -312,6 +314,11 @@ class Answer:
 def nothing(why: str) -> Narrated:
     """Nothing happened that a reader would see, and this is why."""
     return Narrated("", why=why)
+
+
+def thoughts(text: str) -> list[Event]:
+    """What a model thinks, as narration; nothing for none."""
+    return [Narrated(text, why="the model thinks")] if text else []
 
 
 def _with_gap(before: str, text: str) -> str:

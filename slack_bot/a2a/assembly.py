@@ -131,8 +131,10 @@ class Pieces:
         return self._told.ending(most)
 
     def repeats(self, text: str) -> bool:
-        """`text` says again all that was told, and perhaps more."""
+        """`text` says again all that was told, and perhaps more. A chunk may well be said twice in a row."""
         told = self._told
+        if len(text) < _LEAST_REPEATED and squeeze(text) == squeeze(told.ending(_LEAST_REPEATED)):
+            return not (told.ending(1)[-1:].isspace() or text[:1].isspace())
         return told.has_text and len(text) >= told.size and missing(told.text, text) is not None
 
     def set_aside(self) -> None:

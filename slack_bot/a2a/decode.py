@@ -233,6 +233,8 @@ def _artifact(body: Object) -> Artifact:
 def _parts(body: Object) -> tuple[Part, ...]:
     """The parts that can be read. ADK sends messages without any; 0.3's REST calls them `content`."""
     parts = body.get("parts")
+    if isinstance(parts, Mapping | str):
+        parts = [parts]  # one part, as hand-written servers send it
     if isinstance(parts, list):
         found = [_part(each, is_boxed=False) for each in parts]
     elif isinstance(body.get("content"), list):

@@ -1,6 +1,7 @@
-"""PURE. What an agent's raw text passes before it is text for a reader: the envelope off, the marker read.
+"""PURE. What an agent's raw text passes before it is text for a reader: thoughts and the envelope off, the
+marker read.
 
-`TextGate` joins the structured gate and the marker gate for one stream of text, one artifact for instance.
+`TextGate` joins the three gates for one stream of text, one artifact for instance.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 from .marker import MarkerGate, Said
 from .readable import as_markdown
 from .structured import KEYS, ContentGate
+from .thinking import ThoughtGate
 
 
 def passed(text: str) -> str:
@@ -24,8 +26,14 @@ class TextGate:
     """One stream of raw text, however it is cut."""
 
     def __init__(self) -> None:
+        self._thinking = ThoughtGate()
         self._content = ContentGate()
         self._marker = MarkerGate()
+
+    @property
+    def thoughts(self) -> str:
+        """What the text began with in tags that say so."""
+        return self._thinking.thoughts
 
     @property
     def opened(self) -> bool:
@@ -54,11 +62,11 @@ class TextGate:
 
     def feed(self, text: str) -> list[Said]:
         """Take the next text; what is certain of it, in order."""
-        return self._marker.feed(self._content.feed(text))
+        return self._marker.feed(self._content.feed(self._thinking.feed(text)))
 
     def end(self) -> list[Said]:
         """Nothing follows: what was held, and what an envelope holds besides what is expected in one."""
-        rest = self._content.end()
+        rest = self._content.feed(self._thinking.end()) + self._content.end()
         data = self.data or {}
         more = as_markdown({key: value for key, value in data.items() if key not in KEYS})
         if not self.has_content and "content" in data:

@@ -14,13 +14,14 @@ from dataclasses import replace
 from typing import assert_never
 
 from ..errors import BadAgentData
-from ..turn.compare import contains
+from ..turn.compare import contains, preview
 from ..turn.events import (
     Event,
     FinalAnswer,
     HumanAsked,
     Narrated,
     PlanChanged,
+    ProvedNarration,
     TaskEnd,
     TaskEnded,
 )
@@ -42,7 +43,7 @@ from .habits import ANSWER_FROM, MARKER, SOURCES, lesson
 from .ids import Ids
 from .questions import question_in
 from .reading import form_in, form_of, plan_steps, truth
-from .said import Spoken, spoken, stored, unboxed
+from .said import Spoken, last_word, spoken, stored, unboxed
 from .toolcalls import ToolCalls
 from .toolparts import is_of_tools, is_thought
 
@@ -192,7 +193,7 @@ class EventParser:
         """
         ending = self._ending_message
         is_there = self._state is TaskState.COMPLETED and answer.strip() and ending.strip()
-        if not is_there or contains(answer, ending):
+        if not is_there or contains(answer, preview(ending)):
             return answer, "artifacts"
         if contains(ending, answer):
             return ending, "the terminal status message"
@@ -313,7 +314,9 @@ class EventParser:
         """What stands beside the text: thoughts, and tool calls with their ends."""
         events: list[Event] = [Narrated(said.thoughts, why="the model thinks")] if said.thoughts else []
         if said.calls_a_tool:
-            self._answer.before_tool(narrates=self._convention.narrates_before_tools)
+            narrates = self._convention.narrates_before_tools
+            self._answer.before_tool(narrates=narrates)
+            events += [ProvedNarration(why="text before a tool call")] if narrates else []
         return [*events, *map(self._tools.part, said.tools)]
 
     def _found_form(self, artifact: Artifact) -> list[Event]:
@@ -327,8 +330,11 @@ class EventParser:
 
     def _status(self, state: TaskState, message: Message | None) -> list[Event]:
         self._state = state
+        message = message if message is None or message.role == "agent" else None
         if state.is_asking:
             return [self._asked(state, message)]
+        if self._form is not None and self._form.is_auth:
+            self._form = None  # signed in: it goes on
         said = spoken(message.parts, message.metadata) if message else Spoken()
         if state.is_terminal:
             words = message.text if message else ""
@@ -356,10 +362,7 @@ class EventParser:
 
     def _snapshot(self, task: Snapshot) -> list[Event]:
         self._has_task = True
-        said = (
-            spoken(each.parts, each.metadata).text for each in reversed(task.history) if each.role == "agent"
-        )
-        self._history = self._answer.plain(next((text for text in said if text.strip()), self._history))
+        self._history = self._answer.plain(last_word(task.history)) or self._history
         answers: list[tuple[str, str, str]] = []
         events: list[Event] = []
         for artifact in task.artifacts:

@@ -7,10 +7,10 @@ the answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .frames import Artifact, Metadata, Part
+from .frames import Artifact, Message, Metadata, Part
 from .gates import passed
 from .growth import whole_of
 from .readable import as_markdown, beside
@@ -70,6 +70,17 @@ def stored(artifact: Artifact) -> str:
     texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
     said = spoken(artifact.parts, artifact.metadata).text
     return whole_of(texts) if said and len(texts) == len(artifact.parts) else said
+
+
+def last_word(history: Sequence[Message]) -> str:
+    """What the agent said last, unless the human spoke after it: then that was said in an earlier turn.
+
+    Of one question and its answer the order means nothing; some servers name the newest first.
+    """
+    asked = [at for at, each in enumerate(history) if each.role == "user"]
+    since = history[asked[-1] + 1 :] if len(asked) > 1 else history
+    said = (spoken(each.parts, each.metadata).text for each in reversed(since) if each.role == "agent")
+    return next((text for text in said if text.strip()), "")
 
 
 def unboxed(artifact: Artifact) -> str:

@@ -164,7 +164,7 @@ def wanted_pause(response: httpx.Response) -> float | None:
     try:
         until, now = (parsedate_to_datetime(each) for each in (after, response.headers.get("date", "")))
         return max(0.0, (until - now).total_seconds())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
@@ -16,6 +16,10 @@ log = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
 
+_UNREADABLE = (ValueError, AttributeError, TypeError, RecursionError)
+"""What Bolt makes of a body that it cannot read, which it does before it looks at the signature."""
+_TIMESTAMP_DIGITS = 20
+
 
 async def serve_http(
     bolt: AsyncApp, host: str, port: int, stop: asyncio.Event, *, ready: Callable[[], None] | None = None
@@ -26,7 +30,13 @@ async def serve_http(
     """
 
     async def events(request: web.Request) -> web.StreamResponse:
-        return await to_aiohttp_response(await bolt.async_dispatch(await to_bolt_request(request)))
+        if not _may_be_signed(request.headers):
+            return web.Response(status=401)
+        try:
+            asked = await to_bolt_request(request)
+        except _UNREADABLE:
+            return web.Response(status=400)
+        return await to_aiohttp_response(await bolt.async_dispatch(asked))
 
     server = web.Application()
     server.router.add_post(EVENTS_PATH, events)
@@ -45,3 +55,12 @@ async def serve_http(
         await stop.wait()
     finally:
         await runner.cleanup()
+
+
+def _may_be_signed(headers: Mapping[str, str]) -> bool:
+    """Whether the signature can be looked at. Anybody may send anything here: Bolt would fail at other things
+    than numbers and ASCII, and log it as an error with its traceback, request by request.
+    """
+    timestamp, signature = headers.get("X-Slack-Request-Timestamp", "0"), headers.get("X-Slack-Signature", "")
+    is_time = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _TIMESTAMP_DIGITS
+    return is_time and signature.isascii()

@@ -24,6 +24,9 @@ _REMEDIES = {
     "not_allowed_token_type": "this is another kind of token than the one needed",
     "missing_scope": "an app-level token needs the scope connections:write",
 }
+_NOT_SLACK = "check SLACK_API_URL, and the proxy if there is one; or try again later"
+_UNREADABLE = (ValueError, AttributeError, RecursionError)
+"""What slack_sdk makes of a body that it cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +91,23 @@ async def must(
         answer = await client.api_call(method, headers=headers)
     except SlackApiError as error:
         body = getattr(error.response, "data", None)
-        name = str(body.get("error")) if isinstance(body, dict) else f"HTTP {error.response.status_code}"
-        remedy = _REMEDIES.get(name, "check it in your Slack app settings")
+        said = body.get("error") if isinstance(body, dict) else None
+        name = str(said or f"HTTP {_status(error)}")
+        remedy = _REMEDIES.get(name, "check it in your Slack app settings" if said else _NOT_SLACK)
         raise SlackError(f"Slack refused {setting} ({name}): {remedy}.", error=name) from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise SlackError(
             f"Slack cannot be reached at {client.base_url}: check the network and SLACK_API_URL.",
             error="unreachable",
         ) from error
+    except _UNREADABLE as error:  # last: a certificate that is refused is a ValueError too
+        raise SlackError(
+            f"What answers at {client.base_url} is not Slack: {_NOT_SLACK}.", error="unreadable"
+        ) from error
     return answer.data if isinstance(answer.data, dict) else {}
+
+
+def _status(error: SlackApiError) -> int:
+    """The HTTP status: the response is the SDK's, or aiohttp's where the body was no JSON."""
+    answer = error.response
+    return int(getattr(answer, "status_code", 0) or getattr(answer, "status", 0))

@@ -10,7 +10,7 @@ import math
 import signal
 import sys
 
-from ..errors import BotError
+from ..errors import BotError, UnreadableInput
 from ..observe import logs
 from ..sections import ReferenceSettings
 from ..settings import load, secrets_of, with_overrides
@@ -37,16 +37,18 @@ def main(args: argparse.Namespace) -> int:
 def chosen_agent(args: argparse.Namespace) -> ReferenceSettings:
     """The settings of the reference agent, with what the command line says of it; its port is checked too.
 
-    Raises BotError in one sentence.
+    Raises UnreadableInput in one sentence.
     """
     if not 0 <= args.port <= _LAST_PORT:
-        raise BotError(
+        raise UnreadableInput(
             f"There is no port {args.port}: give --port a number up to {_LAST_PORT},"
             " or 0 for any that is free."
         )
     pace, mode = args.pace, args.mode
     if pace is not None and not (math.isfinite(pace) and pace >= 0):
-        raise BotError(f"A pace of {pace:g} tokens a second cannot be kept: give --pace 0 (at once) or more.")
+        raise UnreadableInput(
+            f"A pace of {pace:g} tokens a second cannot be kept: give --pace 0 (at once) or more."
+        )
     given = {"pace": pace, "response_mode": mode}
     return with_overrides(
         load(), {name: value for name, value in given.items() if value is not None}

@@ -22,7 +22,8 @@ _GREETING = {"host": "applink-emulated", "build_number": 1, "approximate_connect
 class SocketMode:
     """The sockets of one app. `ack_timeout` and `retry_delays` are in seconds.
 
-    `acknowledged` keeps what the app answered, by envelope id; `lost` what it never took.
+    `acknowledged` keeps what the app answered, by envelope id; `lost` what it never took. `breaks` is how
+    many of the next handshakes come to nothing after their ticket was used up.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class SocketMode:
     ) -> None:
         self.acknowledged: dict[str, Any] = {}
         self.lost: list[Envelope] = []
+        self.breaks = 0
         self._workspace = workspace
         self._ack_timeout = ack_timeout
         self._retry_delays = tuple(retry_delays)
@@ -52,6 +54,9 @@ class SocketMode:
         """An app connects with the ticket that apps.connections.open gave it. 403 for any other."""
         if not self._workspace.redeem(request.query.get("ticket", "")):
             raise web.HTTPForbidden(text="invalid ticket")
+        if self.breaks > 0:
+            self.breaks -= 1
+            raise web.HTTPServiceUnavailable(text="try again")
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         self._sockets.append(socket)

@@ -13,11 +13,12 @@ from dataclasses import replace
 from typing import assert_never
 
 from ..a2a.agent import Agent
-from ..a2a.frames import Received, Snapshot
+from ..a2a.frames import Received, Snapshot, TaskState
 from ..a2a.requests import MISSED_MESSAGES
 from ..a2a.resume import NOT_OFFERED, TASK_NOT_FOUND, Done, Join, Look, Lost, Pause, Pursuit
 from ..errors import AgentError, AgentFailed, AgentRefused
 from ..sections import AgentSettings
+from ..turn.events import Known
 from .control import Leaving
 from .ear import Ear
 from .standing import Standing
@@ -25,6 +26,7 @@ from .standing import Standing
 log = logging.getLogger(__name__)
 
 _ASKED = {"asked": True}  # in a raw event: the answer to our own asking, not the agent's own word
+_KNOWN = {Look.RUNNING: Known.WORKING, Look.NEWS: Known.WORKING}
 
 
 class Continuation:
@@ -51,9 +53,11 @@ class Continuation:
         Where there is no task to ask for, or the agent cannot be asked, the stream is all there is.
         """
         look = Look.CANNOT if self._standing.task_id is None else await self.look()
+        if self._standing.state is TaskState.AUTH_REQUIRED:
+            return True  # people take their time to sign in, and the reader knows what is waited for
         if look not in (Look.RUNNING, Look.CANNOT):
             return False
-        self._standing.waited("no event on the stream")
+        self._standing.waited("no event on the stream", _KNOWN.get(look, Known.UNKNOWN))
         return True
 
     async def look_before(self) -> None:
@@ -111,7 +115,8 @@ class Continuation:
                 case Join():
                     await self._join(pursuit)
                 case Pause(seconds):
-                    self._standing.waited("the task goes on" if look is Look.RUNNING else "no answer yet")
+                    why = "the task goes on" if look in _KNOWN else "no answer yet"
+                    self._standing.waited(why, _KNOWN.get(look, Known.UNKNOWN))
                     await self._leaving.pause(seconds)
                 case _:
                     assert_never(step)

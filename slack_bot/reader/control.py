@@ -17,7 +17,9 @@ class Control:
 
     def __init__(self) -> None:
         self._stopped_by: str | None = None
-        self._changed = asyncio.Event()
+        self._changed, self._answered = asyncio.Event(), asyncio.Event()
+        self.waits_for_human = False
+        """The agent waits for a sign-in; the turn tells."""
 
     @property
     def stopped_by(self) -> str | None:
@@ -34,9 +36,23 @@ class Control:
         """Return when the turn has been stopped."""
         await self._changed.wait()
 
+    @property
+    def is_answered(self) -> bool:
+        """The human wrote while the agent waited for a sign-in: that goes to the agent, in the next turn."""
+        return self._answered.is_set()
+
+    def answered(self) -> None:
+        """Wait no longer for the sign-in."""
+        self._answered.set()
+
+    async def wait_for_answer(self) -> None:
+        """Return when that has happened."""
+        await self._answered.wait()
+
 
 class Leaving:
-    """Watches for a reason to stop reading: the human stopped the turn, or nobody can be shown anything."""
+    """Watches for a reason to stop reading: the human stopped the turn or has answered the agent already, or
+    nobody can be shown anything."""
 
     def __init__(self, control: Control, gone: asyncio.Event) -> None:
         self._control, self._gone = control, gone
@@ -45,7 +61,7 @@ class Leaving:
     @property
     def now(self) -> bool:
         """There is a reason."""
-        return self.is_gone or self._control.stopped_by is not None
+        return self.is_gone or self._control.is_answered or self._control.stopped_by is not None
 
     @property
     def is_gone(self) -> bool:
@@ -69,7 +85,8 @@ class Leaving:
                 await doing
 
     async def __aenter__(self) -> Self:
-        self.tasks = {asyncio.ensure_future(self._control.wait()), asyncio.ensure_future(self._gone.wait())}
+        reasons = (self._control.wait(), self._control.wait_for_answer(), self._gone.wait())
+        self.tasks = {asyncio.ensure_future(reason) for reason in reasons}
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -39,6 +39,7 @@ class Ear:
         self._standing, self._leaving, self._settings, self._now = standing, leaving, settings, now
         self._grace_until: float | None = None
         self._silent_from = 0.0
+        self._told_quiet = False  # of the present silence
         self._stop_until: float | None = None  # when a stop is waited for no longer
 
     async def listen(
@@ -48,7 +49,7 @@ class Ear:
 
         Raises what the stream raises; what cannot be read counts as a cut where there is a task to ask for.
         """
-        self._grace_until, self._silent_from = None, self._now()
+        self._grace_until, self._silent_from, self._told_quiet = None, self._now(), False
         async with aclosing(stream):
             while True:
                 coming = asyncio.ensure_future(cast(Any, anext(stream, None)))
@@ -81,6 +82,10 @@ class Ear:
                 continue
             if self._grace_until is not None:
                 return Heard.LEFT
+            if not self._told_quiet:
+                self._told_quiet = True
+                self._standing.quiet()
+                continue
             if not await on_silence():
                 return Heard.SILENT
             self._silent_from = self._now()
@@ -98,8 +103,12 @@ class Ear:
     def _patience(self) -> float:
         if self._stop_until is not None:
             return max(0.0, self._stop_until - self._now())
-        grace = self._grace_until
-        until = self._silent_from + self._settings.idle_timeout if grace is None else grace
+        settings, until = self._settings, self._grace_until
+        if until is None:
+            idle = (
+                settings.idle_timeout if self._told_quiet else min(settings.quiet_told, settings.idle_timeout)
+            )
+            until = self._silent_from + idle
         return max(0.0, until - self._now())
 
     def _result(self, coming: asyncio.Future[Received | None]) -> Received | None:
@@ -112,7 +121,7 @@ class Ear:
 
     def _hear(self, received: Received) -> None:
         self._standing.hear(received.frame, received.raw)
-        self._silent_from = self._now()
+        self._silent_from, self._told_quiet = self._now(), False
         state, settings = self._standing.state, self._settings
         if self._grace_until is None and state.is_terminal:
             self._grace_until = self._now() + settings.terminal_grace

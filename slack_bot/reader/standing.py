@@ -20,12 +20,14 @@ from ..turn.events import (
     Event,
     FinalAnswer,
     HumanAsked,
+    Known,
     PlanChanged,
     TaskEnded,
     TaskKnown,
     ToolEnded,
     ToolStarted,
     Waited,
+    WentOn,
 )
 
 _NEWS = (
@@ -123,12 +125,17 @@ class Standing:
             self._has_news()
         return is_news
 
-    def waited(self, why: str) -> None:
+    def waited(self, why: str, known: Known) -> None:
         """Tell the reader, now and then, that nothing was heard for a while."""
         since = self._now() - self._news_at
         if since >= self._tell_at:
             self._tell_at = since + _SAID_AGAIN
-            self._hearing.event(Waited(since, why))
+            self._hearing.event(Waited(since, why, known))
+
+    def quiet(self) -> None:
+        """Tell the reader that an open stream says nothing."""
+        since = self._now() - self._news_at
+        self._hearing.event(Waited(since, "no event on the stream", Known.QUIET))
 
     def finish(self) -> None:
         """Nothing more will come: tell the best of what came, where the agent named no result."""
@@ -144,7 +151,10 @@ class Standing:
         return [event for frame in self._overlay.lay(task) for event in self._feed(frame, raw)]
 
     def _feed(self, frame: Frame, raw: Mapping[str, Any]) -> list[Event]:
+        waited = self.state is TaskState.AUTH_REQUIRED
         events = self._parser.feed(frame)
+        if waited and not self.state.is_asking:
+            events.insert(0, WentOn(f"task is {self.state}"))
         self._hearing.raw(self._parser.kind_of(frame), raw)
         for event in events:
             if isinstance(event, TaskKnown):

@@ -36,6 +36,9 @@ _FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0  # seconds between attempts where Slack names no time
 
+_UNREADABLE = (ValueError, AttributeError, RecursionError)
+"""What slack_sdk makes of a body that it cannot read: no text, JSON that is no object, or too deep."""
+
 _LIMITED = frozenset({"ratelimited", "rate_limited", "http_429"})
 _SHOWS = frozenset({"chat.startStream", "chat.appendStream", "chat.update", "chat.postMessage"})
 
@@ -220,6 +223,8 @@ class SlackApi:
             return Failed(Fault.UNKNOWN, "timeout")
         except (aiohttp.ClientError, OSError):
             return Failed(Fault.UNKNOWN, "connection_lost")
+        except _UNREADABLE:  # last: a certificate that is refused is a ValueError too
+            return Failed(Fault.UNKNOWN, "unreadable")
 
     async def upload(self, url: str, content: bytes) -> Done | Failed:
         """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""

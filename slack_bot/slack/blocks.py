@@ -22,6 +22,7 @@ RETRY = "retry"
 EVENT_TYPE = "slack_bot_turn"
 """event_type of the metadata on our messages."""
 ANSWER_HERE = "Reply in this thread to answer."
+SIGN_IN = "The agent goes on when you have signed in. If nothing happens then, reply in this thread."
 
 _BUTTON_VALUE = 2_000  # Slack: characters of a button's value
 _CONTEXT_TEXT = 3_000  # Slack: characters of a text object

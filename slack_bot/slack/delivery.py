@@ -159,6 +159,12 @@ class Delivery:
                 case None:
                     return
 
+    async def break_off(self) -> None:
+        """What comes next stands in a message of its own, below what somebody else is about to write."""
+        await self.advance()
+        if self.ended is None and not self.begins:
+            await self._end_message()
+
     def _has_more(self) -> bool:
         """Something waits that can be seen."""
         return bool(self.ledger.waiting.strip()) or any(self._unsent())
@@ -271,9 +277,8 @@ class Delivery:
     async def settle(self) -> None:
         """Learn what became of the text in doubt, and go on in the next message."""
         message = self.messages[-1]
-        sent = message.doubt or ""
         stands, failed = await self.settling.settle(message, self.known())
-        self.ledger.settled(len(sent) if stands else 0)
+        self.ledger.settled(stands=stands)
         await self._turn_page(message)
         if failed is not None:
             await self.conclude(failed)

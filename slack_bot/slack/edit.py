@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..sections import StreamSettings
@@ -73,11 +74,7 @@ class Edits:
             message.ts = result.ts if isinstance(result, Done) else None
             is_bare = self.posts.is_bare
         else:
-            full = blocks.body(text, self._above(cards, title), under)
-            result = await self._edit(message, full)
-            is_bare = isinstance(result, Failed) and result.fault is Fault.WRONG_CALL and bool(text)
-            if is_bare:
-                result = await self._edit(message, blocks.other_body(full, text))
+            result, is_bare = await self._in_some_form(message, text, cards, title, under)
         if isinstance(result, Failed):
             return result
         message.text, message.title = text, title
@@ -120,6 +117,22 @@ class Edits:
             await asyncio.sleep(pause)
             result = await repeated(self._line, "chat.delete", args, done=Fault.GONE)
         return isinstance(result, Done) or result.fault is Fault.GONE
+
+    async def _in_some_form(
+        self, message: Message, text: str, cards: Sequence[Card], title: str, under: Sequence[Args]
+    ) -> tuple[Done | Failed, bool]:
+        """Edit, in the other form where the first is refused, and whether that was needed.
+
+        An attempt at the first that had no answer may have been made: so may the edit, then.
+        """
+        full = blocks.body(text, self._above(cards, title), under)
+        first = await self._edit(message, full)
+        if isinstance(first, Done) or first.fault is not Fault.WRONG_CALL or not text:
+            return first, False
+        other = await self._edit(message, blocks.other_body(full, text))
+        if isinstance(other, Failed) and first.in_doubt:
+            other = replace(other, in_doubt=True)
+        return other, True
 
     async def _edit(self, message: Message, body: Args) -> Done | Failed:
         address = {"channel": self._place.channel, "ts": message.ts}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..turn.record import Outcome
 from . import blocks, closing
 from .chunks import Close
 from .delivery import Delivery
@@ -22,8 +23,11 @@ FILE = "answer.md"
 COMING = f"This answer is too long for the thread. All of it comes as {FILE}, once it is written."
 """Under the last message, while the agent goes on."""
 WRITING_ON = "is writing the rest, it comes as a file..."
-_TOO_LONG = f"This answer is too long for the thread. All of it is in {FILE}."
-_REFUSED = f"Slack did not take all of this answer as a message. All of it is in {FILE}."
+_TOO_LONG = "This answer is too long for the thread."
+_REFUSED = "Slack did not take all of this answer as a message."
+_WHOLE = f"All of it is in {FILE}."
+_PART = f"What there is of it is in {FILE}."
+_WHOLE_ENDS = frozenset({Outcome.ANSWERED, Outcome.ASKED})
 
 
 class Overflow:
@@ -52,8 +56,9 @@ class Overflow:
         async with self._status.kept():
             if not await self._files.upload(FILE, text.encode("utf-8", "replace")):
                 return None
-        about = _TOO_LONG if self._delivery.refusal is None else _REFUSED
-        return replace(ending, note=f"{about} {ending.note}".rstrip())
+        why = _TOO_LONG if self._delivery.refusal is None else _REFUSED
+        what = _WHOLE if ending.outcome in _WHOLE_ENDS else _PART
+        return replace(ending, note=f"{why} {what} {ending.note}".rstrip())
 
     async def take_back(self) -> None:
         """No file comes: the message that announced it says so no longer."""

@@ -15,12 +15,15 @@ from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")  # Markdown: the label stays
+_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]*\)")  # Markdown: the label stays
 _LABELLED = re.compile(r"<[^|<>\s]+\|([^<>]*)>")  # mrkdwn: the label stays
 _BARE = re.compile(r"<((?:https?|mailto|tel):[^<>|\s]+)>")
 _EMOJI = re.compile(r":[a-z0-9_+'-]+:")
+_ESCAPED = re.compile(r"&(?:amp;)+")  # Slack escapes what an agent had escaped already
 _NUMBER = re.compile(r"^[ \t>]*\d{1,9}[.)][ \t]", re.MULTILINE)  # Slack counts an ordered list itself
-_INFO = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^\n`]*$", re.MULTILINE)  # a fence and its language
+_INFO = re.compile(
+    r"^(?:[ \t>]|&(?:amp;)*gt;)*(?:`{3,}|~{3,})[^\n`]*$", re.MULTILINE
+)  # a fence and its language
 _ENOUGH = 24  # letters by which a stream is known as the one that was begun
 
 
@@ -36,7 +39,8 @@ def bare(text: str) -> str:
     """The letters and digits of `text`, Markdown or mrkdwn: what both dialects have in common."""
     for pattern, kept in ((_INFO, ""), (_LINK, r"\1"), (_LABELLED, r"\1"), (_BARE, r"\1")):
         text = pattern.sub(kept, text)
-    text = _NUMBER.sub("", _EMOJI.sub("", html.unescape(text)))
+    text = html.unescape(_ESCAPED.sub("&", text))
+    text = _NUMBER.sub("", _EMOJI.sub("", text))
     return "".join(letter for letter in text if letter.isalnum())
 
 

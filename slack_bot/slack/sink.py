@@ -15,6 +15,7 @@ from dataclasses import replace
 from ..clock import Clock
 from ..errors import SlackError
 from ..sections import StreamSettings
+from ..turn.form import Form
 from ..turn.record import Outcome
 from ..turn.safety import neutralise
 from ..turn.segments import lay_out
@@ -37,6 +38,9 @@ _log = logging.getLogger(__name__)
 
 STILL_WORKING = "is still working..."
 """Status while a message was ended by its age and nothing new is there to begin another with."""
+
+WAITING_FOR_YOU = "is waiting for you to sign in..."
+"""Status below a question that was asked while the turn goes on, where there are no agent sessions."""
 
 TRYING_AGAIN = "is trying again, Slack did not take it..."
 """Status while a message is insisted on."""
@@ -64,7 +68,7 @@ class Sink:
         self._api = api = api.for_turn(place.turn)
         self._place, self._settings, self._clock = place, settings, clock
         self._line = Line(api, sightings, self._tell_wait)
-        self._status = StatusLine(api, place, settings, clock)
+        self._status = StatusLine(api, place, settings, clock, self._show_at_work)
         self._delivery = Delivery(
             self._line, place, settings, clock, memory or Memory(settings.refusal_memory)
         )
@@ -74,7 +78,8 @@ class Sink:
         self._taken = False  # its text is the delivery's
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._posted = False
-        self._finished = False
+        self._finished = self._told_stop = False
+        self._asked: Form | None = None
 
     @property
     def is_live(self) -> bool:
@@ -93,8 +98,9 @@ class Sink:
 
     @property
     def is_stopped(self) -> bool:
-        """The human stopped it: what stands may not be all."""
-        return self._line.is_hushed or self._delivery.ended is Written.STOPPED
+        """The human stopped it: what stands may not be all. Of a turn at rest: the reader was told so."""
+        hushed = self._told_stop if self._finished else self._line.is_hushed
+        return hushed or self._delivery.ended is Written.STOPPED
 
     @property
     def begins(self) -> bool:
@@ -165,6 +171,28 @@ class Sink:
             return delivery.ended
         return Written.HELD if delivery.ledger.waiting.strip() else Written.SHOWN
 
+    async def ask(self, form: Form) -> None:
+        """Show a question while the turn goes on, in a message of its own; what comes later stands below.
+
+        Slack notifies people of a post at once, of a stream only when it is over (facts: Slack 1.8). Where
+        that is refused, the question comes with the turn's end.
+        """
+        delivery = self._delivery
+        if not self._line.is_hushed:
+            await delivery.break_off()
+        if delivery.ended is not None or self._line.is_hushed:
+            return
+        await self._status.close()
+        text = neutralise(form.as_markdown())
+        posted = await delivery.posts.post(text, (), [blocks.context(blocks.SIGN_IN)], "question")
+        self._status.reopen(forget=True)
+        if isinstance(posted, Failed):
+            await delivery.conclude(posted)
+            return
+        self._asked = form
+        if not await delivery.streams.set_session("suspended"):  # one slot: a status would make it read busy
+            await self.show_status(WAITING_FOR_YOU)
+
     async def _go_quiet(self) -> None:
         """No message is open, and the next comes with the next thing to say: until then the status tells."""
         if self._delivery.overflowed:
@@ -202,6 +230,8 @@ class Sink:
             return
         if self._line.is_hushed:
             ending = replace(ending, outcome=Outcome.STOPPED)
+        if ending.form == self._asked:
+            ending = replace(ending, form=None)
         first, self._first = self._first, self._first or ending
         try:
             if first is None:
@@ -234,10 +264,14 @@ class Sink:
         self._api.give_back()
         await self._status.close()
         await delivery.settling.sweep(delivery.known(), delivery.last, _close(ending))
-        if not delivery.is_gone:
-            await delivery.streams.rest_session(_session(ending))
         if not self._posted and delivery.begun == self._status_at:
             await self._status.clear()
+        if not delivery.is_gone:
+            await delivery.streams.rest_session(_session(ending))
+
+    def _show_at_work(self, status: str) -> None:
+        """A status speaks to the thread's agent session too (facts: Slack 4)."""
+        self._delivery.streams.session = "processing" if status else "active"
 
     async def _deliver(self, ending: Ending) -> None:
         self._delivery.take(Batch("", ending.cards, ending.plan_title))
@@ -249,7 +283,8 @@ class Sink:
         goes_on = not anew and bool("".join(self._whole).strip())
         question = "" if ending.form is None else neutralise(ending.form.as_markdown())
         text = _joined(text, question, goes_on=goes_on)
-        assert text or goes_on or ending.note or self.opened, "nothing to show, and no note"
+        shows = text or goes_on or ending.note or self.opened or self._asked is not None
+        assert shows, "nothing to show, and no note"
         await (self._rewrite(text, ending) if anew else self._show_rest(text, ending))
 
     async def _show_rest(self, text: str, ending: Ending) -> None:
@@ -264,7 +299,7 @@ class Sink:
             self._taken = True
         await delivery.advance(under=self._under(ending), close=close)
         attached: Ending | None = None
-        if delivery.overflowed and delivery.ended is None:
+        if delivery.overflowed and delivery.ended is None and not self._line.is_hushed:
             self._status_at = delivery.begun
             attached = await self._overflow.attach("".join(self._whole), ending)
             if attached is None:
@@ -272,6 +307,9 @@ class Sink:
                 delivery.lift()
                 await delivery.advance(under=self._under(ending), close=close)
             ending = attached or ending
+        if self._line.is_hushed and delivery.ended is None:
+            await self._stop(ending if attached is None else replace(ending, note=f"Stopped. {ending.note}"))
+            return
         if not await closing.close(delivery, self._under(ending), close, _session(ending)):
             await self._post_note(ending, must=attached is None)
 
@@ -291,7 +329,9 @@ class Sink:
             else:
                 ending, last = attached, delivery.last
                 stands = last is not None and await closing.sign(delivery, last, self._under(ending), close)
-        if not stands:
+        if not stands and self._line.is_hushed and delivery.ended is None:
+            await self._stop(ending)
+        elif not stands:
             await self._post_note(ending, must=attached is None)
 
     async def _post_all(self, pieces: Sequence[str], ending: Ending) -> bool:
@@ -306,7 +346,7 @@ class Sink:
     async def _stop(self, ending: Ending) -> None:
         """The human stopped the turn: what stands stays, with the truth under it."""
         ending = replace(ending, note=ending.note or "Stopped.", form=None, outcome=Outcome.STOPPED)
-        delivery = self._delivery
+        delivery, self._told_stop = self._delivery, True
         if not await closing.close(delivery, self._under(ending), Close.DONE) and delivery.ended is None:
             await self._post_note(ending)
 

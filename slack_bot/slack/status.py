@@ -8,7 +8,7 @@ the latest wins, and whoever is about to write closes the line first and waits u
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from ..clock import Clock
@@ -22,10 +22,18 @@ _LAST_CALL = 2.0  # seconds the answer waits for a status that is under way; a v
 
 
 class StatusLine:
-    """The status of one thread, for one turn."""
+    """The status of one thread, for one turn. `was_shown` is told of each that Slack took, or may have."""
 
-    def __init__(self, api: SlackApi, place: Place, settings: StreamSettings, clock: Clock) -> None:
+    def __init__(
+        self,
+        api: SlackApi,
+        place: Place,
+        settings: StreamSettings,
+        clock: Clock,
+        was_shown: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._api, self._place, self._settings, self._clock = api, place, settings, clock
+        self._was_shown = was_shown
         self._wanted: str | None = None
         self._sent: str | None = None
         self._sent_at: float | None = None
@@ -118,7 +126,13 @@ class StatusLine:
     async def _call(self, text: str) -> None:
         place = self._place
         args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": text}
-        result = await self._api.call("assistant.threads.setStatus", args, patience=0)
+        try:
+            result = await self._api.call("assistant.threads.setStatus", args, patience=0)
+        except asyncio.CancelledError:
+            self._was_shown(text)
+            raise
+        if not isinstance(result, Failed) or (text and result.fault is Fault.UNKNOWN):
+            self._was_shown(text)
         if isinstance(result, Failed) and result.fault not in (Fault.LATER, Fault.UNKNOWN):
             self._closed, self._refused, self._sent = (
                 True,

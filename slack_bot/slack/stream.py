@@ -144,12 +144,16 @@ class Streams:
         wanted = session or "active"
         if self.session in ("", wanted):
             return
-        place, self.session = self._place, wanted
-        args: Args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": wanted}
-        result = await self._line.call("agents.sessions.setStatus", args, patience=0)
-        if isinstance(result, Failed) and not session:
-            args["status"] = ""  # the older method speaks to the session too (facts: Slack 4)
+        if not await self.set_session(wanted) and not session:
+            place = self._place  # the older method speaks to the session too (facts: Slack 4)
+            args: Args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": ""}
             await self._line.call("assistant.threads.setStatus", args, patience=0)
+
+    async def set_session(self, session: str) -> bool:
+        """Make the agent session read `session` now. Tried once; False: this app or workspace has none."""
+        place, self.session = self._place, session
+        args: Args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": session}
+        return isinstance(await self._line.call("agents.sessions.setStatus", args, patience=0), Done)
 
     async def find(self, message: Message, known: Sequence[str], *, looks: int = _ENOUGH_LOOKS) -> bool:
         """Look for the stream that a start without an answer may have opened; sets `ts` if it is there.

@@ -21,6 +21,7 @@ from ..turn.actions import (
     RetitlePlan,
     RewriteAnswer,
     ShowStatus,
+    TakeBack,
     UpdateCard,
 )
 from ..turn.compare import contains, same
@@ -291,6 +292,8 @@ class Account(Witness):
                 self.cards.append(CardNews(title, "", because))
             case AskForm(form=form) if form.prompt and self.ends[-1].question is not None:
                 self._hand_on([(form.prompt, self.ends[-1].question[1])], because.at)
+            case TakeBack(chars=chars):
+                self._take_back(chars, because)
             case Close():
                 self.ends[-1].closing = action, because
         return False
@@ -298,6 +301,16 @@ class Account(Witness):
     def _hand_on(self, pieces: list[Piece], at: float, *, replaces: bool = False) -> None:
         for number, (text, cause) in enumerate(pieces):
             self.handed.append(Handed(text, cause, replaces and number == 0, self.turn, at))
+
+    def _take_back(self, chars: int, cause: Cause) -> None:
+        """What was handed on last, and is not shown after all."""
+        self.unshown.append(Unshown(cause, "taken back before it was shown", chars))
+        while chars > 0 and len(self.handed) > self._from:
+            last = self.handed.pop()
+            kept = last.text[: max(0, len(last.text) - chars)]
+            chars -= len(last.text) - len(kept)
+            if kept:
+                self.handed.append(replace(last, text=kept))
 
     def _kept_out(self, event: Any, cause: Cause, actions: tuple[object, ...]) -> None:
         action = next((each for each in actions if isinstance(each, Noted | ShowStatus)), None)

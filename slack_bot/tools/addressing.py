@@ -6,6 +6,8 @@ leave for wherever a command line points.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ..a2a.origins import Origins, place_of
 from ..errors import UnreadableInput
 from ..settings import Settings, with_overrides
@@ -18,12 +20,21 @@ def is_address(text: str) -> bool:
     return text.startswith(("http://", "https://"))
 
 
+def check_there(*targets: str) -> None:
+    """Raises UnreadableInput for what is neither an address nor the path of something."""
+    for target in targets:
+        if not is_address(target) and not Path(target).exists():
+            raise UnreadableInput(
+                f"{target}: no such file, and an agent's address begins with http:// or https://"
+            )
+
+
 def settings_for(url: str, settings: Settings) -> tuple[Settings, str | None]:
     """`settings` with the agent at `url`, and a sentence where credentials were left out.
 
     Raises UnreadableInput if `url` is not an http or https address.
     """
-    if place_of(url) is None:
+    if place_of(url) is None or any(letter.isspace() for letter in url):
         raise UnreadableInput(f"{url} is not an address; write http://HOST:PORT or https://HOST/PATH")
     known = settings.agent.url
     if known is not None and Origins(known, settings.agent.allowed_hosts).admits(url):

@@ -22,7 +22,7 @@ from .checks import CAIPE, Check, Kind, Param
 from .checks_of_text import TEXT
 from .checks_of_time import TIME
 from .checks_of_turn import TURN
-from .jsonfile import load_json
+from .jsonfile import load_document
 from .scenario import Scenario, make_scenario
 
 CHECKS: Mapping[str, Check] = {check.name: check for check in (*CAIPE, *TEXT, *TIME, *TURN)}
@@ -84,7 +84,7 @@ def read_suite(text: str, name: str) -> Suite:
     Raises:
         UnreadableInput: not JSON, or no suite; one line for each mistake.
     """
-    document = load_json(text, name)
+    document = load_document(text, name)
     mistakes = list[str]()
     if not isinstance(document, dict) or not isinstance(document.get("cases"), list) or not document["cases"]:
         raise UnreadableInput(
@@ -111,6 +111,7 @@ def _case(given: Any, number: int, mistakes: list[str]) -> Case | None:
     if not isinstance(given, dict):
         mistakes.append(f"{where} must be an object")
         return None
+    given = {**_meant(given), **given}
     before, name = len(mistakes), given.get("name")
     if isinstance(name, str) and _NAME.fullmatch(name):
         where = f"case {name!r}"
@@ -222,6 +223,16 @@ def _unknown(
     mistakes += [f"{prefix}{key!r} is not {what}; {_hint(key, names)}" for key in given if key not in names]
 
 
+def _meant(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What misspelt keys say, under the names that were meant: nobody is told that those are missing."""
+    near = {key: _near(key, _CASE_KEYS) for key in given if key not in _CASE_KEYS}
+    return {meant: given[key] for key, meant in near.items() if meant is not None}
+
+
+def _near(given: str, names: Iterable[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(given, list(names), n=1)), None)
+
+
 def _hint(given: str, names: Iterable[str]) -> str:
-    near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
+    near = _near(given, names)
+    return f"there are: {', '.join(names)}" if near is None else f"did you mean {near!r}?"

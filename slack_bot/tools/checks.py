@@ -13,6 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 from .measures import Measures
 
+_GOOD = ("answered", "asked")
+
 Params: TypeAlias = Mapping[str, Any]
 Kind: TypeAlias = Literal["number", "text", "texts"]
 
@@ -50,7 +52,10 @@ class Check:
 
 
 def _content_delivered(seen: Measures, params: Params) -> Verdict:
-    return Verdict(seen.total > params["over"], f"{seen.total}c delivered")
+    """Content in front of an error is no content: the reader was told that it is not all."""
+    bad = next((outcome for outcome in seen.outcomes if outcome not in _GOOD), None)
+    why = f", and then the turn ended as {bad} ({seen.result['reason']})" if bad else ""
+    return Verdict(seen.total > params["over"] and bad is None, f"{seen.total}c delivered{why}")
 
 
 def _stream_opened(seen: Measures, params: Params) -> Verdict:
@@ -58,7 +63,8 @@ def _stream_opened(seen: Measures, params: Params) -> Verdict:
 
 
 def _live_streamed(seen: Measures, params: Params) -> Verdict:
-    return Verdict(seen.streamed > 0, f"{seen.streamed}c via appendStream")
+    begun = f", {seen.begun} of them with startStream" if seen.begun else ""
+    return Verdict(seen.streamed > 0, f"{seen.streamed}c via appendStream{begun}")
 
 
 def _no_duplicate(seen: Measures, params: Params) -> Verdict:

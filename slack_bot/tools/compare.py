@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..errors import UnreadableInput
 from ..settings import load, secrets_of
-from .addressing import is_address, settings_for
+from .addressing import check_there, is_address, settings_for
 from .capture import Wanted, capture
 from .comparison import compared
 from .interruption import told_if_interrupted
@@ -33,6 +33,7 @@ def main(args: argparse.Namespace) -> int:
     Raises UnreadableInput for wrong usage and what cannot be read or written, AgentError for an agent that
     cannot be asked.
     """
+    check_there(args.one, args.two)
     if any(map(is_address, (args.one, args.two))) and not (args.text or "").strip():
         raise UnreadableInput("live agents want a question: slack-bot compare URL URL TEXT")
     if args.text is not None and not any(map(is_address, (args.one, args.two))):

@@ -39,21 +39,30 @@ BUILT_IN: Mapping[str, tuple[str, ...]] = {"caipe": ("caipe",), "extended": ("ca
 """The suites that ship with the project, and the files that make them up."""
 
 _OURS = "Playground agent"
+_MORE = (
+    "note: these are the CAIPE suite's questions and checks; whether an answer came live, whole and once:"
+    " --suite extended\n"
+)
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: url, suite, only, mode, report, json, junit, repeat, verbose. Returns the status.
+    """The verb. `args`: url, suite, only, mode, limit, report, json, junit, repeat, verbose.
+
+    Returns the exit status.
 
     Raises UnreadableInput for wrong usage and for files that cannot be read or written, BotError where there
     is no agent to ask.
     """
     if args.repeat < 1:
         raise UnreadableInput("--repeat wants a number of runs, 1 at least")
+    if args.limit <= 0:
+        raise UnreadableInput("--limit wants a number of seconds, more than 0")
     if args.url and args.mode:
         raise UnreadableInput("--mode is the playground agent's; leave it out with --url")
     suite, tapes = open_suite(args.suite)
     suite = _chosen(suite, args.only)
-    asker = _live(args.url) if args.url else playground(args.mode)
+    asker = _live(args.url, args.limit) if args.url else playground(args.mode)
+    _check_chosen(suite, args.only, asker)
     started = loop_clock().wall()
     report = file_name(started) if args.report == "" else args.report
     check_distinct(report, args.junit or None)
@@ -68,6 +77,8 @@ def main(args: argparse.Namespace) -> int:
         tally = Tally(args.verbose, sys.stderr)
         with told_if_interrupted(lambda: tally.stopped() + (", no report was written" if outs else "")):
             found = examine_all(suite, tapes, asker, args.repeat, tally, started)
+        if args.suite == "caipe":
+            sys.stderr.write(_MORE)
         for out, make in outs:
             out.text(make(found))
             sys.stderr.write(f"-> {out.path}\n")
@@ -136,8 +147,9 @@ def _summary(found: Examination) -> Iterator[str]:
             if finding.ok is False:
                 rate = f" [{finding.rate}]" if finding.runs > 1 else ""
                 yield f"      {finding.wanted.check.name}: {finding.detail}{rate}"
-    for name, why in found.skipped:
-        yield f"left out: {name}: {why}"
+    for why in dict.fromkeys(why for _, why in found.skipped):
+        names = [name for name, because in found.skipped if because == why]
+        yield f"left out: {len(names)} (such as {names[0]}): {why}"
     idle = f", {found.idle} did not apply" if found.idle else ""
     total = found.passed + found.failed
     yield f"{found.passed} of {total} checks passed{idle}: {found.verdict} ({found.target})"
@@ -150,6 +162,13 @@ def _chosen(suite: Suite, only: Sequence[str]) -> Suite:
         if name not in names:
             raise UnreadableInput(f"--only {name}: the suite has no such case; there are: {', '.join(names)}")
     return replace(suite, cases=tuple(case for case in suite.cases if not only or case.name in only))
+
+
+def _check_chosen(suite: Suite, only: Sequence[str], asker: Asker) -> None:
+    """Whoever names a case wants it put: one that cannot be is told of at once."""
+    for case in suite.cases:
+        if case.name in only and (why := asker.refusal(case)) is not None:
+            raise UnreadableInput(f"--only {case.name}: {why}, so it cannot be put to {asker.name}")
 
 
 def _read_suite(path: Traversable, name: str) -> Suite:
@@ -166,10 +185,10 @@ def _bytes(path: Traversable, name: str) -> bytes:
         raise UnreadableInput(f"{name}: {error.strerror or 'cannot be read'}") from error
 
 
-def _live(url: str) -> Live:
+def _live(url: str, limit: float) -> Live:
     """The agent at `url`, once it has shown its card. Raises BotError where there is none."""
     settings, note = settings_for(url, load())
     if note:
         sys.stderr.write(f"note: {note}\n")
     name = asyncio.run(card_of(settings, "--url")).name
-    return Live(bare(url).partition("?")[0], settings, is_ours=name == _OURS)
+    return Live(bare(url).partition("?")[0], settings, is_ours=name == _OURS, limit=limit)

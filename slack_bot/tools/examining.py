@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import httpx
@@ -23,7 +23,7 @@ from .cases import PLAYGROUND, Case
 from .checks import Verdict
 from .findings import Run
 from .measures import Attentive, Measures, measure
-from .replay import AGENT_URL, emulated, observe, replayed, settings_with
+from .replay import AGENT_URL, Asking, emulated, observe, replayed, settings_with
 from .tape import Recording, Tape
 from .wiretap import asked_in
 
@@ -65,9 +65,8 @@ class Playground:
         settings = settings_with(AGENT_URL, case.around.settings)
         try:
             clock = virtual.virtual_clock()
-            seen = await observe(
-                case.around, settings, clock, counting, follow_ups=case.then, witness=witness
-            )
+            asking = Asking(follow_ups=case.then)
+            seen = await observe(case.around, settings, clock, counting, witness=witness, asking=asking)
         finally:
             await served.aclose()
         return measure(witness, seen.thread, seen.asked_at, counting.questions)
@@ -94,11 +93,17 @@ def playground(mode: str | None = None) -> Playground:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The agent of `settings`, over the network. `is_ours`: it is the playground's, served elsewhere."""
+    """The agent of `settings`, over the network. `is_ours`: it is the playground's, served elsewhere.
+
+    What the bot learns of it in one case it knows in the next, as the running bot does. `limit`: seconds
+    after which a question that has no end yet is judged as it stands.
+    """
 
     name: str
     settings: Settings
     is_ours: bool = False
+    limit: float | None = None
+    lore: dict[str, str] = field(default_factory=dict)
 
     def refusal(self, case: Case) -> str | None:
         """What is no matter of the agent's is left out."""
@@ -115,7 +120,8 @@ class Live:
     async def _ask(self, case: Case) -> Measures:
         around, witness = case.around.settings, Attentive()
         settings = emulated(with_overrides(self.settings, around) if around else self.settings)
-        seen = await observe(case.around, settings, loop_clock(), follow_ups=case.then, witness=witness)
+        asking = Asking(case.then, self.limit, self.lore)
+        seen = await observe(case.around, settings, loop_clock(), witness=witness, asking=asking)
         return measure(witness, seen.thread, seen.asked_at)
 
 

@@ -10,14 +10,31 @@ from ..errors import UnreadableInput
 Json: TypeAlias = dict[str, Any]
 
 
-def load_json(text: str, name: str, line: int = 1) -> Any:
-    """The JSON value in `text`, which starts on line `line` of file `name`. Raises UnreadableInput."""
+def load_document(text: str, name: str) -> Any:
+    """The JSON value that is all of file `name`. Raises UnreadableInput."""
+    if not text.strip():
+        raise UnreadableInput(f"{name}: the file is empty")
+    return load_json(text, name)
+
+
+def load_row(text: str, name: str, line: int) -> Any:
+    """The JSON value that is one line of file `name`. Raises UnreadableInput."""
+    return load_json(text, name, line, "; take this line out to read the others")
+
+
+def load_json(text: str, name: str, line: int = 1, remedy: str = "") -> Any:
+    """The JSON value in `text`, which starts on line `line` of file `name`. Raises UnreadableInput.
+
+    `remedy` is what helps where the text ends in the middle.
+    """
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         at = f"{name}, line {line + error.lineno - 1}"
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
-            raise UnreadableInput(f"{at}: the JSON ends in the middle; the file is truncated") from error
+            raise UnreadableInput(
+                f"{at}: the JSON ends in the middle; the file is truncated{remedy}"
+            ) from error
         raise UnreadableInput(f"{at}: not valid JSON ({error.msg})") from error
     except RecursionError as error:
         raise UnreadableInput(f"{name}, line {line}: the JSON is nested too deep") from error

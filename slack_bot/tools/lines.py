@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import overload
 
 from ..errors import UnreadableInput
-from .jsonfile import load_json
+from .jsonfile import load_row
 from .moments import Items, Moment
 
 
@@ -35,7 +35,7 @@ class Lines(Sequence[Moment]):
             number += 1
             line = self._line(at, number)
             if line.strip():
-                self._note(at, items.moment(load_json(line, name, number), number))
+                self._note(at, items.moment(load_row(line, name, number), number))
             at = data.find(b"\n", at) + 1
         items.check_some()
 
@@ -61,7 +61,7 @@ class Lines(Sequence[Moment]):
         if isinstance(index, slice):
             return tuple(self[each] for each in range(*index.indices(len(self))))
         line = self._line(self._starts[index], index)
-        moment = Items(self._name, "line").moment(load_json(line, self._name), index)
+        moment = Items(self._name, "line").moment(load_row(line, self._name, index), index)
         return moment if moment.t == self._times[index] else replace(moment, t=self._times[index])
 
     def __eq__(self, other: object) -> bool:

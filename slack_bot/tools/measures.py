@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..a2a.decode import decode
-from ..a2a.frames import Artifact, ArtifactUpdate, Frame, Snapshot
+from ..a2a.frames import Artifact, ArtifactUpdate, Frame, Reply, Snapshot, StatusUpdate, TaskState
 from ..errors import AgentError
 from ..observe.facts import AgentEvent, Decided, Fact, TurnClosed, TurnOpened
 from ..turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted
@@ -35,7 +35,8 @@ class Measures:
 
     `result` is the object of `replay --json`, `summary` the figures of `trace`; `written` and `visible` are
     characters of the answer over time, known to the bot and standing in the thread. `texts` are the answer's
-    messages in the last turn, `final` is what the agent itself called its result (None: nothing),
+    messages in the last turn, `final` is what the agent itself called its result (None: nothing), `streamed`
+    the characters that went into a stream, `begun` those of them that came with its start,
     `narration` the sentences it marked as not being the answer. `asked` counts how often a question went to
     the agent, where that could be seen; `questions` is how many there were.
     """
@@ -49,6 +50,7 @@ class Measures:
     texts: tuple[str, ...]
     outcomes: tuple[str, ...]
     streamed: int
+    begun: int
     stopped: int
     append_calls: int
     plan_steps: int
@@ -131,7 +133,6 @@ def measure(seen: Attentive, thread: Sequence[Shown], asked_at: float, asked: in
     for fact in seen.facts:
         story.take(fact)
     line, result = timeline("", story, seen.looks), seen.result(thread, asked_at)
-    appended = [_chunk_text(call) for call in _taken(result, *_OPENING)]
     tools = [_tool_name(event.title) for event in _decided(seen.facts) if isinstance(event, ToolStarted)]
     plans = [len(event.steps) for event in _decided(seen.facts) if isinstance(event, PlanChanged)]
     frames = list(_frames(seen.facts))
@@ -144,9 +145,10 @@ def measure(seen: Attentive, thread: Sequence[Shown], asked_at: float, asked: in
         thread=tuple(thread),
         texts=_last_texts(seen, thread),
         outcomes=tuple(fact.outcome for fact in seen.facts if isinstance(fact, TurnClosed)),
-        streamed=sum(map(len, appended)),
+        streamed=sum(len(_chunk_text(call)) for call in _taken(result, *_OPENING)),
+        begun=sum(len(_chunk_text(call)) for call in _taken(result, "chat.startStream")),
         stopped=sum(len(_chunk_text(call)) for call in _taken(result, "chat.stopStream")),
-        append_calls=sum(bool(text) for text in appended),
+        append_calls=sum(bool(_chunk_text(call)) for call in _taken(result, "chat.appendStream")),
         plan_steps=plans[-1] if plans else 0,
         final_chunks=sum(isinstance(event, AnswerText) for event in _decided(seen.facts)),
         tools=dict(sorted(Counter(tools).items())),
@@ -242,7 +244,10 @@ def _artifacts(frame: Frame) -> tuple[Artifact, ...]:
 
 
 def _final(frames: Sequence[Frame]) -> str | None:
-    """What the agent called its result: the last such artifact, in whichever pieces it came."""
+    """What the agent called its result: the last such artifact, in whichever pieces it came.
+
+    An agent that has no artifacts says it with its task's end, or in the only message it sends.
+    """
     texts: dict[str, str] = {}
     for frame in frames:
         grows = isinstance(frame, ArtifactUpdate) and frame.append
@@ -250,7 +255,22 @@ def _final(frames: Sequence[Frame]) -> str | None:
             if artifact.name in _FINAL:
                 before = texts.pop(artifact.artifact_id, "") if grows else ""
                 texts[artifact.artifact_id] = before + artifact.text
+    if not any(artifact.text.strip() for frame in frames for artifact in _artifacts(frame)):
+        texts |= _said_at_the_end(frames)
     return next((text for text in reversed(texts.values()) if text.strip()), None)
+
+
+def _said_at_the_end(frames: Sequence[Frame]) -> dict[str, str]:
+    replies = [frame.message.text for frame in frames if isinstance(frame, Reply)]
+    ends = [
+        frame.message.text
+        for frame in frames
+        if isinstance(frame, StatusUpdate | Snapshot)
+        and frame.state is TaskState.COMPLETED
+        and frame.message is not None
+    ]
+    said = ends[-1:] or (replies if len(replies) == 1 else [])
+    return {f"message {number}": text for number, text in enumerate(said)}
 
 
 def _narration(frames: Sequence[Frame]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from ..errors import AgentError
 from .heard import name_of, text_of
 from .jsonfile import Json
 from .moments import Moment, http_status_of
+from .redrawn import Redrawn
 from .taping import Asked
 from .wiretap import Wiretap
 
@@ -25,11 +26,10 @@ class Progress:
 
     def __init__(self, out: TextIO | None = None) -> None:
         self._out = out or sys.stderr
-        self._is_terminal = self._out.isatty()
+        self._line = Redrawn(self._out)
         self.events = self.chars = self.wrong = 0
         self.last: str = ""
         self._asked, self._wrong_before = "", 0
-        self._width = 0
         self._said_at = 0.0
 
     def asked(self, t: float, asked: Asked, body: bytes) -> None:
@@ -66,7 +66,7 @@ class Progress:
 
     def say(self, line: str) -> None:
         """A line that stays."""
-        self._wipe()
+        self._line.wipe()
         self._out.write(line + "\n")
         self._out.flush()
 
@@ -80,7 +80,7 @@ class Progress:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-            self._wipe()
+            self._line.wipe()
 
     async def _tick(self, tap: Wiretap) -> None:
         while True:
@@ -88,18 +88,10 @@ class Progress:
             now = tap.now()
             last = self.last or "nothing yet"
             line = f"{now:7.2f} s  {self.events:,} events, {self.chars:,} characters, last: {last}"
-            if self._is_terminal:
-                self._out.write("\r" + line.ljust(self._width))
-                self._out.flush()
-                self._width = len(line)
-            elif now - self._said_at >= _LINE_EVERY:
+            self._line.show(line)
+            if not self._line.is_terminal and now - self._said_at >= _LINE_EVERY:
                 self._said_at = now
                 self.say(line)
-
-    def _wipe(self) -> None:
-        if self._width:
-            self._out.write("\r" + " " * self._width + "\r")
-            self._width = 0
 
 
 def told(event: Json) -> tuple[str, int]:

@@ -12,9 +12,9 @@ import asyncio
 import io
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +38,12 @@ from .opening import open_capture, read_bytes
 from .pace import Pace
 from .plain import FollowUp, as_text
 from .result import Shown, as_line, visible
-from .scenario import Scenario, make_scenario, read_scenario
-from .tape import READS, Recording, Tape, interrupted_at, turns_of
+from .scenario import Scenario, as_captured, read_scenario
+from .tape import Recording, Tape, interrupted_at, turns_of
 from .watching import Watching
 from .witness import Witness
 
 AGENT_URL = "http://agent.invalid/"
-
-SURROUNDINGS = ("slack_faults", "cut_after", "agent_error", "stop_at")
-"""What a tape's head may say of the scenario in which it was made, besides settings."""
 
 INTERRUPTED = "interrupted"
 """The outcome of a turn whose capture does not say how it went on."""
@@ -111,7 +108,7 @@ def replayed(
     """
     around = scenario or Scenario()
     turns = turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
-    around = _as_captured(around, capture)
+    around = as_captured(around, capture.head if isinstance(capture, Tape) else {})
     agent = ScriptedAgent(
         *(turn for _, turn in turns),
         cut_after=around.cut_after,
@@ -119,39 +116,28 @@ def replayed(
         speed=speed or 1.0,
     )
     clock = virtual.virtual_clock() if speed is None else loop_clock()
-    follow_ups = tuple(text or "" for text, _ in turns[1:])
     settings, transport = settings_with(AGENT_URL, around.settings), through(ScriptedTransport(agent))
     stops = interrupted_at(turns[-1][1])
-    seen = observe(
-        around,
-        settings,
-        clock,
-        transport,
-        watcher,
-        follow_ups,
-        witness,
-        None if stops is None else stops / (speed or 1.0),
+    asking = Asking(
+        follow_ups=tuple(text or "" for text, _ in turns[1:]),
+        stops=None if stops is None else stops / (speed or 1.0),
     )
+    seen = observe(around, settings, clock, transport, watcher, witness, asking)
     return virtual.run(seen) if speed is None else asyncio.run(seen)
 
 
-def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
-    """The scenario, and where it does not say otherwise what the tape's head says of its surroundings.
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a question is put, besides its scenario.
 
-    That is the way of reading with which it was made, and the scenario of a tape that the playground wrote.
-    Raises UnreadableInput where that is none.
+    `follow_ups` are further questions in the same thread. `stops`: seconds after a question from which on
+    nothing is known of the agent; the thread is the one that stands then. `lore` is what was learned of the
+    agent before; what is learned now is added.
     """
-    head = capture.head if isinstance(capture, Tape) else {}
-    said, around = head.get("settings"), head.get("scenario")
-    reads = said if isinstance(said, dict) else {}
-    kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
-    own = make_scenario(around, "the tape's head") if isinstance(around, dict) else Scenario()
-    mine = {name: getattr(scenario, name) for name in SURROUNDINGS}
-    usual = Scenario()
-    found = {
-        name: value if value != getattr(usual, name) else getattr(own, name) for name, value in mine.items()
-    }
-    return replace(scenario, **found, settings={**kept, **own.settings, **scenario.settings})
+
+    follow_ups: tuple[str, ...] = ()
+    stops: float | None = None
+    lore: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,17 +180,14 @@ async def observe(
     clock: Clock,
     transport: httpx.AsyncBaseTransport | None = None,
     watcher: Watcher = ignore,
-    follow_ups: Sequence[str] = (),
     witness: Witness | None = None,
-    stops: float | None = None,
+    asking: Asking | None = None,
 ) -> Observation:
-    """As `perform`, with all settings given, and with further questions in the same thread.
-
-    `witness` decides how much is kept; None: what the result needs. `stops`: seconds after the last question
-    from which on nothing is known of the agent; the thread is the one that stands then.
+    """As `perform`, with all settings given. `witness` decides how much is kept: by default what the result
+    needs.
     """
     performance = _Performance(scenario, settings, clock, watcher, witness or Witness())
-    return await performance.run(transport, follow_ups, stops)
+    return await performance.run(transport, asking or Asking())
 
 
 class _Performance:
@@ -223,12 +206,7 @@ class _Performance:
         self._follow_ups: list[FollowUp] = []
         self._turn_began = 0.0
 
-    async def run(
-        self,
-        transport: httpx.AsyncBaseTransport | None,
-        follow_ups: Sequence[str] = (),
-        stops: float | None = None,
-    ) -> Observation:
+    async def run(self, transport: httpx.AsyncBaseTransport | None, asking: Asking) -> Observation:
         slack = self._settings.slack
         session: Any = SlackSession(self._workspace, self._clock, timeout=slack.slack_timeout)
         app = await build(
@@ -239,9 +217,11 @@ class _Performance:
             slack_session=session,
             store=MemoryStore(self._settings.store.dedupe_hours),
         )
+        app.agent.recall(asking.lore)
         async with app:
             await self._remember_context(app)
-            asked_at = await self._ask(app, follow_ups, stops)
+            asked_at = await self._ask(app, asking)
+            asking.lore.update(app.agent.facts)
             thread, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
         return Observation(self._witness, thread, asked_at, tuple(self._follow_ups))
 
@@ -252,16 +232,16 @@ class _Performance:
             known = Conversation(context_id=asked.context_id)
             await app.store.contexts.put(app.agent.name, thread, known, self._clock.wall())
 
-    async def _ask(self, app: App, follow_ups: Sequence[str], stops: float | None) -> float:
+    async def _ask(self, app: App, asking: Asking) -> float:
         """Say the questions, and let everything happen that follows from them. Returns when it began."""
         asked, workspace = self._scenario, self._workspace
         workspace.place(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts)
         workspace.listen(self._changed)
         asked_at = self._clock.monotonic()
         async with _company(self._deliver(app), self._press_stop()):
-            for number, text in enumerate((asked.text, *follow_ups)):
+            for number, text in enumerate((asked.text, *asking.follow_ups)):
                 try:
-                    await asyncio.wait_for(self._until(TurnClosed, number), _LONGEST)
+                    await asyncio.wait_for(self._until(TurnClosed, number), asking.stops or _LONGEST)
                     if number:
                         self._follow_ups.append(FollowUp(len(self._thread()), text))
                     self._turn_began = self._clock.monotonic()
@@ -270,7 +250,7 @@ class _Performance:
                     await asyncio.wait_for(self._until(TurnOpened, number + 1), _TAKEN_WITHIN)
                 except TimeoutError:
                     break
-            await self._finish(app, stops)
+            await self._finish(app, asking.stops)
         return asked_at
 
     async def _finish(self, app: App, stops: float | None) -> None:
@@ -281,7 +261,7 @@ class _Performance:
         try:
             await asyncio.wait_for(app.desk.idle(), stops + _SETTLES)
         except TimeoutError:
-            why = f"whoever captured it did not wait longer than {stops:.2f} s"
+            why = f"nobody waited longer than {stops:.2f} s for its end"
             known_until, latches = self._turn_began + stops, dict[str, bool]()
             self._note(TurnClosed(known_until, "", INTERRUPTED, why, None, None, None, latches, 0))
 

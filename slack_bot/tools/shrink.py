@@ -23,6 +23,7 @@ from .keeping import folder_of, kept, name_of
 from .measures import Attentive, Measures, ink, measure
 from .opening import open_capture, taped
 from .outfile import OutFile
+from .redrawn import Redrawn
 from .replay import accept_any_script, questioned, read_scenario_file, replay, replayed
 from .scenario import Scenario
 from .shrinking import Search, shrink, size_of, words_of
@@ -157,20 +158,16 @@ class Progress:
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
-        self._is_terminal = out.isatty()
-        self._said = ""
+        self._line = Redrawn(out)
 
     def __call__(self, search: Search) -> None:
         """Tell."""
         said = f"{search.asked:,} replays, {size_of(search.best)} left"
-        if self._is_terminal:
-            self._out.write("\r" + said.ljust(len(self._said)))
-            self._said = said
-        elif search.asked % _LINE_EVERY == 0:
+        self._line.show(said)
+        if not self._line.is_terminal and search.asked % _LINE_EVERY == 0:
             self._out.write(said + "\n")
         self._out.flush()
 
     def end(self) -> None:
         """The line is not needed any more."""
-        if self._said:
-            self._out.write("\r" + " " * len(self._said) + "\r")
+        self._line.wipe()

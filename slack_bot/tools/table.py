@@ -17,7 +17,7 @@ from .timeline import Decision, Row
 
 _FIRST = 2  # of many alike
 _TIME, _EVENT, _CALL = 9, 34, 40
-_LEAST = 100
+_LEAST, _NARROW = 40, 100  # columns: of any table, and below which all columns but the time's are narrower
 _LOOK = "look"
 
 
@@ -43,7 +43,11 @@ class Table:
     """Gives the lines for each row. `width` is the terminal's, in characters; `everything`: none left out."""
 
     def __init__(self, width: int = 160, *, everything: bool = False) -> None:
-        self._decision = max(width, _LEAST) - _TIME - _EVENT - _CALL - 3
+        room = max(width, _LEAST) - _TIME - 3
+        small = min(1.0, room / (_NARROW - _TIME - 3))
+        self._event, self._call = int(_EVENT * small), int(_CALL * small)
+        self._decision = room - self._event - self._call
+        self._width = max(width, _LEAST)
         self._everything = everything
         self._runs: dict[str, _Run] = {}
         self._place = 0
@@ -105,31 +109,32 @@ class Table:
         if end == place:
             yield place, self._lines(row)
             return
-        yield place, self._between(row, run) if run.dropped else self._lines(row)
+        yield place, [self._between(row, run)] if run.dropped else self._lines(row)
         yield end, self._lines(last)
 
-    def _between(self, first: Row, run: _Run) -> list[str]:
+    def _between(self, first: Row, run: _Run) -> str:
         is_call = first.lane == "slack"
         count, chars = run.dropped + 1, run.chars + first.chars
         said = f"... {count:,} more {'call' if is_call else 'event'}{'s' * (count > 1)} like this"
         said += f", {chars:,} characters"
-        return [" " * (_TIME + (_EVENT + self._decision + 2 if is_call else 0)) + said]
+        start = _TIME + (self._event + self._decision + 2 if is_call else 0)
+        return cut(" " * min(start, max(0, self._width - len(said))) + said, self._width).rstrip()
 
     def _looks(self, count: int, first: Row, last: Row) -> str:
         if count == 1:
             return self._line(f"{first.t:.3f}", f"(asked: {first.name})", "nothing new")
         said = f"the task was asked for {count:,} times until {last.t:.3f} s, {last.name}: nothing new"
-        return f"{first.t:.3f}".rjust(_TIME - 1) + f" ... {said}"
+        return cut(f"{first.t:.3f}".rjust(_TIME - 1) + f" ... {said}", self._width).rstrip()
 
     def _lines(self, row: Row) -> list[str]:
         time = f"{row.t:.3f}"
         if row.kind == "asking":
-            return ["", time.rjust(_TIME - 1) + f" {row.name}: {row.text}"]
+            return ["", cut(f"{time:>{_TIME - 1}} {row.name}: {row.text}", self._width).rstrip()]
         if row.lane == "slack":
             mark = "" if row.ok else "FAILED "
-            return [self._line(time, "", "", mark + _with_text(row.name, row, _CALL - len(mark)))]
+            return [self._line(time, "", "", mark + _with_text(row.name, row, self._call - len(mark)))]
         name = f"asked: {row.name}" if row.asked else row.name
-        name = f"({name})" if row.lane == "decision" else _with_text(name, row, _EVENT)
+        name = f"({name})" if row.lane == "decision" else _with_text(name, row, self._event)
         told = list(_told(row.decisions))
         lines = [self._line(time, name, told[0] if told else "")]
         return lines + [self._line("", "", each) for each in told[1:]]
@@ -137,9 +142,9 @@ class Table:
     def _line(self, time: str, event: str, decision: str = "", call: str = "") -> str:
         cells = (
             time.rjust(_TIME - 1),
-            _cell(event, _EVENT),
-            _cell(decision, self._decision),
-            _cell(call, _CALL),
+            cut(event, self._event),
+            cut(decision, self._decision),
+            cut(call, self._call),
         )
         return " ".join(cells).rstrip()
 
@@ -181,7 +186,7 @@ def _width(letter: str) -> int:
     return 2 if east_asian_width(letter) in "WF" else 1
 
 
-def _cell(text: str, room: int) -> str:
+def cut(text: str, room: int) -> str:
     """`text` on exactly `room` columns, without anything that moves a terminal's cursor."""
     text = "".join(letter if letter.isprintable() else " " for letter in text)
     if _columns(text) > room:

@@ -6,6 +6,7 @@ from typing import TextIO
 
 from .cases import Case
 from .findings import Examined
+from .redrawn import Redrawn
 from .report import duration
 
 _WIDTH = 24
@@ -18,7 +19,7 @@ class Tally:
     def __init__(self, verbose: bool = False, out: TextIO | None = None) -> None:
         self._out, self._verbose = out, verbose
         self._total = self._done = 0
-        self._width = 0
+        self._line = None if out is None else Redrawn(out)
 
     def begin(self, runs: int) -> None:
         """So many runs there will be."""
@@ -32,7 +33,7 @@ class Tally:
     def examined(self, found: Examined) -> None:
         """A case is done."""
         self._wipe()
-        if self._out is None or (self._out.isatty() and not self._verbose):
+        if self._line is None or (self._line.is_terminal and not self._verbose):
             return
         self._say(f"[{self._done}/{self._total}] {found.verdict} {found.case.name} {duration(found.seconds)}")
         if self._verbose:
@@ -46,14 +47,9 @@ class Tally:
         return f"it was at {self._done} of {self._total}"
 
     def _bar(self, text: str) -> None:
-        if self._out is None or not self._out.isatty():
-            return
-        full = _WIDTH * self._done // max(1, self._total)
-        line = f"[{'#' * full}{'.' * (_WIDTH - full)}] {self._done}/{self._total} {text}"[:78]
-        self._wipe()
-        self._out.write(line)
-        self._out.flush()
-        self._width = len(line)
+        if self._line is not None:
+            full = _WIDTH * self._done // max(1, self._total)
+            self._line.show(f"[{'#' * full}{'.' * (_WIDTH - full)}] {self._done}/{self._total} {text}")
 
     def _say(self, line: str) -> None:
         if self._out is not None:
@@ -61,6 +57,5 @@ class Tally:
             self._out.flush()
 
     def _wipe(self) -> None:
-        if self._width and self._out is not None:
-            self._out.write("\r" + " " * self._width + "\r")
-            self._width = 0
+        if self._line is not None:
+            self._line.wipe()

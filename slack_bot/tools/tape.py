@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import UnreadableInput
-from .jsonfile import Json, load_json
+from .jsonfile import Json, load_json, load_row
 from .lines import Lines
 from .moments import INTERRUPTED, RESULT_KEYS, Items, Moment, caipe_end
 from .recording import Recording, looks_raw, read_recording
@@ -186,7 +186,7 @@ def _read_lines(text: str, name: str) -> Iterator[Moment]:
         line, start, number = text[start:end], end + 1, number + 1
         if not line.strip():
             continue
-        value = load_json(line, name, number)
+        value = load_row(line, name, number)
         seen += 1
         if seen == 1 and isinstance(value, dict) and value.get("format") == FORMAT:
             _check_head(value, name)

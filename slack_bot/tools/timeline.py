@@ -50,6 +50,7 @@ AGENT_KINDS = ("status", "plan", "tool", "narration", "held", "answer", "result"
 _ACTIONS = {
     "AppendText": "append",
     "FlushText": "flush",
+    "TakeBack": "rewrite",
     "ShowStatus": "status",
     "UpdateCard": "card",
     "RetitlePlan": "card",

@@ -19,7 +19,7 @@ from ..errors import BotError, UnreadableInput
 from ..observe.facts import Fact, TurnOpened
 from ..settings import Settings, load, secrets_of, with_overrides
 from ..turn.events import StreamEnded
-from .addressing import is_address, settings_for
+from .addressing import check_there, is_address, settings_for
 from .drawing import draw
 from .figures import Timeline, timeline
 from .interruption import told_if_interrupted
@@ -53,6 +53,8 @@ def main(args: argparse.Namespace) -> int:
     if args.modes and len(args.targets) != 1:
         raise UnreadableInput('--modes wants a question: slack-bot trace --modes "what is agntcy"')
     live = is_address(args.targets[0]) and not args.modes
+    if not live and not args.modes:
+        check_there(*args.targets)
     if live and len(args.targets) != 2:
         raise UnreadableInput("a live trace wants an address and a question: slack-bot trace URL TEXT")
     check_distinct(args.html or None, args.svg or None)
@@ -160,6 +162,7 @@ class Teller:
         self._early: list[Fact] = []
         self._story: Story | None = None
         self._printed = 0
+        self._is_read = True
 
     def __call__(self, fact: Fact) -> None:
         """Take note."""
@@ -189,6 +192,11 @@ class Teller:
         self._printed = len(self._story.rows)
 
     def _print(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+        """A watcher never raises: what cannot be written stays in the stream, whose last flush tells it."""
+        if not self._is_read:
+            return
+        try:
+            sys.stdout.writelines(f"{line}\n" for line in lines)
+            sys.stdout.flush()
+        except OSError:
+            self._is_read = False

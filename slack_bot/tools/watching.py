@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
+from .redrawn import Redrawn
 from .witness import Witness
 
 
@@ -12,24 +13,17 @@ class Watching(Witness):
 
     def __init__(self, out: TextIO) -> None:
         super().__init__()
-        self._out = out
-        self._is_terminal = out.isatty()
+        self._line = Redrawn(out)
         self._began: float | None = None
-        self._width = 0
 
     def look(self, at: float, visible: str) -> None:
         """The answer text that stands in the thread at `at`, in monotonic seconds."""
         super().look(at, visible)
         self._began = at if self._began is None else self._began
-        if self._is_terminal:
-            last = " ".join(visible.split())[-50:]
-            said = f"{at - self._began:7.1f} s  {len(visible):,} characters can be read  ...{last}"
-            self._out.write("\r" + said.ljust(self._width))
-            self._out.flush()
-            self._width = len(said)
+        if self._line.is_terminal:
+            last = " ".join(visible[-200:].split())[-50:]
+            self._line.show(f"{at - self._began:7.1f} s  {len(visible):,} characters can be read  ...{last}")
 
     def end(self) -> None:
         """The line is not needed any more."""
-        if self._width:
-            self._out.write("\r" + " " * self._width + "\r")
-            self._width = 0
+        self._line.wipe()

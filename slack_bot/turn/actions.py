@@ -56,6 +56,14 @@ class FlushText:
 
 
 @dataclass(frozen=True, slots=True)
+class TakeBack:
+    """The last `chars` characters that were appended, and never shown, are no answer: they are not shown."""
+
+    chars: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class UpdateCard:
     """Open or change a task card; opens the stream if it is not open yet."""
 
@@ -81,7 +89,7 @@ class RewriteAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AskForm:
-    """Show the agent's question."""
+    """Show the agent's question: with the turn's end, or, where the turn goes on, in a message of its own."""
 
     form: Form
     reason: str = ""
@@ -125,6 +133,7 @@ Action: TypeAlias = (
     ShowStatus
     | AppendText
     | FlushText
+    | TakeBack
     | UpdateCard
     | RetitlePlan
     | RewriteAnswer

@@ -10,6 +10,7 @@ behind white space, not before it, for the same reason.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 
 from .clusters import cluster_cut
@@ -24,6 +25,8 @@ _SETTLED = 200  # characters of the window that are safe to be cut behind, befor
 _GROWTH = 32  # text without a cut is read again when it grew by this part of it: one token, for a line or two
 _SLOW_GROWTH = 8  # the same for more than `_MUCH` characters
 _MUCH = 1_000
+_WORD_MOST = 40  # letters; a longer run of them is a script without spaces, where nothing is torn
+_WORD = re.compile(rf"(?<!\w)\w{{1,{_WORD_MOST}}}\Z")
 
 
 class StreamBuffer:
@@ -44,6 +47,7 @@ class StreamBuffer:
         self._window = ""  # the first `_reach` characters held
         self._more: deque[str] = deque()  # those behind them, in pieces of at most `_reach`
         self._length = 0
+        self._out = 0  # how many of them were handed out for a call
         self._forced = 0  # how many of them `flush` wants out
         self._standing = Standing()
         self._since: float | None = None  # when the wait began; None: nothing to be seen waits
@@ -66,9 +70,13 @@ class StreamBuffer:
             self._since = now if self._since is None else self._since
             self._joined = now if self._joined is None else self._joined
 
-    def flush(self) -> None:
-        """Nothing follows soon: all that is held now is ready, whatever the cut."""
-        self._forced = self._length
+    def flush(self, *, in_word: bool = False) -> None:
+        """Nothing follows soon: all that is held now is ready, whatever the cut.
+
+        `in_word`: the rest of the last word is kept elsewhere and comes later, so the word waits for it.
+        """
+        word = _WORD.search(self.rest()[-_WORD_MOST - 1 :]) if in_word else None
+        self._forced = self._length - (len(word.group()) if word else 0)
 
     def deadline(self) -> float | None:
         """When `ready` will give something without a further push; a time that has passed means now.
@@ -91,6 +99,7 @@ class StreamBuffer:
             return ""
         text = self._window[: self._cut(now)]
         if text:
+            self._out = len(text)
             self._joined = None
             self._handed = now if self._handed is None else self._handed
         return text
@@ -100,14 +109,36 @@ class StreamBuffer:
         if not text:
             return
         self._drop(text)
-        self._forced = max(0, self._forced - len(text))
+        self._forced, self._out = max(0, self._forced - len(text)), 0
         self._standing = self._standing.then(text)
-        self._cuts, self._looked = Cuts(), 0
-        self._best, self._base, self._based = None, 0, self._standing
+        self._look_anew()
         waited = now if self._joined is None else self._joined
         self._since = waited if self._is_visible(self._length) else None
         self.begun = self.begun or bool(text.strip())
         self._last, self._handed = now if self._handed is None else self._handed, None
+
+    @property
+    def waiting(self) -> int:
+        """How many characters were not handed out for any call."""
+        return self._length - self._out
+
+    def take_back(self, count: int) -> None:
+        """The last `count` characters are not to be shown after all. They must be `waiting`."""
+        assert count <= self.waiting, "it was handed out"
+        held = self.rest()
+        self._window, self._length = "", 0
+        self._more.clear()
+        self._hold(held[: len(held) - count])
+        self._forced = min(self._forced, self._length)
+        self._look_anew()
+        if not self._is_visible(self._length):
+            self._since = self._joined = None
+            self._began_at = self._began_at if self.begun or self._out else None
+
+    def _look_anew(self) -> None:
+        """What is known about cuts was about another text."""
+        self._cuts, self._looked = Cuts(), 0
+        self._best, self._base, self._based = None, 0, self._standing
 
     def rest(self) -> str:
         """All that was pushed and not shown."""

@@ -10,6 +10,7 @@ import unicodedata
 
 _FIRST_COMBINING = "\u0300"
 _ZWJ = "\u200d"
+_LINE_ENDS = frozenset("\n\r\x85\u2028\u2029")
 
 
 def inside_cluster(text: str, at: int) -> bool:
@@ -29,8 +30,8 @@ def inside_cluster(text: str, at: int) -> bool:
 
 
 def _extends(last: str, char: str) -> bool:
-    """`char` is drawn onto `last`."""
-    if char < _FIRST_COMBINING:
+    """`char` is drawn onto `last`. Nothing is drawn onto a line's end (UAX 29, GB4)."""
+    if char < _FIRST_COMBINING or last in _LINE_ENDS:
         return char == "\n" and last == "\r"
     if char == _ZWJ or "\U0001f3fb" <= char <= "\U0001f3ff" or "\U000e0020" <= char <= "\U000e007f":
         return True

@@ -25,6 +25,12 @@ def contains(whole: str, part: str) -> bool:
     return bool(needle) and needle in squeeze(whole)
 
 
+def preview(text: str) -> str:
+    """`text` without the dots that say it was cut short; only its own words can stand in another text."""
+    cut = text.rstrip()
+    return cut.removesuffix("…").removesuffix("...") or text
+
+
 def missing(shown: str, whole: str) -> str | None:
     """What `shown` lacks at its end to read like `whole`; None if it does not read like its beginning.
 

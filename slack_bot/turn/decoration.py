@@ -46,6 +46,11 @@ _RULE_BEGINS = re.compile(r"[|\-: \t]*-[|\-: \t]*")
 _LEVELS = re.compile(r"(?: *-\n)+")
 
 
+def stands(text: str) -> Standing:
+    """A message that reads `text`. Slack drops the white space at its front, and a fence's indentation so."""
+    return Standing().then(text.lstrip())
+
+
 def closer(standing: Standing, last: str) -> str:
     """What makes a message look right that ends here; "" if nothing is needed.
 
@@ -194,19 +199,19 @@ def seam(first: str, second: str) -> tuple[int, int]:
             return 0, len(guard)
     for size in _closers(first):
         body = first[:-size]
-        standing = Standing().then(body)
+        standing = stands(body)
         if closer(standing, body[-1:]) == first[-size:]:
             added = _opened(standing, last_line(body), second)
             if added:
                 return size, added
-    return 0, _opened(Standing().then(first), last_line(first), second) if first else 0
+    return 0, _opened(stands(first), last_line(first), second) if first else 0
 
 
 def expected(first: str) -> Iterator[str]:
     """How a message may begin that would be read as decoration after `first`."""
     for size in _closers(first):
-        yield from _marked(Standing().then(first[:-size]))
-    standing = Standing().then(first)
+        yield from _marked(stands(first[:-size]))
+    standing = stands(first)
     yield from _marked(standing)
     if standing.open.table:
         yield opener(standing, "", "|")
@@ -230,11 +235,12 @@ def _marked(standing: Standing) -> Iterator[str]:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """The answer that stands in `texts`, the messages of one turn in their order.
+    """The answer that stands in `texts`, the messages of one turn in their order. Some may have none of it.
 
     Exact where the texts are as they were sent. Slack drops white space at the front of a message; that of
     the answer is then missing here too.
     """
+    texts = [text for text in texts if text]
     seams = [(0, 0), *(seam(a, b) for a, b in itertools.pairwise(texts)), (0, 0)]
     return "".join(
         text[opened : len(text) - closed]

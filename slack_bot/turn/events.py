@@ -97,6 +97,17 @@ class AnswerReplaced:
 
 
 @dataclass(frozen=True, slots=True)
+class ProvedNarration:
+    """What was said since the last such event said what the agent was about to do: a tool call followed.
+
+    `unseen`: nothing of it was handed to Slack yet. That is for whoever hands it on to say.
+    """
+
+    unseen: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FinalAnswer:
     """The whole answer as it stands in the end. `origin` names where it stood.
 
@@ -147,6 +158,13 @@ class HumanAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class WentOn:
+    """The task goes on by itself after a sign-in it had asked for (facts: A2A 2.1)."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TaskEnded:
     """The task reached a terminal state. `text` is the agent's own reason, if it gave one."""
 
@@ -155,12 +173,21 @@ class TaskEnded:
     why: str = ""
 
 
+class Known(StrEnum):
+    """What is known of a task of which nothing is heard."""
+
+    QUIET = "quiet"  # its stream is open and says nothing; nobody has asked yet
+    WORKING = "working"  # asked for, it says that it goes on
+    UNKNOWN = "unknown"  # it cannot be asked for, or there was no answer
+
+
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """The task goes on, or may do so, and nothing was heard of it for `seconds`."""
+    """Nothing was heard of the task for `seconds`."""
 
     seconds: float
     why: str = ""
+    known: Known = Known.WORKING
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +213,13 @@ Event: TypeAlias = (
     | Narrated
     | AnswerText
     | AnswerReplaced
+    | ProvedNarration
     | FinalAnswer
     | ToolStarted
     | ToolEnded
     | PlanChanged
     | HumanAsked
+    | WentOn
     | TaskEnded
     | Waited
     | StreamEnded

@@ -7,7 +7,7 @@ different is rewritten once.
 
 Latches go one way: `answer_begun`, `final_seen`, `asked`, `stop_asked`, `closed` are never reset. Couplings,
 all of them: `final_seen` ends the growth of the answer; `stop_asked` ends all showing; `asked` decides the
-outcome only while the task has not ended with an answer.
+outcome only while the task has not ended with an answer, nor gone on after a sign-in.
 
 The table is the rule. A pair that is not in it is *late*: the event is dropped and counted.
 """
@@ -32,6 +32,7 @@ from .actions import (
     RetitlePlan,
     RewriteAnswer,
     ShowStatus,
+    TakeBack,
     UpdateCard,
 )
 from .compare import contains, missing, same
@@ -43,6 +44,7 @@ from .events import (
     HumanAsked,
     Narrated,
     PlanChanged,
+    ProvedNarration,
     Step,
     StepState,
     StopPressed,
@@ -55,13 +57,15 @@ from .events import (
     ToolStarted,
     TurnBegan,
     Waited,
+    WentOn,
 )
+from .failures import failure
 from .form import Form
 from .record import Outcome
+from .silence import Silence
 
 THINKING = "is thinking..."
 RESPONDING = "is responding..."
-STILL_WORKING = "is still working..."
 NO_ANSWER = "_The agent finished without writing an answer._"
 
 
@@ -105,11 +109,13 @@ TABLE: Mapping[tuple[State, type], Rule] = {
     **_rows(Narrated, "_narrate", {state: (state,) for state in _OPEN}),
     **_rows(AnswerText, "_grow", {_W: (_A,), _K: (_A,), _A: (_A,)}),
     **_rows(AnswerReplaced, "_replace", {_W: (_A,), _K: (_A,), _A: (_A,)}),
+    **_rows(ProvedNarration, "_narrated", {state: (state,) for state in _OPEN}),
     **_rows(FinalAnswer, "_settle", {_W: (_S,), _K: (_S,), _A: (_S,), _S: (_S,)}),
     **_rows(ToolStarted, "_start_tool", {_W: (_K,), _K: (_K,), _A: (_A,)}),
     **_rows(ToolEnded, "_end_tool", {_K: (_K,), _A: (_A,), _S: (_S,)}),
     **_rows(PlanChanged, "_plan", {_W: (_W, _K), _K: (_K,), _A: (_A,), _S: (_S,)}),
     **_rows(HumanAsked, "_ask", {state: (state,) for state in _OPEN}),
+    **_rows(WentOn, "_go_on", {state: (state,) for state in _OPEN}),
     **_rows(TaskEnded, "_end_task", {state: (state,) for state in (*_OPEN, _P)}),
     **_rows(Waited, "_wait", {_W: (_W,), _K: (_K,), _A: (_A,), _S: (_S,)}),
     **_rows(StopPressed, "_stop", {state: (_P,) for state in _OPEN}),
@@ -137,13 +143,14 @@ class Turn:
         self.late = 0
         self._latches = _Latches()
         self._handed: list[str] = []  # what was handed on for showing, in pieces: an answer has thousands
+        self._before_tool = 0  # how many characters of it were before the last tool call
+        self._took_back = False
         self._target: str | None = None  # what must stand there in the end, where that differs
         self._certain = False
         self._form: Form | None = None
         self._end: TaskEnded | None = None
         self._cards: dict[str, Card] = {}
-        self._waiting: Card | None = None  # the card of the present silence
-        self._waits = 0
+        self._silence = Silence()
         self._steps: dict[str, Step] = {}
         self._thinking: list[str] = []  # in pieces, as the answer
 
@@ -151,6 +158,11 @@ class Turn:
     def latches(self) -> dict[str, bool]:
         """The latches by name, for explaining."""
         return {name: getattr(self._latches, name) for name in _Latches.__slots__}
+
+    @property
+    def waits_for_human(self) -> bool:
+        """The agent waits for a sign-in, and the turn goes on meanwhile."""
+        return self._form is not None and self._form.is_auth and not self._latches.closed
 
     def handle(self, event: Event) -> list[Action]:
         """What `event` means now. Raises nothing; an event that is late gives no order at all."""
@@ -186,9 +198,19 @@ class Turn:
         if self._target is not None:
             self._target += event.text
             return State.ANSWERING, [Noted("held: the answer was replaced, it is rewritten at the end")]
-        self._handed.append(event.text)
+        text = event.text.lstrip("\n") if self._took_back and not any(self._handed) else event.text
+        self._handed.append(text)
         reason = f"answer {'latched' if first else 'grows'}: {event.why}"
-        return State.ANSWERING, [AppendText(event.text, reason)]
+        return State.ANSWERING, [AppendText(text, reason)]
+
+    def _narrated(self, event: ProvedNarration) -> tuple[State, list[Action]]:
+        """Narration that nobody has seen need not be seen; what was shown is rewritten at the end."""
+        answer, before = self._answer(), self._before_tool
+        self._before_tool = len(answer)
+        if not event.unseen or self._target is not None or len(answer) == before:
+            return self.state, [Noted(f"nothing to take back: {event.why}")]
+        self._handed, self._before_tool, self._took_back = [answer[:before]], before, True
+        return self.state, [TakeBack(len(answer) - before, f"narration that nobody has seen: {event.why}")]
 
     def _replace(self, event: AnswerReplaced) -> tuple[State, list[Action]]:
         self._latches.answer_begun = True
@@ -272,39 +294,33 @@ class Turn:
         return UpdateCard(card, reason)
 
     def _ask(self, event: HumanAsked) -> tuple[State, list[Action]]:
+        known, self._form = self._form, event.form
         self._latches.asked = True
-        self._form = event.form
-        return self.state, [FlushText(f"the agent asks: {event.why}")]
+        flush = FlushText(f"the agent asks: {event.why}")
+        if not self.waits_for_human or known == event.form or (form := self._form_to_show()) is None:
+            return self.state, [flush]
+        return self.state, [flush, AskForm(form, "the agent may go on by itself after a sign-in")]
+
+    def _go_on(self, event: WentOn) -> tuple[State, list[Action]]:
+        self._form = None
+        return self.state, [ShowStatus(THINKING, f"the sign-in was seen: {event.why}")]
 
     def _end_task(self, event: TaskEnded) -> tuple[State, list[Action]]:
         self._end = event
         return self.state, [FlushText(f"task {event.end}: {event.why}")]
 
     def _wait(self, event: Waited) -> tuple[State, list[Action]]:
-        """A status, where no message is open; in an open one a card says it for the first while."""
-        minutes, lasts = int(event.seconds // 60), event.seconds >= _SPINS
-        silence = f"nothing new for {minutes} min" if minutes else "nothing new yet"
-        status = f"{STILL_WORKING.rstrip('.')}, {silence}..." if minutes else STILL_WORKING
-        card = self._waiting
-        if self.state is State.WAITING:
-            return self.state, [ShowStatus(status, event.why)]
-        if card is not None and card.state is CardState.DONE:
-            return self.state, [ShowStatus(status, event.why)]
-        self._waits += card is None
-        state = CardState.DONE if lasts else CardState.RUNNING
-        card = Card(f"waiting-{self._waits}", "Waiting for the agent", state, details=f"{silence}\n")
-        self._waiting = card
-        return self.state, [self._show(card, f"no news: {event.why}")]
+        if self.waits_for_human:
+            return self.state, [Noted("the human is waited for, not the agent")]
+        told = self._silence.tell(event, in_message=self.state is not State.WAITING)
+        if isinstance(told, Card):
+            return self.state, [self._show(told, f"no news: {event.why}")]
+        return self.state, [ShowStatus(told, event.why) if told else Noted(f"a pause: {event.why}")]
 
     def _heard_again(self, event: Event) -> list[Action]:
         """The wait that a card stands for is over with the first thing that shows."""
-        card = self._waiting
-        if card is None or isinstance(event, _UNSHOWN):
-            return []
-        self._waiting = None
-        if card.state is CardState.DONE:
-            return []
-        return [self._show(replace(card, state=CardState.DONE, details=""), "the agent was heard again")]
+        card = None if isinstance(event, _UNSHOWN) else self._silence.over()
+        return [] if card is None else [self._show(card, "the agent was heard again")]
 
     def _stop(self, event: StopPressed) -> tuple[State, list[Action]]:
         self._latches.stop_asked = True
@@ -326,8 +342,8 @@ class Turn:
         if self._latches.stop_asked:
             return Close(Outcome.STOPPED, event.safe or "Stopped.", reason=event.why)
         if self._end is not None and self._end.end is not TaskEnd.COMPLETED:
-            return self._failure(self._end)
-        if self._latches.asked and (self._end is None or not self._latches.answer_begun):
+            return failure(self._end)
+        if self._form is not None and (self._end is None or not self._latches.answer_begun):
             return Close(Outcome.ASKED, reason="the agent asked")
         return self._by_stream(event)
 
@@ -340,12 +356,6 @@ class Turn:
             note += " What was written stays; the rest is missing."
         return Close(_OUTCOMES[event.end], note, offer_retry=True, reason=event.why)
 
-    def _failure(self, end: TaskEnded) -> Close:
-        said = f" It says: {_clip(end.text)}" if end.text.strip() else ""
-        return Close(
-            Outcome.FAILED, f"{_FAILURES[end.end]}{said}", offer_retry=True, reason=f"task {end.end}"
-        )
-
     def _form_to_show(self) -> Form | None:
         """The question, less what already stands in the thread as answer text."""
         form = self._form
@@ -354,9 +364,7 @@ class Turn:
         return replace(form, prompt="") if form.fields else None
 
 
-_SPINS = 120.0
-"""Seconds for which a wait is a card that runs: an open card is carried into message after message."""
-_UNSHOWN = (Waited, TaskKnown, Narrated, StopPressed, StreamEnded)
+_UNSHOWN = (Waited, TaskKnown, Narrated, ProvedNarration, StopPressed, StreamEnded)
 _CARD_STATES = {
     StepState.PENDING: CardState.RUNNING,
     StepState.RUNNING: CardState.RUNNING,
@@ -369,15 +377,3 @@ _OUTCOMES = {
     StreamEnd.FAILED: Outcome.FAILED,
     StreamEnd.LOST: Outcome.LOST,
 }
-_FAILURES = {
-    TaskEnd.COMPLETED: "",
-    TaskEnd.FAILED: "The agent could not finish this.",
-    TaskEnd.CANCELED: "The agent cancelled this.",
-    TaskEnd.REJECTED: "The agent declined this.",
-}
-_CLIP = 300
-
-
-def _clip(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _CLIP else f"{flat[: _CLIP - 1]}…"

@@ -196,6 +196,11 @@ class _Values:
         self._first = re.compile("|".join(sorted({re.escape(value[0]) for value in values})))
         self._held = ""
 
+    @property
+    def held(self) -> str:
+        """What is held back."""
+        return self._held
+
     def push(self, text: str) -> str:
         text = self._held + text
         shown: list[str] = []
@@ -231,6 +236,11 @@ class _Filter:
         self._text, self._at = "", 0
         self._tail: re.Pattern[str] | None = None
         self._in_key = False
+
+    @property
+    def held(self) -> str:
+        """What is held back."""
+        return self._text[self._at :]
 
     def push(self, text: str) -> str:
         self._text += text
@@ -299,6 +309,12 @@ class Safety:
         for each in self._filters:
             text = each.push(text)
         return text
+
+    @property
+    def splits_a_word(self) -> bool:
+        """What is held begins with a letter, so it may go on in a word whose beginning was given."""
+        held = next((each.held for each in reversed(self._filters) if each.held), "")
+        return held[:1].isalnum()
 
     def end(self) -> str:
         """What was still held. Nothing may be pushed after it."""

@@ -12,7 +12,7 @@ nor the time. It is used so:
     while (step := ledger.next(clock.now())) is not None:
         match step:
             case Show():      write step.text into the present message, or begin one with it
-                              -> confirmed() | refused() | unknown(), settled(n) | sealed()
+                              -> confirmed() | refused() | unknown(), settled(stands=) | sealed()
             case Finish():    stop the present message                     -> closed()
             case Overflow():  say so, give the rest as a file, or `use` limits with more segments
 """
@@ -23,7 +23,7 @@ import math
 import re
 from dataclasses import dataclass, field, replace
 
-from .decoration import GUARDS, closer, expected, last_line, opener, seam
+from .decoration import GUARDS, closer, expected, last_line, opener, seam, stands
 from .layout import Laid, Limits, lay, lay_line, quality_at_end, weigh
 from .markdown import Rank, Standing
 
@@ -94,7 +94,6 @@ Step = Show | Finish | Overflow
 @dataclass(frozen=True, slots=True)
 class _Sent:
     show: Show
-    opener: str
     closer: str
     at: float
     in_doubt: bool = False
@@ -196,8 +195,7 @@ class Ledger:
 
     def confirmed(self) -> None:
         """Slack said ok to what `next` gave out last."""
-        sent = self._take()
-        self._apply(sent, len(sent.show.text))
+        self._apply(self._take())
 
     def refused(self) -> None:
         """It was not applied. The message takes more; `next` gives the text out again."""
@@ -208,15 +206,16 @@ class Ledger:
         assert self._sent is not None, "nothing is on its way"
         self._sent = replace(self._sent, in_doubt=True)
 
-    def settled(self, shown: int) -> None:
-        """Of the text given out last the first `shown` characters stand; no more goes into that message.
+    def settled(self, *, stands: bool) -> None:
+        """The text given out last stands, or nothing of it; no more goes into that message.
 
-        With 0 a message that would have been begun does not exist. To use a message further that was found
+        If not, a message that it would have begun does not exist. To use a message further that was found
         whole, say `confirmed`.
         """
         sent = self._take()
-        if shown or not sent.show.begins:
-            self._apply(sent, shown)
+        if stands:
+            self._apply(sent)
+        if self._present is not None:
             self.closed()
 
     def sealed(self) -> None:
@@ -237,23 +236,21 @@ class Ledger:
         assert sent is not None, "nothing is on its way"
         return sent
 
-    def _apply(self, sent: _Sent, shown: int) -> None:
-        """Of what was sent the first `shown` characters stand."""
-        text, show = sent.show.text[:shown], sent.show
-        chars = min(max(0, shown - len(sent.opener)), show.chars)
-        is_whole = shown == len(show.text)
-        body = text[: len(text) - len(sent.closer)] if is_whole else text
+    def _apply(self, sent: _Sent) -> None:
+        """What was sent stands."""
+        show = sent.show
+        body = show.text[: len(show.text) - len(sent.closer)]
         old = self._present or Segment(len(self._over) + 1, self._confirmed, self._confirmed, sent.at)
         self._present = replace(
             old,
-            end=old.end + chars,
-            text=old.text + text,
-            weight=old.weight + weigh(text) + show.cards,
-            closed_by=sent.closer if is_whole else "",
-            standing=old.standing.then(body),
+            end=old.end + show.chars,
+            text=old.text + show.text,
+            weight=old.weight + weigh(show.text) + show.cards,
+            closed_by=sent.closer,
+            standing=_standing(old, body),
         )
-        self._confirmed += chars
-        self._waiting = self._waiting[chars:]
+        self._confirmed += show.chars
+        self._waiting = self._waiting[show.chars :]
         self._ended = self._ending = show.ends
 
     # -- deciding --------------------------------------------------------------------------------------------
@@ -276,7 +273,7 @@ class Ledger:
         if not added:
             return Finish()
         show = Show(added, 0, begins=False, ends=True)
-        self._sent = _Sent(show, "", added, now)
+        self._sent = _Sent(show, added, now)
         return show
 
     def _lay(self, now: float, cards: int, *, final: bool) -> tuple[Laid, str]:
@@ -299,11 +296,10 @@ class Ledger:
         old = self._present
         closing = ""
         if laid.ends:
-            text = (old.text if old else "") + body
-            standing = (old.standing if old else Standing()).then(body)
-            closing = self._closer(text, standing, (old.weight if old else 0) + cards + weigh(body))
+            text, weight = (old.text, old.weight) if old else ("", 0)
+            closing = self._closer(text + body, _standing(old, body), weight + cards + weigh(body))
         show = Show(body + closing, laid.chars, begins=old is None, ends=laid.ends, cards=cards)
-        self._sent = _Sent(show, added, closing, now)
+        self._sent = _Sent(show, closing, now)
         return show
 
     def _closer(self, text: str, standing: Standing, weight: int) -> str:
@@ -317,9 +313,10 @@ class Ledger:
 
     def _opener(self) -> str:
         """What the next message begins with: what was open in the last one, or a guard, or nothing."""
-        if not self._over or not self._over[-1].text:
+        last = next((segment for segment in reversed(self._over) if segment.text), None)
+        if last is None:
             return ""
-        last, head = self._over[-1], self._waiting[:_HEAD]
+        head = self._waiting[:_HEAD]
         added = opener(last.standing, last_line(last.body), head)
         if weigh(added) > self._limits.decoration:
             added = ""
@@ -341,6 +338,11 @@ def lay_out(text: str, limits: Limits) -> list[str]:
         else:
             ledger.closed()
     return [segment.text for segment in ledger.segments]
+
+
+def _standing(present: Segment | None, text: str) -> Standing:
+    """How the message stands with `text` behind it."""
+    return present.standing.then(text) if present and present.text.strip() else stands(text)
 
 
 def _is_clear(before: str, added: str, head: str) -> bool:

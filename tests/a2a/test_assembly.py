@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from slack_bot.a2a.assembly import Changed, Grown, Pieces, Rope, Running
 from slack_bot.turn.compare import same
+from tests.examples import examples
 
 
 def pieces() -> Pieces:
@@ -64,6 +65,7 @@ def test_the_budget_holds() -> None:
     assert text.whole == "12345"
 
 
+@examples(1_000)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text("xy \n", max_size=4), st.booleans()), max_size=25))
 def test_what_is_told_adds_up_to_the_whole(chunks: list[tuple[str, str, bool]]) -> None:
     """Whoever follows the changes holds the same text as the pieces, until it changes."""
@@ -78,6 +80,7 @@ def test_what_is_told_adds_up_to_the_whole(chunks: list[tuple[str, str, bool]]) 
         assert told == text.whole or same(told, text.whole)
 
 
+@examples(1_000)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text("xy \n", max_size=4)), max_size=25))
 def test_text_that_only_grows_at_its_end_is_told_to_the_last_character(chunks: list[tuple[str, str]]) -> None:
     text, told, said = pieces(), "", dict[str, str]()
@@ -169,6 +172,7 @@ def test_a_model_turn_said_again_after_its_deltas_is_no_delta() -> None:
     assert (running.text, running.last, running.steps) == ("", "", 0)
 
 
+@examples(1_000)
 @given(st.lists(st.text("ab \n", min_size=1, max_size=5), max_size=12))
 def test_growing_snapshots_make_the_last_one(deltas: list[str]) -> None:
     running, whole, added = Running(budget=1000), "", ""

@@ -214,7 +214,7 @@ def test_parts_that_cannot_be_read_are_left_out() -> None:
     assert parts_of("bare", 7, {}, {"kind": "text", "text": 9}, {"file": {"name": "x"}}) == (
         Part(text="bare"),
     )
-    assert artifact_of({"kind": "artifact-update", "artifact": {"parts": "odd"}}).parts == ()
+    assert artifact_of({"kind": "artifact-update", "artifact": {"parts": 7}}).parts == ()
 
 
 def test_ids_are_text_that_can_be_stored() -> None:
@@ -320,3 +320,10 @@ def test_the_first_versions_say_in_the_artifact_how_it_grows() -> None:
     found = decode({"id": "t", "artifact": artifact})
     assert isinstance(found, ArtifactUpdate)
     assert (found.append, found.last_chunk, found.task_id) == (True, True, "t")
+
+
+@pytest.mark.parametrize("parts", [{"kind": "text", "text": "Hi."}, "Hi."])
+def test_one_part_may_come_without_a_list(parts: Any) -> None:
+    found = decode({"kind": "message", "role": "agent", "parts": parts})
+    assert isinstance(found, Reply)
+    assert found.message.text == "Hi."

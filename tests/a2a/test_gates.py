@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from slack_bot.a2a.gates import TextGate, passed
 from slack_bot.a2a.marker import Said
 
@@ -34,3 +36,23 @@ def test_a_whole_text() -> None:
     assert passed("thinking [FINAL ANSWER]\n\nYes") == "Yes"
     assert passed("no marker") == "no marker"
     assert passed("[FINAL ANSWER]") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>Hm.</think>\n\nThe fox.",
+        '<think>Hm.</think>{"is_task_complete": true, "content": "The fox."}',
+        "<think>Hm.</think>More thoughts. [FINAL ANSWER] The fox.",
+    ],
+)
+def test_thoughts_in_tags_come_before_all_else(text: str) -> None:
+    gate = TextGate()
+    said = [*gate.feed(text), *gate.end()]
+    assert "".join(each.text for each in said if each.is_answer or not gate.opened).strip() == "The fox."
+    assert gate.thoughts == "Hm.\n"
+    assert passed(text).strip() == "The fox."
+
+
+def test_a_tag_that_is_never_closed_is_text() -> None:
+    assert passed("<think> is a tag") == "<think> is a tag"

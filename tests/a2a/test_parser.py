@@ -517,3 +517,33 @@ def test_a_question_beside_an_answer_that_asks_it() -> None:
         chunk("Which?", "a"), StatusUpdate(state=TaskState.INPUT_REQUIRED, message=Message(parts=parts))
     )
     assert [event.form.prompt for event in events if isinstance(event, HumanAsked)] == ["- **plan**: drop"]
+
+
+def test_the_human_s_own_message_in_a_status_is_nobody_s_answer() -> None:
+    own = Message("u", "user", text("what is a fox"))
+    events = parse(
+        StatusUpdate(state=TaskState.WORKING, message=own),
+        StatusUpdate(state=TaskState.COMPLETED, message=own),
+    )
+    assert kinds(events) == ["TaskEnded"]
+    assert "fox" not in str(events)
+
+
+def test_a_preview_of_the_answer_is_not_said_behind_it() -> None:
+    done = status(TaskState.COMPLETED, "The quick brown...")
+    assert answer_of(parse(chunk("The quick brown fox.", "a"), done)) == "The quick brown fox."
+
+
+def test_what_follows_a_tool_is_no_chunk_of_what_came_before() -> None:
+    tool = Part(data={"type": "tool-call", "name": "look", "id": "c"}, has_data=True)
+    called = StatusUpdate(state=TaskState.WORKING, message=Message("m", parts=(tool,)))
+    words = [chunk(word, "r", artifact_id=word) for word in ("Let ", "me ", "look", "It ", "is ", "wet.")]
+    assert answer_of(parse(*words[:3], called, *words[3:], COMPLETED)) == "Let me look\n\nIt is wet."
+
+
+def test_thoughts_in_tags_are_told_as_narration() -> None:
+    events = parse(
+        chunk("<think>Hm.</th", "a", artifact_id="a"), chunk("ink>\nYes.", "a", artifact_id="a", append=True)
+    )
+    assert [event.text for event in events if isinstance(event, Narrated)] == ["", "Hm.\n"]
+    assert answer_of(events) == "Yes."

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from slack_bot.a2a.frames import Artifact, FileRef, Part
-from slack_bot.a2a.said import Spoken, spoken, stored, unboxed
+from slack_bot.a2a.frames import Artifact, FileRef, Message, Part
+from slack_bot.a2a.said import Spoken, last_word, spoken, stored, unboxed
 from slack_bot.a2a.toolparts import ToolPart
 
 
@@ -76,3 +76,25 @@ def test_the_answer_in_a_result(artifact: Artifact, answer: str) -> None:
 )
 def test_an_artifact_as_a_task_holds_it(artifact: Artifact, said: str) -> None:
     assert stored(artifact) == said
+
+
+def human(value: str) -> Message:
+    return Message("u", "user", (text(value),))
+
+
+def agent(value: str) -> Message:
+    return Message("a", "agent", (text(value),))
+
+
+@pytest.mark.parametrize(
+    ("history", "said"),
+    [
+        ((), ""),
+        ((human("q"), agent("one"), agent("two"), agent(" ")), "two"),
+        ((agent("newest first"), human("q")), "newest first"),
+        ((human("q"), agent("an earlier answer"), human("another")), ""),
+        ((human("q"), agent("Which?"), human("That."), agent("Done.")), "Done."),
+    ],
+)
+def test_the_last_word_belongs_to_the_last_question(history: tuple[Message, ...], said: str) -> None:
+    assert last_word(history) == said

@@ -124,6 +124,7 @@ async def test_a_retry_after_that_is_no_number_of_seconds(after: str) -> None:
         ("Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:27:30 GMT", 30.0),
         ("Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:28:30 GMT", 0.0),
         ("Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:28:30 -0000", None),
+        ("Wed, 21 Oct 2026 07:28:00 +99999999999999", "Wed, 21 Oct 2026 07:27:30 GMT", None),
     ],
 )
 async def test_a_retry_after_may_be_a_date_by_the_server_s_own_clock(

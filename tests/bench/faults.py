@@ -34,6 +34,7 @@ class Tally:
     open_streams: int = 0
     open_cards: int = 0
     own_limits: int = 0
+    left: Counter[str] = field(default_factory=Counter)
     findings: list[Report] = field(default_factory=list)
 
     def add(self, report: Report) -> None:
@@ -43,6 +44,7 @@ class Tally:
         self.kinds[report.plan.kind] += 1
         self.classes[verdict.kind] += 1
         self.outcomes.update(report.outcomes or ["none"])
+        self.left.update(report.left)
         self.failed[report.plan.kind] += not verdict.is_right
         self.open_streams += verdict.open_streams
         self.open_cards += verdict.open_cards
@@ -63,6 +65,7 @@ class Tally:
         ends = " ".join(f"{name} {count}" for name, count in self.outcomes.most_common())
         made = " ".join(f"{name} {count}" for name, count in self.methods.most_common())
         ways = " ".join(f"{name} {count}" for name, count in self.mishaps.most_common())
+        left = " ".join(f"{name} {count}" for name, count in self.left.most_common())
         return [
             f"turns            {self.turns}, {len(self.findings)} of them not right",
             *each,
@@ -73,6 +76,7 @@ class Tally:
             f"calls            {calls}, {calls / max(1, self.turns):.1f} a turn: {made}",
             f"calls that failed {failed}, {100 * failed / max(1, calls):.1f} %: {ways}",
             f"429 of our making {self.own_limits}",
+            f"left around      {left or 'nothing'}",
         ]
 
     def _told(self, kind: str) -> str:
@@ -132,6 +136,7 @@ def _tell(report: Report, seed: int, *, verbose: bool) -> None:
     if verbose or not verdict.is_right:
         left = f", {verdict.open_streams} streams and {verdict.open_cards} cards open"
         left = left if verdict.open_streams or verdict.open_cards else ""
+        left += f", left: {', '.join(report.left)}" if report.left else ""
         print(
             f"turn {planned.number} of seed {seed}: {verdict.kind} ({planned.kind}, {planned.about},"
             f" outcome {verdict.outcome}{left}, {len(report.made)} calls,"

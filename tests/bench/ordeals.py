@@ -52,6 +52,8 @@ class Report:
     """A turn that was run. `seconds` is real time, `took` virtual time; `thread` is what stands there now.
 
     `outcomes` are the ends of its questions. `closings` counts how often a question was decided to be over.
+    `left` is what stands around the answers and should not: a typing status, an hourglass, a busy session, a
+    status that came beside a stream.
     """
 
     plan: Plan
@@ -60,6 +62,7 @@ class Report:
     took: float = 0.0
     closings: int = 0
     outcomes: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
     made: list[Call] = field(default_factory=list)
     thread: list[SeenMessage] = field(default_factory=list)
 
@@ -100,6 +103,7 @@ class _Ordeal:
         )
         self._root = ""
         self._stopped_at: float | None = None
+        self._clock_at_end = 0.0
         self._delivered: set[str] = set()
         self._told = asyncio.Condition()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -128,6 +132,7 @@ class _Ordeal:
             self._befall(planned.scripts)
             await self._ask(app)
             self._report.took = self.now
+            self._clock_at_end = self._clock.wall()
         self._conclude()
 
     def _conclude(self) -> None:
@@ -135,6 +140,7 @@ class _Ordeal:
         report.thread = self._mine()
         decided = (fact for fact in self._facts if isinstance(fact, Decided))
         report.closings = sum(isinstance(each, Close) for fact in decided for each in fact.actions)
+        report.left = list(self._left())
         scenes = self._scenes()
         report.outcomes = [str(scene.outcome) for scene in scenes]
         truths = [said.truth for said in planned.said]
@@ -226,6 +232,15 @@ class _Ordeal:
             return []
         seen = self._workspace.thread(CHANNEL, self._root)
         return [each for each in seen if each.is_bot and each.ephemeral_for is None]
+
+    def _left(self) -> Iterator[str]:
+        workspace, thread = self._workspace, (CHANNEL, self._root)
+        yield from ("status beside a stream" for _ in workspace.status_rows(*thread))
+        if workspace.status_line(*thread, now=self._clock_at_end) is not None:
+            yield "status"
+        if workspace.session(*thread) == "processing":
+            yield "session"
+        yield from ("reaction" for seen in workspace.thread(*thread) if seen.reactions)
 
     def _scenes(self) -> list[Scene]:
         """What came of each question: what was written from when its turn began to when the next one did."""

@@ -90,6 +90,10 @@ def test_a_file_counts_by_its_bytes() -> None:
     part = message(ANSWER[:30])
     assert found(part, with_file, files=[ANSWER.encode()]).is_right
     assert found(part, with_file, files=[ANSWER.encode() + b"\n"]).kind == "wrong"
+    lost = replace(TRUTH, outcomes=frozenset({"lost"}), partial=frozenset({"lost"}))
+    said = message(ANSWER[:30], extras=("The agent has gone silent.",))
+    assert found(said, with_file, truth=lost, outcome="lost", files=[ANSWER[:40].encode()]).is_right
+    assert found(said, with_file, truth=lost, outcome="lost", files=[ANSWER[1:].encode()]).kind == "wrong"
     assert found(message(ANSWER[16:]), with_file, files=[ANSWER.encode()]).kind == "lost"
 
 

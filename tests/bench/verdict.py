@@ -175,10 +175,11 @@ def _judge_text(truth: Truth, scene: Scene, faults: _Faults) -> None:
     answers = [seen for seen in scene.messages if is_answer(seen)]
     # nobody may write any more: Slack's own word for a plan that it ended with a card open stays there
     texts = [seen.text for seen in answers if not (truth.may_stay_open and seen.text == _PLAN_BROKE)]
-    has_file = any(data == truth.text.encode() for data in scene.files)
+    wanted, is_part = truth.text.encode(), scene.outcome in truth.partial
+    has_file = any(data == wanted or (is_part and wanted.startswith(data)) for data in scene.files)
     if scene.files and not has_file:
         faults.add("wrong", "the file is not the answer, byte for byte")
-    whole = scene.outcome not in truth.partial and not has_file
+    whole = not is_part and not has_file
     finding = compare(truth.text, texts, whole=whole, closed=truth.closed)
     if finding is not None:
         faults.add(finding.kind, str(finding))

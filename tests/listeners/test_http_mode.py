@@ -51,6 +51,32 @@ async def test_a_request_that_slack_did_not_sign_is_refused(how: str) -> None:
         await app.desk.idle()
 
 
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"\xff\xfe", {}, 400),
+        (b"[" * 100_000, {}, 400),
+        (b"null", {}, 400),
+        (b"[1]", {}, 400),
+        (b"payload=%7B", {"Content-Type": "application/x-www-form-urlencoded"}, 400),
+        (b"{}", {}, 401),
+        (b"{}", {"X-Slack-Request-Timestamp": "soon", "X-Slack-Signature": "v0=0"}, 401),
+        (b"{}", {"X-Slack-Request-Timestamp": "9" * 5_000, "X-Slack-Signature": "v0=0"}, 401),
+        (b"{}", {"X-Slack-Request-Timestamp": "1", "X-Slack-Signature": "v0=é"}, 401),
+    ],
+)
+async def test_what_anybody_may_send_is_refused_and_no_error_of_ours(
+    body: bytes, headers: dict[str, str], status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with bot_on_network(http=True) as (_, _, app), aiohttp.ClientSession() as session:
+        url = f"http://127.0.0.1:{app.settings.slack.http_port}{EVENTS_PATH}"
+        async with session.post(
+            url, data=body, headers={"Content-Type": "application/json", **headers}
+        ) as answered:
+            assert answered.status == status
+        assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 async def test_without_a_signing_secret_it_does_not_begin() -> None:
     with pytest.raises(SettingsError, match="SLACK_SIGNING_SECRET is not set"):
         async with bot_on_network(http=True, signing_secret=None):

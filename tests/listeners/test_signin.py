@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import aiohttp
 import pytest
+from aiohttp import web
 from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.errors import SlackError
@@ -86,3 +90,34 @@ async def test_an_event_that_comes_while_slack_does_not_know_us_is_not_acknowled
         assert await bot.deliver([second]) == [200]
         await bot.idle()
         assert bot.read(root) == ["Now."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (lambda: web.Response(text="<html>", content_type="application/json", status=502), "HTTP 502"),
+        (lambda: web.Response(text="<html>", content_type="text/html", status=502), "HTTP 502"),
+        (lambda: web.Response(body=b"d\xe9faut", content_type="application/json"), "is not Slack"),
+        (lambda: web.json_response("upstream error"), "is not Slack"),
+    ],
+)
+async def test_something_else_in_slack_s_place_is_one_sentence_with_the_remedy(
+    answer: Callable[[], web.Response], says: str
+) -> None:
+    async def respond(_: web.Request) -> web.Response:
+        return answer()
+
+    app = web.Application()
+    app.router.add_post("/api/auth.test", respond)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    base = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
+    try:
+        async with aiohttp.ClientSession() as session:
+            slack = AsyncWebClient(BOT_TOKEN, base, session=session, retry_handlers=[])
+            with pytest.raises(SlackError, match=says) as caught:
+                await must(slack, "auth.test", setting="SLACK_BOT_TOKEN")
+            assert "check SLACK_API_URL" in str(caught.value)
+    finally:
+        await runner.cleanup()

@@ -18,6 +18,7 @@ from tests.whole_bot import on_virtual_time
 from .hearing import Scene, chunk, scene, snapshot, status, stream
 
 WORKING, COMPLETED = TaskState.WORKING, TaskState.COMPLETED
+AUTH = TaskState.AUTH_REQUIRED
 FORGOTTEN = AgentFailed("gone", code=-32001)
 NO_METHOD = AgentFailed("no such method", code=-32601)
 CUT = StreamCut("cut")
@@ -193,3 +194,13 @@ async def test_a_look_says_what_it_found() -> None:
         server = TaskServer([snapshot("a"), snapshot("a"), snapshot("a", WORKING), snapshot("a", COMPLETED)])
         look = continuation(here, server).look
         assert [await look() for _ in range(4)] == [Look.NEWS, Look.RUNNING, Look.RUNNING, Look.OVER]
+
+
+@on_virtual_time
+async def test_a_stream_on_which_a_sign_in_is_waited_for_may_be_silent() -> None:
+    looks = [snapshot(state=AUTH), FORGOTTEN, snapshot("Done.", COMPLETED)]
+    async with scene("t") as here:
+        here.standing.hear(status(AUTH, "Sign in"), {})
+        course = continuation(here, TaskServer(looks))
+        assert [await course.on_silence() for _ in looks] == [True, True, False]
+        assert not here.told.only(Waited)

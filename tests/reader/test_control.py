@@ -33,6 +33,16 @@ async def test_a_pause_is_as_long_as_it_says_unless_there_is_a_reason_to_leave()
 
 
 @on_virtual_time
+async def test_who_answers_the_agent_ends_the_waiting_and_stops_nothing() -> None:
+    control = Control()
+    async with Leaving(control, asyncio.Event()) as leaving:
+        asyncio.get_running_loop().call_later(1, control.answered)
+        await leaving.pause(5)
+        assert asyncio.get_running_loop().time() == 1
+        assert (leaving.now, leaving.is_gone, control.stopped_by) == (True, False, None)
+
+
+@on_virtual_time
 async def test_what_was_begun_is_left_when_nobody_can_be_shown_anything() -> None:
     gone, cancelled = asyncio.Event(), asyncio.Event()
 

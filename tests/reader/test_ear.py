@@ -9,6 +9,7 @@ import pytest
 from slack_bot.a2a.frames import TaskState
 from slack_bot.errors import BadAgentData, StreamCut
 from slack_bot.reader.ear import Heard
+from slack_bot.turn.events import Known, Waited
 from tests.whole_bot import on_virtual_time
 
 from .hearing import Scene, chunk, scene, status, stream
@@ -52,6 +53,22 @@ async def test_what_cannot_be_read_is_a_cut_where_there_is_a_task_to_ask_for() -
         with pytest.raises(StreamCut) as caught:
             await here.ear.listen(stream((1, chunk("a")), (1, nonsense)), never)
         assert caught.value.safe == "Nonsense."
+
+
+@on_virtual_time
+async def test_a_quiet_stream_is_told_once_in_each_silence() -> None:
+    async with scene(quiet_told=30, idle_timeout=100) as here:
+        frames = stream((29, chunk("a")), (250, chunk("b")), (31, chunk("c")))
+        assert await here.ear.listen(frames, Silences()) is Heard.CLOSED
+        assert [(event.seconds, event.known) for event in here.told.only(Waited)] == [
+            (30, Known.QUIET),
+            (30, Known.QUIET),
+        ]
+    async with scene(quiet_told=30, idle_timeout=10) as here:
+        silences = Silences(False)
+        assert await here.ear.listen(stream((60, chunk("a"))), silences) is Heard.SILENT
+        assert [event.seconds for event in here.told.only(Waited)] == [10]
+        assert silences.asked == 1
 
 
 @on_virtual_time

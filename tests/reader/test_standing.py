@@ -5,7 +5,16 @@ from __future__ import annotations
 import asyncio
 
 from slack_bot.a2a.frames import TaskState
-from slack_bot.turn.events import AnswerReplaced, AnswerText, FinalAnswer, TaskEnded, TaskKnown, Waited
+from slack_bot.turn.events import (
+    AnswerReplaced,
+    AnswerText,
+    FinalAnswer,
+    Known,
+    TaskEnded,
+    TaskKnown,
+    Waited,
+    WentOn,
+)
 from tests.whole_bot import on_virtual_time
 
 from .hearing import chunk, scene, snapshot, status
@@ -53,17 +62,34 @@ async def test_a_question_ends_it_too() -> None:
         assert here.standing.is_over and here.standing.is_settled
 
 
+async def test_a_task_that_goes_on_after_a_sign_in_is_told_before_what_it_says() -> None:
+    for state in (TaskState.WORKING, TaskState.COMPLETED):
+        async with scene() as here:
+            here.standing.hear(status(TaskState.WORKING, "Hm."), {})
+            here.standing.hear(status(TaskState.AUTH_REQUIRED, "Sign in"), {})
+            here.standing.hear(chunk("text"), {})
+            assert not here.told.only(WentOn)
+            here.standing.hear(status(state), {})
+            kinds = [type(event) for event in here.told.events]
+            assert WentOn in kinds[-3:-1]
+            assert not here.standing.is_settled
+    async with scene() as here:
+        here.standing.hear(status(TaskState.INPUT_REQUIRED, "Which?"), {})
+        here.standing.hear(status(TaskState.WORKING), {})
+        assert not here.told.only(WentOn)
+
+
 @on_virtual_time
 async def test_the_reader_is_told_of_a_silence_now_and_then() -> None:
     async with scene(silence_told=15) as here:
         for _ in range(30):
             await asyncio.sleep(5)
-            here.standing.waited("asked")
+            here.standing.waited("asked", Known.WORKING)
         assert [event.seconds for event in here.told.only(Waited)] == [15, 75, 135]
         here.standing.hear(chunk("x"), {})
         await asyncio.sleep(14)
-        here.standing.waited("asked")
+        here.standing.waited("asked", Known.WORKING)
         assert len(here.told.only(Waited)) == 3
         await asyncio.sleep(1)
-        here.standing.waited("asked")
+        here.standing.waited("asked", Known.WORKING)
         assert here.told.only(Waited)[-1].seconds == 15

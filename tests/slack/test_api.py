@@ -298,6 +298,15 @@ def test_only_what_never_left_is_sent_again(error: Exception, failed: Failed, at
         (lambda: web.Response(text="{oh", content_type="application/json"), (Fault.UNKNOWN, "unreadable")),
         (lambda: web.Response(text="<h1>Login", content_type="text/html"), (Fault.UNKNOWN, "unreadable")),
         (lambda: web.json_response({"ok": False}), (Fault.UNKNOWN, "unreadable")),
+        (lambda: web.json_response("upstream error"), (Fault.UNKNOWN, "unreadable")),
+        (
+            lambda: web.Response(body=b"d\xe9faut", content_type="application/json", status=502),
+            (Fault.UNKNOWN, "unreadable"),
+        ),
+        (
+            lambda: web.Response(text="[" * 100_000, content_type="application/json"),
+            (Fault.UNKNOWN, "unreadable"),
+        ),
         (
             lambda: web.json_response({"ok": False}, status=429, headers={"Retry-After": "soon"}),
             (Fault.LATER, "http_429"),

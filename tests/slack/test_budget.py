@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.slack.budget import Bucket, Budget
+from tests.examples import examples
 
 TWENTY = Budget(20 / 60, 20)
 
@@ -90,6 +91,7 @@ def test_it_is_at_rest_when_there_is_nothing_to_remember() -> None:
     assert bucket.is_at_rest(600)
 
 
+@examples(1_000)
 @given(
     st.lists(
         st.tuples(st.floats(0, 30), st.sampled_from(["take", "take", "take", "refuse", "put_back"])),
@@ -116,6 +118,7 @@ def test_it_never_gives_more_than_slack_has(steps: list[tuple[float, str]]) -> N
         assert slacks >= -1e-3
 
 
+@examples(1_000)
 @given(st.floats(0, 1e6), st.integers(1, 20))
 def test_when_is_when(start: float, tokens: int) -> None:
     bucket = Bucket(TWENTY, 60, now=start)

@@ -147,6 +147,19 @@ def test_the_text_stands_though_its_blocks_do_not() -> None:
     assert play(story, {UPDATE: ["block_mismatch", None]}).texts() == ["Two."]
 
 
+def test_an_edit_that_may_have_been_made_stays_in_doubt_when_its_text_alone_is_refused() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = Message(Surface.EDIT)
+        await edits.show(message, "One. ", "")
+        refused = await edits.show(message, "One. Two.", "")
+        assert refused is not None
+        assert refused.in_doubt
+
+    for first in ("internal_error!", "timeout!"):
+        scene = play(story, {UPDATE: [first, "invalid_blocks", "block_mismatch", None]})
+        assert scene.texts() == ["One. Two."]
+
+
 def test_a_message_is_taken_away_once() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
         message = await streamed(scene, "One. ")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from slack_bot.slack.budget import Budget
 from slack_bot.slack.governor import Governor, Limits, Rank, Want, rank_of
+from tests.examples import examples
 
 LIMITS = Limits(
     methods={
@@ -230,6 +231,7 @@ def test_calls_without_a_rank_end_something_unless_they_begin_it() -> None:
     assert rank_of("chat.stopStream") is rank_of("chat.appendStream") is Rank.STOP
 
 
+@examples(1_000)
 @given(
     st.lists(
         st.tuples(

@@ -130,7 +130,8 @@ def test_an_agent_that_breaks_off_leaves_a_file_of_what_it_said() -> None:
         await scene.sink.finish(Ending(Outcome.FAILED, note=note, offer_retry=True))
 
     scene = play(story)
-    assert answers(scene)[-1].extras == (f"{IN_FILE} {note}", "Try again")
+    told = f"This answer is too long for the thread. What there is of it is in answer.md. {note}"
+    assert answers(scene)[-1].extras == (told, "Try again")
 
 
 def test_another_final_answer_that_fits_is_no_file() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from slack_bot.playground.emulated.rendering import mrkdwn
 from slack_bot.playground.emulated.richtext import rich_text
 from slack_bot.slack.readback import Stands, bare, own_stream, what_stands, words_of
+from tests.examples import examples, texts
 
 SAMPLES = (
     "**Bold** and _thin_ and ~~gone~~ and `code`.",
@@ -18,6 +19,7 @@ SAMPLES = (
     "> quoted & more",
     "漢字とかな。",
     "Costs 5 €. :tada: 🎉",
+    "&amp; and &lt;b&gt; and &#128512; as an agent wrote them",
 )
 
 
@@ -34,6 +36,12 @@ def test_all_of_it_stands_or_none(confirmed: str, sent: str) -> None:
     shown = {"text": mrkdwn(confirmed + sent), "streaming_state": "completed"}
     assert what_stands(shown, confirmed, sent) is Stands.ALL
     assert what_stands({"text": mrkdwn(confirmed)}, confirmed, sent) is Stands.NONE
+
+
+def test_a_text_full_of_brackets_is_read_in_no_time() -> None:
+    """A minute and more, if each bracket were followed to the end of the line."""
+    assert bare("[" * 100_000 + " a") == "a"
+    assert bare("[[a [b](https://example.com) c") == "abc"
 
 
 def test_the_blocks_are_read_where_the_text_says_nothing() -> None:
@@ -67,6 +75,13 @@ def test_an_empty_message_shows_nothing_of_its_first_text() -> None:
     assert what_stands({"text": "", "blocks": []}, "", "One") is Stands.NONE
 
 
+@examples(1_000)
+@given(texts(12))
+def test_what_slack_makes_of_any_text_has_the_same_letters(text: str) -> None:
+    assert bare(mrkdwn(text)) == bare(text)
+
+
+@examples(1_000)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_text_that_may_be_there_is_never_said_to_be_missing(confirmed: str, sent: str) -> None:
     assert what_stands({"text": confirmed + sent}, confirmed, sent) is not Stands.NONE

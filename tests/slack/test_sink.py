@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.errors import SlackError
@@ -20,6 +20,7 @@ from slack_bot.turn.actions import Card, CardState
 from slack_bot.turn.decoration import reads_as
 from slack_bot.turn.form import Field, Form
 from slack_bot.turn.record import Outcome
+from tests.examples import Scripts, examples, lose_blocks, scripts, texts, unheard
 from tests.slack.scene import TURN, Scene
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
@@ -574,55 +575,10 @@ def test_a_long_answer_in_doubt_is_written_anew_in_pieces() -> None:
     assert "".join(scene.texts()) == "".join(lines)
 
 
-PASSING = (
-    None,
-    "ratelimited:1",
-    "internal_error",
-    "internal_error!",
-    "timeout",
-    "timeout!",
-    "cut",
-    "cut!",
-    "connect",
-    "http:502",
-    "http:502!",
-)
-REFUSING = (
-    *PASSING,
-    "rate_limited",
-    "invalid_arguments",
-    "msg_too_long",
-    "message_not_in_streaming_state",
-    "unknown_method",
-    "user_not_found",
-)
-PIECES = (
-    "Line one.\n",
-    "**bold** ",
-    "word ",
-    "`code` ",
-    "漢字",
-    "\n\n",
-    "- item\n",
-    "```\ncode\n```\n",
-    "| a | b |\n",
-)
-
-
-def scripts(entries: tuple[str | None, ...]) -> st.SearchStrategy[list[str | None]]:
-    """Fault scripts that end well."""
-    return st.lists(st.sampled_from(entries), max_size=3).map(lambda script: [*script, None])
-
-
-@settings(deadline=None)
+@examples(1_000)
 @given(
-    chunks=st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map("".join), max_size=8),
-    start=scripts(REFUSING),
-    append=scripts(REFUSING),
-    stop=scripts(PASSING),
-    update=scripts(PASSING),
-    post=scripts(PASSING),
-    replies=scripts((*PASSING, "missing_scope")),
+    chunks=st.lists(texts(6), max_size=8),
+    faults=scripts(3),
     size=st.sampled_from((60, 300, 9_000)),
     anew=st.booleans(),
     streams=st.booleans(),
@@ -630,12 +586,7 @@ def scripts(entries: tuple[str | None, ...]) -> st.SearchStrategy[list[str | Non
 def test_whatever_fails_for_a_while_the_reader_has_the_answer_whole_and_once(
     *,
     chunks: list[str],
-    start: Any,
-    append: Any,
-    stop: Any,
-    update: Any,
-    post: Any,
-    replies: Any,
+    faults: Scripts,
     size: int,
     anew: bool,
     streams: bool,
@@ -648,14 +599,15 @@ def test_whatever_fails_for_a_while_the_reader_has_the_answer_whole_and_once(
         ending = Ending(Outcome.ANSWERED, rest="" if anew else "End.", rewrite=rewritten if anew else None)
         await answer(*chunks, ending=ending)(scene)
 
-    faults = {START: start, APPEND: append, STOP: stop, UPDATE: update, POST: post, REPLIES: replies}
-    scene = play(story, faults, rotate_bytes=size, can_stream=streams)
+    with unheard():
+        scene = play(story, faults, rotate_bytes=size, can_stream=streams)
     assert reads_as(scene.texts(), whole)
     assert scene.workspace.open_streams() == []
     assert not any(message.plan_failed for message in scene.thread())
     assert not any(task.status == "in_progress" for message in scene.thread() for task in message.tasks)
-    assert [message.extras[-2:] for message in scene.thread()].count(FEEDBACK) == 1
-    assert scene.thread()[-1].extras[-2:] == FEEDBACK
+    feedback = [message.extras[-2:] == FEEDBACK for message in scene.thread()]
+    assert feedback == [False] * (len(feedback) - 1) + [feedback[-1]]
+    assert feedback[-1] or lose_blocks(faults)
 
 
 def test_nothing_works_any_more() -> None:
@@ -923,6 +875,60 @@ def test_after_a_stop_a_write_that_waits_is_dropped_and_nothing_more_is_shown() 
     scene = play(story, {APPEND: ["ratelimited:30"]})
     assert (sealed(scene).text, sealed(scene).extras) == ("One. ", ("Stopped.",))
     assert [task.status for task in sealed(scene).tasks] == ["complete"]
+
+
+def stopped_while_finishing(rest: str, after: float, faults: Any = None, **ending: Any) -> Scene:
+    """The human presses Stop so many seconds after the sink began to put the turn to rest."""
+
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        end = Ending(Outcome.ANSWERED, rest=rest, **ending)
+        finishing = asyncio.ensure_future(scene.sink.finish(end))
+        await asyncio.sleep(after)
+        scene.sink.hush()
+        await finishing
+        assert scene.sink.is_stopped == any("Stopped." in str(each.extras) for each in scene.thread())
+
+    return play(story, faults, rotate_bytes=300, max_segments=2)
+
+
+def test_a_stop_while_the_last_of_it_is_written_is_told() -> None:
+    scene = stopped_while_finishing("Two.", 1.0, {APPEND: ["ratelimited:30"]})
+    assert (sealed(scene).text, sealed(scene).extras) == ("One. ", ("Stopped.",))
+
+
+def test_a_stop_before_the_file_is_sent_keeps_it_back() -> None:
+    scene = stopped_while_finishing("Two. " * 200, 1.0, {APPEND: ["ratelimited:30"], START: [None, "slow:5"]})
+    assert not any(message.files for message in scene.thread())
+    assert scene.thread()[-1].extras == ("Stopped.",)
+
+
+def test_a_stop_while_the_file_is_sent_is_told_with_it() -> None:
+    scene = stopped_while_finishing("Two. " * 200, 3.0, {"files.completeUploadExternal": ["slow:9"]})
+    assert [file.content for file in scene.thread()[-1].files] == [f"One. {'Two. ' * 200}".encode()]
+    assert scene.thread()[-2].extras == (
+        "Stopped. This answer is too long for the thread. All of it is in answer.md.",
+    )
+
+
+def test_a_stop_when_all_of_it_stands_changes_nothing() -> None:
+    scene = stopped_while_finishing("Two.", 1.0, {STOP: ["slow:5!"]})
+    assert (sealed(scene).text, sealed(scene).extras) == ("One. Two.", FEEDBACK)
+
+
+@pytest.mark.parametrize("outcome,reads", [(Outcome.ANSWERED, "active"), (Outcome.ASKED, "suspended")])
+@pytest.mark.parametrize("shown", [None, "timeout!"])
+def test_a_status_leaves_no_session_at_work_where_nothing_is_streamed(
+    outcome: Outcome, reads: str, shown: str | None
+) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.show_status("is thinking...")
+        await asyncio.sleep(1)
+        form = Form("Which?") if outcome is Outcome.ASKED else None
+        await scene.sink.finish(Ending(outcome, rest="One.", form=form))
+
+    scene = play(story, {START: ["user_not_found"], STATUS: [shown, None]})
+    assert scene.workspace.session(scene.channel, scene.root) == reads
 
 
 def test_no_stream_in_time_is_a_post_that_is_edited() -> None:

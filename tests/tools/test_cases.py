@@ -107,6 +107,18 @@ def test_one_sentence_a_mistake(changed: dict[str, Any], told: str) -> None:
     assert mistakes(suite({**CASE, **changed})) == [f"mine.json: {told}"]
 
 
+@pytest.mark.parametrize("key,typo", [("query", "qery"), ("checks", "cheks"), ("name", "nmae")])
+def test_what_is_misspelt_is_not_called_missing(key: str, typo: str) -> None:
+    case = {name: value for name, value in CASE.items() if name != key}
+    (told,) = mistakes(suite({**case, typo: CASE[key]}))
+    assert f"'{typo}' is not a key of a case; did you mean '{key}'?" in told
+
+
+def test_an_empty_file_is_said_to_be_empty() -> None:
+    with pytest.raises(UnreadableInput, match=r"^mine\.json: the file is empty$"):
+        read_suite(" \n", "mine.json")
+
+
 def test_all_mistakes_are_told_at_once() -> None:
     told = mistakes(suite("x", {"name": "A B"}, CASE, CASE, title="t"))
     assert told[0] == "mine.json: 'title' is not a key of a suite; there are: name, about, cases"

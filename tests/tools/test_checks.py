@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.tools.measured import TEXT, measured, verdict
+from tests.tools.measured import FIRST, TEXT, measured, verdict
 
 SEEN = measured()
+ENDED = f"{len(TEXT)}c delivered, and then the turn ended as failed (None)"
 
 
 @pytest.mark.parametrize(
@@ -17,7 +18,7 @@ SEEN = measured()
     [
         ("content_delivered", {"over": 20}, f"{len(TEXT)}c delivered"),
         ("stream_opened", {}, "opened"),
-        ("live_streamed", {}, f"{len(TEXT)}c via appendStream"),
+        ("live_streamed", {}, f"{len(TEXT)}c via appendStream, {len(FIRST)} of them with startStream"),
         ("no_duplicate", {}, f"appendStream={len(TEXT)}c, stopStream=0c"),
         ("final_answer_latched", {}, "True"),
         ("tools_used", {}, "tools: {'search': 1}"),
@@ -33,7 +34,8 @@ def test_what_holds(name: str, params: dict[str, Any], detail: str) -> None:
     ("name", "changed", "params", "detail"),
     [
         ("content_delivered", {}, {"over": 200}, f"{len(TEXT)}c delivered"),
-        ("live_streamed", {"streamed": 0}, {}, "0c via appendStream"),
+        ("content_delivered", {"outcomes": ("asked", "failed")}, {}, ENDED),
+        ("live_streamed", {"streamed": 0, "begun": 0}, {}, "0c via appendStream"),
         ("no_duplicate", {"stopped": 3}, {}, f"appendStream={len(TEXT)}c, stopStream=3c"),
         ("no_tools", {}, {}, "tools: {'search': 1}"),
         ("tools_used", {}, {"any": ("fetch_document",)}, "tools: {'search': 1}"),

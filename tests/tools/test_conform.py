@@ -18,8 +18,9 @@ import pytest
 from slack_bot.cli import main
 from slack_bot.playground.agent import agent_card
 from slack_bot.tools import conform
+from slack_bot.tools.cases import read_suite
 from slack_bot.tools.conform import examine_all, open_suite, summary
-from slack_bot.tools.examining import playground
+from slack_bot.tools.examining import examine, playground
 from slack_bot.tools.findings import Examination
 from slack_bot.tools.tape import write_tape
 from tests.tools import rehearsals
@@ -178,7 +179,7 @@ def test_the_summary_tells_rates_errors_and_what_was_left_out() -> None:
     said = summary(found).splitlines()
     assert said[1] == "      live_streamed: detail 1 [1/2 (50%)]"
     assert said[3] == "      no such setting"
-    assert said[4] == "left out: c: it plays a tape"
+    assert said[4] == "left out: 1 (such as c): it plays a tape"
     assert said[5] == "1 of 4 checks passed: FAIL (http://agent/)"
 
 
@@ -211,12 +212,12 @@ def test_our_own_agent_by_its_address_passes_22_of_22(here: Path, capsys: pytest
     with process("slack_bot", "agent", "--mode", "marker", "--port", "0", "--pace", "300") as url:
         assert main(["conform", "--url", url, "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
-        assert (
-            main(["conform", "--url", url, "--suite", "extended", "--only", "fails", "--only", "agent-cut"])
-            == 0
-        )
+        extended = ["conform", "--url", url, "--suite", "extended", "--only", "fails"]
+        assert main(extended) == 0
+        assert main([*extended, "--only", "agent-cut"]) == 2
     assert (found["passed"], found["failed"], found["target"]) == (22, 0, url)
-    assert "left out: agent-cut: it plays a tape and asks no agent" in capsys.readouterr().out
+    said = capsys.readouterr().err
+    assert f"--only agent-cut: it plays a tape and asks no agent, so it cannot be put to {url}" in said
 
 
 def test_a_foreign_agent_is_held_to_what_applies(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -234,3 +235,30 @@ def test_a_foreign_agent_is_held_to_what_applies(here: Path, capsys: pytest.Capt
     found = json.loads(capsys.readouterr().out)
     assert (found["passed"], found["not_applicable"]) == (8, 1), "it marks no narration"
     assert [each["name"] for each in found["skipped"]] == ["fails"]
+
+
+def test_an_agent_that_never_ends_is_judged_as_it_stands(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = {"name": "held", "query": "held", "checks": ["content_delivered", "outcomes", "no_silence"]}
+    with process("tests.live_agent", str(free_port())) as url:
+        assert main(["conform", "--url", url, "--suite", suite(here, case), "--limit", "1"]) == 1
+    said = capsys.readouterr().out
+    assert "outcomes: interrupted (nobody waited longer than 1.00 s for its end)" in said
+    assert "content_delivered: 36c delivered, and then the turn ended as interrupted" in said
+    assert "1 of 3 checks passed" in said
+
+
+def test_what_is_learned_in_one_case_is_known_in_the_next(here: Path) -> None:
+    with process("tests.live_agent", str(free_port())) as url:
+        live = conform._live(url, 10.0)
+        read = read_suite(
+            json.dumps({"cases": [{"name": "a", "query": "echo a", "checks": ["outcomes"]}]}), ""
+        )
+        assert examine(read.cases[0], live, {}).verdicts[0].ok
+    assert live.lore["wire"] == "1.0"
+
+
+def test_a_limit_of_nothing_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", "--url", "http://a/", "--limit", "0"]) == 2
+    assert "--limit wants a number of seconds" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.errors import UnreadableInput
-from slack_bot.tools.jsonfile import load_json
+from slack_bot.tools.jsonfile import load_document, load_json, load_row
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -20,6 +20,13 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_json_is_read(value: object) -> None:
     assert load_json(json.dumps(value), "f") == value
+
+
+def test_a_line_that_ends_in_the_middle_may_be_left_out() -> None:
+    with pytest.raises(UnreadableInput, match=r"line 3: .* take this line out to read the others"):
+        load_row('{"a": ', "f", 3)
+    with pytest.raises(UnreadableInput, match=r"^f: the file is empty$"):
+        load_document(" \n", "f")
 
 
 @given(VALUES.filter(lambda value: isinstance(value, list | dict)), st.data())

@@ -11,7 +11,8 @@ from tests.tools.turns import START, called, closed, decided, opened
 
 def test_what_is_measured() -> None:
     seen = measured()
-    assert (seen.total, seen.streamed, seen.stopped, seen.append_calls) == (len(TEXT), len(TEXT), 0, 2)
+    assert (seen.total, seen.streamed, seen.stopped, seen.append_calls) == (len(TEXT), len(TEXT), 0, 1)
+    assert seen.begun == len(FIRST)
     assert (seen.opened, seen.latched, seen.already_streamed, seen.delivery) == (
         True,
         True,
@@ -61,6 +62,31 @@ def test_a_task_as_it_stands_tells_the_result_too_and_nonsense_is_passed_over() 
         )
     )
     assert seen.final == "whole"
+
+
+def status(t: float, state: str, text: str) -> Fact:
+    message = {"role": "agent", "messageId": "m", "parts": [{"kind": "text", "text": text}]}
+    said = {"kind": "status-update", "status": {"state": state, "message": message}}
+    return AgentEvent(START + t, "q", "status_update", said)
+
+
+def reply(t: float, text: str) -> Fact:
+    message = {
+        "kind": "message",
+        "role": "agent",
+        "messageId": "m",
+        "parts": [{"kind": "text", "text": text}],
+    }
+    return AgentEvent(START + t, "q", "message", message)
+
+
+def test_an_agent_without_artifacts_says_its_result_with_its_tasks_end_or_in_its_only_message() -> None:
+    working, ended = status(1, "working", "Wait."), status(2, "completed", "whole")
+    assert measured(with_artifacts(working, ended)).final == "whole"
+    assert measured(with_artifacts(artifact(1, "answer", "answer"), ended)).final is None
+    assert measured(with_artifacts(working, status(2, "failed", "no"))).final is None
+    assert measured(with_artifacts(reply(1, "one"))).final == "one"
+    assert measured(with_artifacts(reply(1, "one"), reply(2, "two"))).final is None
 
 
 def test_narration_that_is_answer_too_is_no_narration_and_short_words_are_not_looked_for() -> None:

@@ -46,7 +46,7 @@ def test_five_sections_and_a_table() -> None:
     ]
     size = len(TEXT)
     assert (
-        rows(report, SECTIONS[2])[2] == f"| `one` | {size} | {size} | 0 | 2 | 2 | search(1) | live stream |"
+        rows(report, SECTIONS[2])[2] == f"| `one` | {size} | {size} | 0 | 1 | 2 | search(1) | live stream |"
     )
     assert rows(report, SECTIONS[3])[:4] == [
         "| Check | Description | Result | Detail |",

@@ -91,6 +91,8 @@ def test_sdk_spelling_of_methods_is_the_same_method() -> None:
             '{"slack_faults": {"zzz": ["x"]}}',
             "'zzz' is not a method of the emulated workspace; there are: agents.sessions.setStatus, ",
         ),
+        ("", "s.json: the file is empty"),
+        ('{"rotate": 1}', "'rotate' is not a key of a scenario; there are: channel, "),
         ("[]", "s.json: a scenario must be a JSON object"),
         ('{"text": ', "s.json, line 1: the JSON ends in the middle"),
     ],

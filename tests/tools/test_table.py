@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from slack_bot.tools.figures import Summary
 from slack_bot.tools.table import Table, figures
 from slack_bot.tools.timeline import Decision, Row
@@ -47,6 +49,14 @@ def test_calls_between_do_not_break_the_row_of_events() -> None:
     assert len(lines) == 8
     assert sum("more calls like this" in line for line in lines) == 1
     assert [line.split()[0] for line in lines[-2:]] == ["0.490", "0.491"]
+
+
+@pytest.mark.parametrize("width", [40, 60, 99, 100, 160])
+def test_no_line_is_longer_than_the_terminal_is_wide(width: int) -> None:
+    rows = [row for n in range(50) for row in (answer(n / 100), call(n / 100 + 0.001))]
+    lines = [*Table(width).head(), *printed(*drawn().rows, *rows, width=width)]
+    assert max(map(len, lines)) <= width
+    assert any("append" in line for line in lines) and any("stream" in line for line in lines)
 
 
 def test_three_alike_are_three() -> None:

@@ -5,11 +5,12 @@ import math
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.clusters import inside_cluster
+from tests.examples import PAUSES, examples, texts
 from tests.turn.effort import work
 
 EARLY = 1e-6
@@ -334,32 +335,12 @@ def test_a_code_fence_that_stands_is_known() -> None:
 
 # -- for any text --------------------------------------------------------------------------------------------
 
-PIECES = st.sampled_from(
-    [
-        " ",
-        "\n",
-        "\n\n",
-        "word",
-        "**",
-        "`",
-        "```\n",
-        "| a |",
-        "|-|",
-        "# ",
-        "- ",
-        "e\u0301",
-        "👩\u200d👧",
-        "🇩🇪",
-        "中文",
-        "[",
-        "](u)",
-    ]
-)
-DELTA = st.lists(PIECES | st.text(max_size=4), min_size=1, max_size=6).map("".join)
-STEPS = st.lists(st.tuples(DELTA, st.floats(0, 3), st.booleans(), st.booleans()), max_size=15)
+DELTA = texts(6).filter(bool)
+PAUSE = PAUSES | st.floats(0, 3)
+STEPS = st.lists(st.tuples(DELTA, PAUSE, st.booleans(), st.booleans()), max_size=12)
 
 
-@settings(deadline=None)
+@examples(1_000)
 @given(STEPS, st.integers(1, 40))
 @example([("a ", 0.0, True, False), ("\u0301", 1.0, True, False)], 10)
 def test_nothing_is_lost_or_doubled_whatever_comes(
@@ -392,7 +373,7 @@ def test_nothing_is_lost_or_doubled_whatever_comes(
     assert buffer.deadline() is None
 
 
-@settings(deadline=None)
+@examples(2_000)
 @given(DELTA, st.floats(0, 5))
 def test_a_deadline_is_kept(delta: str, start: float) -> None:
     """At the deadline there is text, before it there is none, and nothing waits longer than two waits."""
@@ -463,3 +444,55 @@ def test_what_is_shown_starts_the_reading_anew() -> None:
     buffer.shown(text, 1)
     buffer.push(" and closed** wo", 1)
     assert buffer.ready(2) == "**open and closed** "
+
+
+# -- taken back ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_taken_back_leaves_no_trace() -> None:
+    slack = Slack(new())
+    slack.push(0, "Let me loo")
+    slack.buffer.take_back(10)
+    slack.until(50)
+    assert (slack.sent, slack.buffer.rest(), slack.buffer.deadline()) == ([], "", None)
+    slack.push(50, "Found **it")
+    slack.until(50.3)
+    assert slack.sent == []
+    slack.push(50.3, "** there")
+    slack.until(60)
+    assert slack.sent[0] == (50.4, "Found **it** ")
+
+
+@pytest.mark.parametrize("most", [4, 100])
+def test_only_the_end_is_taken_back(most: int) -> None:
+    buffer = new(most=most)
+    buffer.push("one two ", 0.0)
+    buffer.push("three", 0.0)
+    buffer.flush()
+    buffer.take_back(5)
+    got = ""
+    while text := buffer.ready(0.0):
+        got += text
+        buffer.shown(text, 0.0)
+    assert got == "one two "
+
+
+def test_text_that_is_under_way_cannot_be_taken_back() -> None:
+    buffer = new()
+    buffer.push("one\ntwo", 0.0)
+    assert buffer.ready(0.0) == "one\n"
+    assert buffer.waiting == 3
+    buffer.take_back(3)
+    buffer.shown("one\n", 0.1)
+    assert (buffer.rest(), buffer.waiting) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "goes"),
+    [("a jok", "a "), ("jok", ""), ("a joke.", "a joke."), ("笑" * 41, "笑" * 41), ("x\njok", "x\n")],
+)
+def test_a_flush_within_a_word_leaves_the_word(text: str, goes: str) -> None:
+    buffer = new()
+    buffer.push(text, 0.0)
+    buffer.flush(in_word=True)
+    assert buffer.ready(0.0) == goes

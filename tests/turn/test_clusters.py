@@ -1,10 +1,11 @@
 """What must not be cut apart."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.turn.clusters import cluster_cut, inside_cluster
+from tests.examples import examples
 
 FAMILY = "👩\u200d👩\u200d👧"
 TRICKY = st.text(
@@ -51,6 +52,12 @@ def test_outside_of_the_text_nothing_is_inside() -> None:
     assert not inside_cluster("a", 2)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\u2028"])
+def test_nothing_is_drawn_onto_a_lines_end(end: str) -> None:
+    assert not inside_cluster(f"a{end}\u0301b", 1 + len(end))
+    assert inside_cluster("a\r\n", 2)
+
+
 def test_a_flag_half_before_another_letter_is_a_border() -> None:
     assert not inside_cluster("🇩x", 1)
 
@@ -63,7 +70,7 @@ def test_cluster_cut(text: str, limit: int, at: int) -> None:
     assert cluster_cut(text, limit) == at
 
 
-@settings(deadline=None)
+@examples(1_000)
 @given(TRICKY, st.integers(1, 50))
 def test_cluster_cut_makes_progress_and_keeps_the_limit(text: str, limit: int) -> None:
     at = cluster_cut(text, limit)

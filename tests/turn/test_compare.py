@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.turn.compare import contains, missing, same, squeeze
+from slack_bot.turn.compare import contains, missing, preview, same, squeeze
+from tests.examples import examples
 
 WORDS = st.lists(st.text("abcé*#|", min_size=1, max_size=6), max_size=12)
 GAPS = st.sampled_from([" ", "\n", "\n\n", "  ", "\t"])
@@ -44,6 +45,7 @@ def test_containing() -> None:
     assert not contains("anything", " ")
 
 
+@examples(1_000)
 @given(WORDS, WORDS, st.data())
 def test_the_missing_rest_completes_the_answer(
     first: list[str], second: list[str], data: st.DataObject
@@ -54,3 +56,10 @@ def test_the_missing_rest_completes_the_answer(
     rest = missing(shown, whole)
     assert rest is not None
     assert same(shown + rest, whole)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("The fox...\n", "The fox"), ("The f…", "The f"), ("a.b", "a.b"), ("…", "…")]
+)
+def test_what_was_cut_short(text: str, words: str) -> None:
+    assert preview(text) == words

@@ -12,6 +12,7 @@ from slack_bot.turn.decoration import (
     opener,
     reads_as,
     seam,
+    stands,
 )
 from slack_bot.turn.markdown import Standing, open_at_end
 
@@ -91,7 +92,8 @@ TABLE = "| a | b |\n|---|---|\n"
         ("no list\n", "  - two", ""),
         ("  indented\n", "  - two", "-\n"),
         ("- one\n", " " * 60 + "- two", ""),
-        ("      ```sh\n      a\n", "      b", "-\n  -\n      ```sh\n"),
+        ("- - x\n      ```sh\n      a\n", "      b", "-\n  -\n      ```sh\n"),
+        ("      ```sh\n      a\n", "      b", "```sh\n"),  # Slack drops the white space at its front
         ("> - ```sh\n> a\n", "> b", "> ```sh\n"),
         ("```py", "thon\na", "```py"),  # the line that opens the fence goes on
         ("```", "`\n```\na", "```"),
@@ -103,7 +105,7 @@ TABLE = "| a | b |\n|---|---|\n"
     ],
 )
 def test_how_the_next_message_begins(before: str, head: str, begins: str) -> None:
-    standing = Standing().then(before)
+    standing = stands(before)
     assert opener(standing, last_line(before), head) == begins
     assert not begins[:1].isspace()
     closing = closer(standing, before[-1:])

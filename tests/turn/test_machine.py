@@ -21,6 +21,7 @@ from slack_bot.turn.actions import (
     RetitlePlan,
     RewriteAnswer,
     ShowStatus,
+    TakeBack,
     UpdateCard,
 )
 from slack_bot.turn.compare import same
@@ -30,8 +31,10 @@ from slack_bot.turn.events import (
     Event,
     FinalAnswer,
     HumanAsked,
+    Known,
     Narrated,
     PlanChanged,
+    ProvedNarration,
     Step,
     StepState,
     StopPressed,
@@ -44,10 +47,12 @@ from slack_bot.turn.events import (
     ToolStarted,
     TurnBegan,
     Waited,
+    WentOn,
 )
 from slack_bot.turn.form import Field, Form
-from slack_bot.turn.machine import NO_ANSWER, TABLE, State, Turn
+from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
 from slack_bot.turn.record import Outcome
+from tests.examples import examples
 
 CLOSED = StreamEnded(StreamEnd.CLOSED)
 SAMPLES: dict[type, Event] = {
@@ -56,6 +61,7 @@ SAMPLES: dict[type, Event] = {
     Narrated: Narrated("looking"),
     AnswerText: AnswerText("text"),
     AnswerReplaced: AnswerReplaced("other"),
+    ProvedNarration: ProvedNarration(unseen=True),
     FinalAnswer: FinalAnswer("final", "final_result"),
     ToolStarted: ToolStarted("search#1", "search"),
     ToolEnded: ToolEnded("search#1", "search"),
@@ -63,6 +69,7 @@ SAMPLES: dict[type, Event] = {
     HumanAsked: HumanAsked(Form("Which one?")),
     TaskEnded: TaskEnded(TaskEnd.COMPLETED),
     Waited: Waited(130.0),
+    WentOn: WentOn(),
     StreamEnded: CLOSED,
     StopPressed: StopPressed("U1"),
 }
@@ -161,6 +168,18 @@ def test_a_long_wait_holds_no_card_open() -> None:
     ]
 
 
+def test_a_pause_in_an_answer_shows_nothing() -> None:
+    _, actions = run(AnswerText("a "), Waited(45.0, "no event", Known.QUIET), AnswerText("b"), CLOSED)
+    assert only(actions, Noted)
+    assert not only(actions, UpdateCard) and not only(actions, ShowStatus)
+
+
+def test_while_the_human_is_waited_for_the_agent_is_not() -> None:
+    _, actions = run(SIGN_IN, Waited(45.0, "no event", Known.QUIET), Waited(130.0))
+    assert len(only(actions, Noted)) == 2
+    assert not only(actions, ShowStatus)
+
+
 def test_no_status_once_a_card_or_the_answer_stands() -> None:
     _, actions = run(SAMPLES[ToolStarted], Narrated("hm"), AnswerText("a"), Narrated("hm"), CLOSED)
     assert not only(actions, ShowStatus)
@@ -202,6 +221,46 @@ def test_a_final_answer_that_agrees_after_all_rewrites_nothing() -> None:
     _, actions = run(AnswerText("one"), AnswerReplaced("two"), FinalAnswer("one", "final_result"), CLOSED)
     assert not only(actions, RewriteAnswer)
     assert shown(actions) == "one"
+
+
+UNSEEN, SEEN = ProvedNarration(unseen=True), ProvedNarration()
+
+
+def test_narration_that_nobody_has_seen_is_taken_back_and_the_answer_begins_anew() -> None:
+    events = [
+        AnswerText("Let me "),
+        AnswerText("look."),
+        UNSEEN,
+        AnswerText("\n\nFound"),
+        AnswerText("\n\nit."),
+    ]
+    _, actions = run(*events, FinalAnswer("Found\n\nit.", "artifacts"), CLOSED)
+    assert [action.chars for action in actions if isinstance(action, TakeBack)] == [12]
+    assert [action.text for action in actions if isinstance(action, AppendText)][2:] == ["Found", "\n\nit."]
+    assert not only(actions, RewriteAnswer)
+
+
+def test_narration_that_was_seen_stays_until_it_is_rewritten_at_the_end() -> None:
+    events = [AnswerText("Look."), SEEN, AnswerText("\n\nAgain."), UNSEEN, AnswerText("\n\nFound it.")]
+    _, actions = run(*events, FinalAnswer("Found it.", "artifacts"), CLOSED)
+    assert [action.chars for action in actions if isinstance(action, TakeBack)] == [8]
+    assert only(actions, RewriteAnswer) == [
+        RewriteAnswer("Found it.", "what was delivered is not the answer")
+    ]
+
+
+def test_an_answer_before_a_tool_call_is_delivered_in_the_end_though_it_was_taken_back() -> None:
+    _, actions = run(AnswerText("It is 4."), UNSEEN, FinalAnswer("It is 4.", "artifacts"), CLOSED)
+    assert shown(actions) == "It is 4." * 2  # once taken back, once delivered
+    assert only(actions, TakeBack)
+    assert not only(actions, RewriteAnswer)
+
+
+def test_nothing_is_taken_back_of_an_answer_that_is_rewritten_anyway() -> None:
+    events = [AnswerText("One."), AnswerReplaced("Two."), AnswerText(" Three."), UNSEEN]
+    _, actions = run(*events, CLOSED)
+    assert not only(actions, TakeBack)
+    assert shown(actions) == "Two. Three."
 
 
 def test_a_turn_without_any_answer_says_so() -> None:
@@ -276,12 +335,38 @@ def test_a_question_that_stands_in_the_answer_is_not_shown_twice() -> None:
     assert actions[-1] == Close(Outcome.ASKED, reason="the agent asked")
 
 
+SIGN_IN = HumanAsked(Form("Sign in", is_auth=True))
+
+
 def test_an_agent_that_asked_and_then_answered_has_answered() -> None:
-    _, actions = run(
-        HumanAsked(Form("Sign in", is_auth=True)), AnswerText("Done."), TaskEnded(TaskEnd.COMPLETED), CLOSED
-    )
+    _, actions = run(HumanAsked(Form("Which?")), AnswerText("Done."), TaskEnded(TaskEnd.COMPLETED), CLOSED)
     assert actions[-1] == Close(Outcome.ANSWERED)
     assert not only(actions, AskForm)
+
+
+def test_a_sign_in_is_shown_while_the_turn_goes_on_and_once() -> None:
+    turn, actions = run(SIGN_IN, SIGN_IN)
+    assert turn.waits_for_human
+    assert [action.form for action in only(actions, AskForm)] == [SIGN_IN.form]
+    assert turn.handle(HumanAsked(Form("Sign in there", is_auth=True)))[-1] == AskForm(
+        Form("Sign in there", is_auth=True), "the agent may go on by itself after a sign-in"
+    )
+    assert turn.handle(CLOSED)[-1] == Close(Outcome.ASKED, reason="the agent asked")
+    assert not turn.waits_for_human
+
+
+def test_a_sign_in_that_the_answer_names_is_not_shown_again() -> None:
+    _, actions = run(AnswerText("Please: Sign in"), SIGN_IN)
+    assert not only(actions, AskForm)
+
+
+def test_an_agent_that_goes_on_after_a_sign_in_asks_no_more() -> None:
+    turn, actions = run(SIGN_IN, WentOn("task is working"))
+    assert not turn.waits_for_human
+    assert actions[-1] == ShowStatus(THINKING, "the sign-in was seen: task is working")
+    assert turn.handle(CLOSED)[-1] == Close(Outcome.ANSWERED, offer_retry=True)
+    _, actions = run(SIGN_IN, WentOn(), StreamEnded(StreamEnd.LOST, "Cut."))
+    assert actions[-1] == Close(Outcome.LOST, "Cut.", offer_retry=True)
 
 
 def test_a_stop_ends_all_showing_and_cancels() -> None:
@@ -362,6 +447,7 @@ EVENTS = st.lists(
 )
 
 
+@examples(2_000)
 @given(EVENTS)
 def test_any_turn_closes_once_and_its_latches_never_go_back(events: list[Event]) -> None:
     turn, latched = Turn(), dict.fromkeys(Turn().latches, False)
@@ -374,6 +460,7 @@ def test_any_turn_closes_once_and_its_latches_never_go_back(events: list[Event])
     assert actions[-1] == only(actions, Close)[0]
 
 
+@examples(2_000)
 @given(EVENTS)
 def test_the_last_final_answer_is_what_stands_there(events: list[Event]) -> None:
     turn = Turn()

@@ -1,7 +1,9 @@
 """Where a growing text may be cut, and what is carried over a cut."""
 
+import re
+
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.turn.clusters import inside_cluster
@@ -14,13 +16,11 @@ from slack_bot.turn.markdown import (
     safe_cut,
     survey,
 )
+from tests.examples import examples, texts
 from tests.turn.effort import work
 
-MARKS = ["**", "*", "_", "~~", "`", "```", "```py\n", "[", "](", ")", "<", ">", "- ", "1. ", "# ", "\\"]
-WORDS = ["word", "Ende.", "中文", "é", "e\u0301", "👩\u200d👧", "🇩🇪", "&lt;", "https://a_b.c"]
-SPACES = ["\n", "\n\n", " ", "  ", "\u2028"]
-PIECES = st.sampled_from([*MARKS, *WORDS, *SPACES, "| a | b |", "|---|---|"])
-MARKDOWN = st.lists(PIECES, max_size=40).map("".join)
+MARKDOWN = texts(40)
+SPACELESS = re.compile("[\u0e00-\u0eff\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]")  # no word ends in a space
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_best_cut_knows_what_stands_before() -> None:
     assert best_cut("a * b\n\nc", 7, before="```\n") == 7  # ...but is a line's end
 
 
-@settings(deadline=None)
+@examples(1_000)
 @given(MARKDOWN, MARKDOWN, st.integers(0, 60))
 def test_cuts_keep_the_limit_and_never_cut_a_word_or_a_cluster(before: str, text: str, limit: int) -> None:
     cuts = survey(text, limit, before=before)
@@ -197,13 +197,13 @@ def test_cuts_keep_the_limit_and_never_cut_a_word_or_a_cluster(before: str, text
     for at in (cuts.line, cuts.safe, cuts.word):
         assert 0 <= at <= min(limit, len(text))
         ended = at == min(limit, len(text)) and text[at - 1 : at] in ".!?…"
-        assert at == 0 or ended or text[at - 1].isspace() or text[at - 1] in "中文"
+        assert at == 0 or ended or text[at - 1].isspace() or SPACELESS.match(text[at - 1])
         assert at == 0 or not inside_cluster(text, at)
     assert cuts.line <= cuts.word
     assert cuts.safe <= cuts.word
 
 
-@settings(deadline=None)
+@examples(1_000)
 @given(MARKDOWN)
 def test_a_line_cut_stands_behind_a_line_end(text: str) -> None:
     at = line_cut(text)
@@ -211,7 +211,7 @@ def test_a_line_cut_stands_behind_a_line_end(text: str) -> None:
     assert "\n" not in text[at:] or "|" in text[at:]
 
 
-@settings(deadline=None)
+@examples(1_000)
 @given(MARKDOWN, st.integers(1, 60))
 def test_best_cut_always_cuts(text: str, limit: int) -> None:
     at = best_cut(text, limit)
@@ -219,7 +219,7 @@ def test_best_cut_always_cuts(text: str, limit: int) -> None:
     assert at > 0 or not text
 
 
-@settings(deadline=None)
+@examples(1_000)
 @given(st.lists(MARKDOWN, max_size=6))
 def test_a_message_read_in_parts_stands_as_one_read_whole(parts: list[str]) -> None:
     standing = Standing()

@@ -4,10 +4,12 @@ import re
 from copy import deepcopy
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slack_bot.turn.safety import HELD_MOST, MASK, Safety, neutralise
+from tests.examples import DANGERS as PIECES_OF_DANGER
+from tests.examples import MARKDOWN, examples
 
 SECRETS = ("s3cret-value", "s3cret-value-longer", "ab")
 BOT_TOKEN = "xoxb-123456789012-abcDEF"
@@ -36,7 +38,9 @@ DANGERS += [
 ]
 PIECES = st.sampled_from(DANGERS).flatmap(lambda text: st.integers(0, len(text)).map(lambda at: text[:at]))
 PLAIN = st.sampled_from(["a", " ", "word ", "< ", "`", "-", "\n", "\x00", "\u202e", ".", "é", "\u2028"])
-TEXT = st.lists(PIECES | PLAIN | st.sampled_from(DANGERS) | st.text(max_size=5), max_size=20).map("".join)
+TEXT = st.lists(
+    PIECES | PLAIN | MARKDOWN | PIECES_OF_DANGER | st.sampled_from(DANGERS) | st.text(max_size=5), max_size=20
+).map("".join)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +169,7 @@ def test_characters(text: str, shown: str) -> None:
     assert neutralise(text) == shown
 
 
-@settings(deadline=None)
+@examples(1_000)
 @given(st.lists(TEXT, max_size=6), st.data())
 @example([f"a {BOT_TOKEN}", "x -----BEGIN PRIVATE KEY-----\n", "y ----", "-END PRIVATE KEY-----z"], None)
 def test_deltas_change_nothing(parts: list[str], data: st.DataObject | None) -> None:
@@ -178,7 +182,7 @@ def test_deltas_change_nothing(parts: list[str], data: st.DataObject | None) -> 
     assert shown == neutralise(whole, SECRETS)
 
 
-@settings(deadline=None)
+@examples(1_000)
 @given(TEXT, st.data())
 def test_one_character_at_a_time_changes_nothing_and_holds_little(text: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))
@@ -189,7 +193,7 @@ def test_one_character_at_a_time_changes_nothing_and_holds_little(text: str, dat
     assert shown + safety.end() == neutralise(text)
 
 
-@settings(deadline=None)
+@examples(1_000)
 @given(TEXT)
 def test_no_mention_survives(text: str) -> None:
     shown = neutralise(text, SECRETS)
@@ -197,7 +201,7 @@ def test_no_mention_survives(text: str) -> None:
     assert neutralise(shown) == shown
 
 
-@settings(deadline=None)
+@examples(1_000)
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Cf"], exclude_characters="<-"), max_size=60))
 def test_harmless_characters_pass(text: str) -> None:
     if MASK not in (shown := neutralise(text)):

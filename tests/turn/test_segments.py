@@ -6,18 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.turn.decoration import joined, reads_as
 from slack_bot.turn.layout import Limits, weigh
 from slack_bot.turn.markdown import Open, open_at_end
 from slack_bot.turn.segments import Finish, Ledger, Overflow, Show, lay_out
+from tests.examples import PAUSES, examples, texts
 from tests.turn.effort import work
 
 # -- a workspace that loses answers --------------------------------------------------------------------------
 
-OUTCOMES = ["ok", "refused", "sealed", "lost", "landed", "found", "half"]
+OUTCOMES = ["ok", "refused", "sealed", "lost", "landed", "found"]
 
 
 @dataclass
@@ -27,7 +28,6 @@ class Workspace:
     ledger: Ledger
     outcomes: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
-    torn: set[int] = field(default_factory=set)  # those that ended otherwise than the ledger wanted
     calls: int = 0
 
     def carry_out(self, now: float, *, final: bool = False, cards: int = 0) -> None:
@@ -49,49 +49,33 @@ class Workspace:
         assert show.begins == (ledger.present is None)
         match self.outcomes.pop(0) if self.outcomes else "ok":
             case "ok":
-                self._apply(show, len(show.text))
+                self._apply(show)
                 ledger.confirmed()
             case "refused":
                 ledger.refused()
             case "sealed":
-                self.torn.add(len(self.messages) - 1)
                 ledger.sealed()
             case outcome:
-                at = show.text.rfind(ledger.waiting[: show.chars]) if show.chars else 0
-                half = at + show.chars // 2  # a part of the answer's text, not of what was added to it
-                shown = {"lost": 0, "half": half}.get(outcome, len(show.text))
                 ledger.unknown()
                 assert ledger.in_doubt
                 assert ledger.next(1e9) is None
-                self._apply(show, shown)
+                if outcome != "lost":
+                    self._apply(show)
                 if outcome == "found":
                     ledger.confirmed()
                 else:
-                    self.torn.add(len(self.messages) - 1)
-                    ledger.settled(shown)
+                    ledger.settled(stands=outcome == "landed")
 
-    def _apply(self, show: Show, shown: int) -> None:
-        if show.begins and shown:
+    def _apply(self, show: Show) -> None:
+        if show.begins:
             self.messages.append("")
-        if shown:
-            self.messages[-1] += show.text[:shown]
+        self.messages[-1] += show.text
 
 
 LONG = Limits(rotate_bytes=240, max_segments=100_000)
 
-PIECES = st.sampled_from(
-    [
-        *["```", "```py\n", "~~~\n", "````\n", "\n```\n", "   ```sh\n", "      ```\n", "> ```\n", "`", "``"],
-        *["| a | b |\n|---|---|\n", "| 1 | 2 |\n", "| 3 ", "|", "|-", "| a |\n"],
-        *["**", "*", "_", "~~", "[", "](http://a_b)", "\\", "<", "&lt;", "\u2060", "\u2060\n"],
-        *["- one\n", "  - two\n", "    - three\n", "1. first\n", "   2. second\n", "> said\n", "> ", "-\n"],
-        *["word", "Ende. ", "more words ", "中文字。", "e\u0301", "👩\u200d👧", "🇩🇪", "שלום ", "a" * 60],
-        *["# ", "## Title\n", "\u2028"],
-        *["\n", "\n\n", " ", "  ", "    "],
-    ]
-)  # fmt: skip
-TEXT = st.lists(PIECES, max_size=60).map("".join)
-STEPS = st.lists(st.tuples(TEXT, st.sampled_from([0.1, 1, 30, 250])), max_size=8)
+CARDS = st.sampled_from([0, 0, 0, 30, 60])
+STEPS = st.lists(st.tuples(texts(40), PAUSES, CARDS), max_size=6)
 LIMITS = st.sampled_from(
     [
         Limits(rotate_bytes=size, max_segments=5, max_call_chars=call)
@@ -101,19 +85,19 @@ LIMITS = st.sampled_from(
 )
 
 
-@settings(deadline=None)
+@examples(2_000)
 @given(STEPS, LIMITS, st.lists(st.sampled_from(OUTCOMES), max_size=30), st.booleans())
 def test_every_character_stands_once_whatever_becomes_of_a_call(
-    steps: list[tuple[str, float]], limits: Limits, outcomes: list[str], all_at_once: bool
+    steps: list[tuple[str, float, int]], limits: Limits, outcomes: list[str], all_at_once: bool
 ) -> None:
     ledger = Ledger(limits)
     slack = Workspace(ledger, outcomes)
     pushed, now = "", 0.0
-    for text, pause in steps:
+    for text, pause, cards in steps:
         ledger.push(text)
         pushed += text
         if not all_at_once:
-            slack.carry_out(now)
+            slack.carry_out(now, cards=cards)
             assert ledger.waiting.strip() == ""
         now += pause
     slack.carry_out(now, final=True)
@@ -122,8 +106,9 @@ def test_every_character_stands_once_whatever_becomes_of_a_call(
     assert pushed.endswith(ledger.waiting)
     assert not ledger.waiting.strip()
     # what closes a message that nothing follows after all is no border between two
-    last = [segment.body for segment in ledger.segments[-1:]]
-    assert joined([*slack.messages[:-1], *last]) == pushed[: ledger.confirmed_chars]
+    written = [segment for segment in ledger.segments if segment.text]
+    texts_seen = [*(segment.text for segment in written[:-1]), *(segment.body for segment in written[-1:])]
+    assert joined(texts_seen) == pushed[: ledger.confirmed_chars]
     ends = [segment.end for segment in ledger.segments]
     assert [segment.start for segment in ledger.segments] == [0, *ends][: len(ends)]
     for segment in ledger.segments:
@@ -187,7 +172,7 @@ def _looks_right(text: str) -> None:
     assert not in_fence
 
 
-@settings(deadline=None)
+@examples(600)
 @given(DOCUMENT, st.integers(1, 400), st.sampled_from([300, 700, 2_000]), st.sampled_from([0, 0.5, 30]))
 def test_every_message_looks_right_by_itself(text: str, delta: int, size: int, pause: float) -> None:
     ledger = Ledger(Limits(rotate_bytes=size, max_segments=1_000))
@@ -357,12 +342,28 @@ def test_what_is_in_doubt_stops_everything_until_it_is_settled() -> None:
     ledger.unknown()
     assert ledger.in_doubt
     assert (ledger.next(1e9), ledger.deadline()) == (None, None)
-    ledger.settled(2)
-    assert (ledger.segments[0].text, ledger.waiting, ledger.in_doubt) == ("one\ntw", "o\n", False)
-    assert ledger.next(0) == Show("o\n", 2, begins=True)
+    ledger.settled(stands=True)
+    assert (ledger.segments[0].text, ledger.waiting, ledger.in_doubt) == ("one\ntwo\n", "", False)
+    assert ledger.segments[0].is_over
+    ledger.push("three\n")
+    assert ledger.next(0) == Show("three\n", 6, begins=True)
     ledger.unknown()
-    ledger.settled(0)  # it was not begun
-    assert len(ledger.segments) == 1
+    ledger.settled(stands=False)  # it was not begun
+    assert (len(ledger.segments), ledger.waiting) == (1, "three\n")
+
+
+def test_over_a_message_of_cards_alone_what_is_open_is_carried() -> None:
+    ledger = told("```py\none\n")
+    ledger.rotate()
+    slack = Workspace(ledger, messages=["```py\none\n"])
+    slack.carry_out(0.0)
+    slack.carry_out(0.0, cards=50)
+    ledger.rotate()
+    slack.carry_out(0.0)
+    ledger.push("two\n```\n")
+    slack.carry_out(0.0)
+    assert slack.messages == ["```py\none\n```", "", "```py\ntwo\n```\n"]
+    assert joined(slack.messages) == "```py\none\ntwo\n```\n"
 
 
 @pytest.mark.parametrize("call", [Ledger.confirmed, Ledger.refused, Ledger.unknown, Ledger.closed])

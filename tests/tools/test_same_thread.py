@@ -1,0 +1,87 @@
+"""The reference agent captured, its tape replayed, and the live thread: three ways to the same text."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from slack_bot.playground.agent import build_app
+from slack_bot.playground.asgi import AsgiTransport
+from slack_bot.tools import virtual
+from slack_bot.tools.capture import Wanted, capture
+from slack_bot.tools.jsonfile import Json
+from slack_bot.tools.modes import MODES
+from slack_bot.tools.opening import taped
+from slack_bot.tools.outfile import InMemory
+from slack_bot.tools.progress import Progress
+from slack_bot.tools.replay import AGENT_URL, observe, replay, settings_with
+from slack_bot.tools.scenario import Scenario
+from slack_bot.tools.tape import Recording, Tape, read_tape, turns_of
+
+ANSWERED = ("tell me a joke", "unicode 300", "what can you do?")
+ASKED_BACK = ("deploy the bot", "yes, do it", "how is the weather in San Francisco?")
+FAILED = ("fail late", "tell me a joke")
+
+
+async def both(mode: str, wire: str, wanted: Wanted) -> tuple[Tape | Recording, Json]:
+    """What was captured of the agent, and the thread of the bot that asked another one the same."""
+    settings, file = settings_with(AGENT_URL, {"wire": wire}), InMemory("tape")
+    served = [build_app(AGENT_URL, pace=80.0, mode=mode) for _ in range(2)]
+    try:
+        status = await capture(
+            wanted, settings, file, Progress(io.StringIO()), transport=AsgiTransport(served[0].asgi)
+        )
+        assert status == 0
+        seen = await observe(
+            Scenario(text=wanted.questions[0]),
+            settings,
+            virtual.virtual_clock(),
+            AsgiTransport(served[1].asgi),
+            follow_ups=wanted.questions[1:],
+        )
+    finally:
+        for each in served:
+            await each.aclose()
+    return read_tape(file.data, "tape"), seen.result()
+
+
+def told(result: Json) -> tuple[object, ...]:
+    """What a person reads: the outcome, and of each message its text, state, cards and buttons."""
+    return result["outcome"], [
+        (message["text"], message["state"], cards(message["tasks"]), kinds(message["blocks"]))
+        for message in result["thread"]
+    ]
+
+
+def cards(tasks: list[Any]) -> list[tuple[object, ...]]:
+    return [(task["title"], task["status"], task["details"], task["output"]) for task in tasks]
+
+
+def kinds(blocks: list[Any]) -> list[str]:
+    return [block["type"] for block in blocks]
+
+
+@pytest.mark.parametrize("questions", [ANSWERED, ASKED_BACK, FAILED], ids=["answered", "asked", "failed"])
+@pytest.mark.parametrize("wire", ["0.3", "1.0"])
+@pytest.mark.parametrize("mode", MODES)
+def test_tape_and_live_thread_are_the_same(mode: str, wire: str, questions: tuple[str, ...]) -> None:
+    tape, live = virtual.run(both(mode, wire, Wanted(questions)))
+    assert isinstance(tape, Tape)
+    assert (tape.head["wire"], [text for text, _ in turns_of(tape)]) == (wire, list(questions))
+    again = replay(tape)
+    assert told(again) == told(live)
+    assert again["visible"] == live["visible"] != ""
+    assert len(live["thread"]) >= len(questions)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_bytes_and_an_answer_in_one_piece_give_the_same_text(mode: str) -> None:
+    question = ("unicode 300",)
+    recording, live = virtual.run(both(mode, "1.0", Wanted(question, raw=True)))
+    assert isinstance(recording, Recording)
+    for each in (recording, taped(recording)):
+        assert told(replay(each)) == told(live)
+    whole, _ = virtual.run(both(mode, "0.3", Wanted(question, streaming=False)))
+    assert replay(whole)["visible"] == live["visible"]
