@@ -99,11 +99,10 @@ class CardNews:
 
 @dataclass(slots=True)
 class End:
-    """How one turn ended: the order to close it, with its cause, and the fact. `question` is the agent's."""
+    """How one turn ended: the order to close it, with its cause, and the fact."""
 
     closing: tuple[Close, Cause] | None = None
     closed: TurnClosed | None = None
-    question: tuple[str, Cause] | None = None
 
 
 Stretch: TypeAlias = tuple[int, int]
@@ -146,6 +145,8 @@ class Account(Witness):
         """The whole answer once more, as it was handed on before: it had been shown, so nothing was to do."""
         self.cards: list[CardNews] = []
         self.failed: list[Showing] = []
+        self.asked: list[tuple[str, Cause]] = []
+        """The agent's questions, and the event that brought each."""
         self.ends: list[End] = [End()]
         """How each turn ended."""
         self.began: list[int] = [0]
@@ -158,6 +159,7 @@ class Account(Witness):
 
     def _begin(self) -> None:
         self._event = self._result = Cause(0.0, None, "the bot", "")
+        self._asking = Cause(0.0, None, "", "")
         self._said = self._result_text = ""
         self._sources = Sources()
         self._from = len(self.handed)
@@ -257,8 +259,7 @@ class Account(Witness):
             self._not_shown(event, replace(cause, reason=str(getattr(event, "why", ""))), what)
             return
         if isinstance(event, HumanAsked):
-            why = f"the agent's question: {event.why}"
-            self.ends[-1].question = event.form.prompt, replace(cause, reason=why)
+            self._asking = replace(cause, reason=event.why)
         elif isinstance(event, FinalAnswer | AnswerReplaced):
             self._take_result(event, cause)
         is_shown = [self._take_action(action, event, cause) for action in fact.actions]
@@ -290,8 +291,11 @@ class Account(Witness):
                 self.cards.append(CardNews(card.title, card.state, because))
             case RetitlePlan(title=title):
                 self.cards.append(CardNews(title, "", because))
-            case AskForm(form=form) if form.prompt and self.ends[-1].question is not None:
-                self._hand_on([(form.prompt, self.ends[-1].question[1])], because.at)
+            case AskForm(form=form) if said := form.as_markdown().strip():
+                why = "the agent's question" + (f": {self._asking.reason}" if self._asking.reason else "")
+                by = replace(self._asking if self._asking.name else because, reason=why)
+                self.asked.append((said, by))
+                self._hand_on([(said, by)], because.at)
             case TakeBack(chars=chars):
                 self._take_back(chars, because)
             case Close():

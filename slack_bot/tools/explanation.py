@@ -119,7 +119,7 @@ def _messages(account: Account, thread: Sequence[Shown], places: Sequence[int]) 
         head = f"Message {number + 1}, {_STATES.get(message.state, message.state)}"
         if not message.is_answer:
             turn = min(bisect_right(places, number), len(account.ends) - 1)
-            yield [f"{head}: not part of the answer", *_note(account.ends[turn], message)]
+            yield [f"{head}: not part of the answer", *_note(account, account.ends[turn], message)]
             continue
         end = start + len(message.text)
         lines = [line for part in _between(parts, start, end) for line in _part(part)]
@@ -161,11 +161,11 @@ def _who(name: str, causes: Sequence[Cause]) -> str:
     return f"events {first.number} to {last.number} ({name}), {first.at:g} to {last.at:g} s"
 
 
-def _note(end: End, message: Shown) -> Iterator[str]:
+def _note(account: Account, end: End, message: Shown) -> Iterator[str]:
     said = message.text or words_in(message.blocks)
     yield f"{_MARGIN}{_quoted(said)}"
-    if end.question is not None and end.question[0] and contains(said, end.question[0]):
-        yield from _because([end.question[1]])
+    if (by := next((cause for asked, cause in account.asked if contains(said, asked)), None)) is not None:
+        yield from _because([by])
     elif end.closing is not None:
         close, cause = end.closing
         yield f"{_MARGIN}{_who(cause.name, [cause])}: the turn ended as {close.outcome} ({close.reason})"
