@@ -292,8 +292,10 @@ class Account(Witness):
             case RetitlePlan(title=title):
                 self.cards.append(CardNews(title, "", because))
             case AskForm(form=form) if said := form.as_markdown().strip():
-                why = "the agent's question" + (f": {self._asking.reason}" if self._asking.reason else "")
+                why = f" ({self._asking.reason})" if self._asking.reason else ""
+                why = f"the agent's question{why}: {because.reason}"
                 by = replace(self._asking if self._asking.name else because, reason=why)
+                self._said = ""
                 self.asked.append((said, by))
                 self._hand_on([(said, by)], because.at)
             case TakeBack(chars=chars):
