@@ -174,7 +174,7 @@ class EventParser:
         ranked = [
             (answer.hand_picked, "the source that the settings name"),
             (self._best.get(Kind.PARTIAL, ""), "partial result"),
-            (self._with_ending(answer.text(ARTIFACT)), "artifacts"),
+            self._with_ending(answer.text(ARTIFACT)),
             (self._best.get(Kind.COMPLETE, ""), "a sub-agent's result"),
             ("" if failed else self._ending_whole or self._ending_message, "the terminal status message"),
             (answer.text(MESSAGE), "messages"),
@@ -186,14 +186,18 @@ class EventParser:
             ranked += [("" if leaked else unmarked, "unmarked text"), (self._history, "the task's history")]
         return ranked
 
-    def _with_ending(self, answer: str) -> str:
-        """A terminal status message belongs to the answer unless the answer contains it already."""
-        if self._state is not TaskState.COMPLETED or not answer.strip():
-            return answer
+    def _with_ending(self, answer: str) -> tuple[str, str]:
+        """The artifacts' text, and where it stood.
+
+        A terminal status message belongs to it unless it contains that already.
+        """
         ending = self._ending_message
-        if not ending.strip() or contains(answer, preview(ending)):
-            return answer
-        return ending if contains(ending, answer) else f"{answer.rstrip()}\n\n{ending}"
+        is_there = self._state is TaskState.COMPLETED and answer.strip() and ending.strip()
+        if not is_there or contains(answer, preview(ending)):
+            return answer, "artifacts"
+        if contains(ending, answer):
+            return ending, "the terminal status message"
+        return f"{answer.rstrip()}\n\n{ending}", "artifacts and the terminal status message"
 
     def _envelope_form(self) -> Form | None:
         """The question that the JSON around an answer asks."""
