@@ -309,3 +309,15 @@ async def test_the_end_of_an_answer_shows_no_torn_word() -> None:
         await bot.idle()
         assert bot.read(root) == ["six and a box"]
         assert not [call for call in bot.workspace.calls if "bo'" in str(call.args)]
+
+
+@on_virtual_time
+async def test_an_id_that_is_no_text_makes_no_call_that_fails() -> None:
+    tool = artifact("tool_notification_start", "x", tool_name="search", tool_call_id="call \ud83d")
+    async with whole_bot(
+        tape((0.1, task()), (1.0, tool), (3.0, chunk("Done.")), (4.0, status("completed")))
+    ) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.read(root)[-1] == "Done."
+        assert [fact for fact in bot.facts if isinstance(fact, SlackCalled) and not fact.ok] == []
