@@ -81,7 +81,7 @@ class EventParser:
         )
         self._best: dict[Kind, str] = {}
         self._ending_message = ""
-        self._ending_data = ""
+        self._ending_whole = ""  # with its data and files, where it has any
         self._history = ""
         self._form: Form | None = None
         self._ids = Ids()
@@ -176,7 +176,7 @@ class EventParser:
             (self._best.get(Kind.PARTIAL, ""), "partial result"),
             (self._with_ending(answer.text(ARTIFACT)), "artifacts"),
             (self._best.get(Kind.COMPLETE, ""), "a sub-agent's result"),
-            ("" if failed else self._ending_message or self._ending_data, "the terminal status message"),
+            ("" if failed else self._ending_whole or self._ending_message, "the terminal status message"),
             (answer.text(MESSAGE), "messages"),
             (answer.text(STATUS), "working-status text"),
         ]
@@ -334,7 +334,8 @@ class EventParser:
         said = spoken(message.parts, message.metadata) if message else Spoken()
         if state.is_terminal:
             words = message.text if message else ""
-            self._ending_message, self._ending_data = self._answer.plain(words), said.text
+            self._ending_message = self._answer.plain(words)
+            self._ending_whole = said.text if len(said.text) > len(words) else ""
             return [TaskEnded(TaskEnd(state.value), words, why="task state")]
         events = self._aside(said)
         if not said.text:

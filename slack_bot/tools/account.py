@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Any, TypeAlias, assert_never
 
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
-from ..turn.actions import AppendText, Close, RetitlePlan, RewriteAnswer, TakeBack, UpdateCard
+from ..turn.actions import AppendText, AskForm, Close, RetitlePlan, RewriteAnswer, TakeBack, UpdateCard
 from ..turn.compare import same
 from ..turn.events import AnswerReplaced, FinalAnswer, StopPressed, StreamEnded, TurnBegan, Waited
 from .alignment import matches
@@ -120,6 +120,7 @@ class Account(Witness):
         """The whole answer once more, as it was handed on before: it had been shown, so nothing was to do."""
         self.cards: list[CardNews] = []
         self.failed: list[Showing] = []
+        self.asked: list[tuple[AskForm, Cause]] = []
         self.closing: tuple[Close, Cause] | None = None
         self.closed: TurnClosed | None = None
         self.events = 0
@@ -202,6 +203,8 @@ class Account(Witness):
                 self.cards.append(CardNews(card.title, card.state, because))
             case RetitlePlan(title=title):
                 self.cards.append(CardNews(title, "", because))
+            case AskForm():
+                self.asked.append((action, because))
             case Close():
                 self.closing = action, because
 

@@ -140,8 +140,12 @@ def _who(name: str, causes: Sequence[Cause]) -> str:
 
 
 def _note(account: Account, message: Shown) -> Iterator[str]:
-    yield f"{_MARGIN}{_quoted(message.text or words_in(message.blocks))}"
-    if account.closing is not None:
+    said = message.text or words_in(message.blocks)
+    yield f"{_MARGIN}{_quoted(said)}"
+    asked = next((cause for ask, cause in account.asked if ask.form.as_markdown() in said), None)
+    if asked is not None:
+        yield f"{_MARGIN}{_who(asked.name, [asked])}: {asked.reason}"
+    elif account.closing is not None:
         close, cause = account.closing
         yield f"{_MARGIN}{_who(cause.name, [cause])}: the turn ended as {close.outcome} ({close.reason})"
 

@@ -147,13 +147,14 @@ def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
 class Asking:
     """How a question is put, besides its scenario.
 
-    `follow_ups` are further questions in the same thread. `stops`: seconds after a question from which on
-    nothing is known of the agent; the thread is the one that stands then. `lore` is what was learned of the
-    agent before; what is learned now is added.
+    `follow_ups` are further questions in the same thread. `stops`: seconds after the last question from which
+    on nothing is known of the agent; `limit`: seconds that nobody waits longer for any answer. The thread is
+    the one that stands then. `lore` is what was learned of the agent before; what is learned now is added.
     """
 
     follow_ups: tuple[str, ...] = ()
     stops: float | None = None
+    limit: float | None = None
     lore: dict[str, str] = field(default_factory=dict)
 
 
@@ -251,13 +252,13 @@ class _Performance:
         async with _company(self._deliver(app), self._press_stop()):
             for number, text in enumerate((asked.text, *asking.follow_ups)):
                 try:
-                    await asyncio.wait_for(self._until(TurnClosed, number), asking.stops or _LONGEST)
+                    await asyncio.wait_for(self._until(TurnClosed, number), asking.limit or _LONGEST)
                     said, now = f"<@{workspace.bot.user_id}> {text}", self._clock.wall()
                     workspace.say(asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts)
                     await asyncio.wait_for(self._until(TurnOpened, number + 1), _TAKEN_WITHIN)
                 except TimeoutError:
                     break
-            await self._finish(app, asking.stops)
+            await self._finish(app, asking.stops if asking.limit is None else asking.limit)
         return asked_at
 
     async def _finish(self, app: App, stops: float | None) -> None:

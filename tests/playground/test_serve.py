@@ -187,7 +187,7 @@ async def test_the_command_says_that_the_port_is_taken() -> None:
 def test_a_port_or_pace_that_makes_no_sense_is_refused_in_one_sentence(
     wrong: tuple[str, str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["play", *wrong]) == 1
+    assert cli.main(["play", *wrong]) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.removeprefix("slack-bot play: ").startswith(said)

@@ -407,7 +407,7 @@ async def test_an_interrupted_capture_replays_to_the_thread_as_it_stood(raw: boo
     for each in (tape, taped(tape)):
         got = await asyncio.to_thread(replay, each)
         assert (got["visible"], got["outcome"]) == ("Half an answer\n", "interrupted")
-        assert "did not wait longer" in got["reason"]
+        assert "nobody waited longer" in got["reason"]
         assert max(call["t"] for call in got["calls"]) < 5
         assert [message["state"] for message in got["thread"]] == ["streaming"]
 

@@ -8,6 +8,7 @@ from slack_bot.tools.explanation import explain, parts_of
 from slack_bot.tools.result import Shown
 from slack_bot.turn.actions import (
     AppendText,
+    AskForm,
     Card,
     CardState,
     Close,
@@ -16,7 +17,8 @@ from slack_bot.turn.actions import (
     RewriteAnswer,
     UpdateCard,
 )
-from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StreamEnd, StreamEnded
+from slack_bot.turn.events import AnswerText, FinalAnswer, HumanAsked, Narrated, StreamEnd, StreamEnded
+from slack_bot.turn.form import Form
 from slack_bot.turn.record import Outcome
 
 from .test_account import account, grows
@@ -74,6 +76,19 @@ def test_a_note_is_no_part_of_the_answer() -> None:
     text = told(usual(), Shown("1.2", "Sorry.", "posted"), answer("one two three"))
     assert 'Message 1, posted: not part of the answer\n              "Sorry."' in text
     assert "the turn ended as answered (stream closed)" in text
+
+
+def test_a_question_that_was_asked_on_the_way_names_its_event() -> None:
+    form = Form("Sign in", is_auth=True)
+    seen = account(
+        event(0.5, "Sign in"),
+        decided(0.6, HumanAsked(form, why="state"), AskForm(form, "it may go on by itself")),
+        decided(2.0, StreamEnded(StreamEnd.CLOSED), Close(Outcome.ANSWERED, reason="stream closed")),
+        closed(2.1),
+    )
+    text = told(seen, Shown("1.1", "Sign in", "posted"))
+    assert '"Sign in"\n              event 1 (streaming_result), at 0.6 s: it may go on by itself' in text
+    assert "the turn ended as" not in text
 
 
 def test_what_the_bot_added_is_named_so() -> None:
