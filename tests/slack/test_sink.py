@@ -635,6 +635,20 @@ def test_after_slacks_own_stop_nothing_more_appears_but_the_truth() -> None:
     assert "Two" not in message.read
 
 
+@pytest.mark.parametrize("writes", [True, False])
+def test_after_slacks_own_stop_the_session_is_put_to_rest(writes: bool) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
+        if writes:
+            await scene.sink.write(Batch("Two. "))
+        scene.sink.hush()
+        await scene.sink.finish(Ending(Outcome.STOPPED, note="Stopped."))
+
+    scene = play(story)
+    assert scene.workspace.session(scene.channel, scene.root) == "active"
+
+
 def test_a_stop_that_comes_while_the_rest_is_written() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("One. "))
