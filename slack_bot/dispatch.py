@@ -37,6 +37,7 @@ from .turn.record import Outcome, Question, ThreadKey, TurnResult
 log = logging.getLogger(__name__)
 
 _FAREWELL_SECONDS = 5.0
+_FAREWELLS = 5  # times that, while readers are told in each: Slack's budgets let some forty be told so
 _TOO_LONG = "This took too long and was ended."
 _BROKE = "Something went wrong in the bot while it was answering."
 _ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
@@ -186,10 +187,18 @@ class Desk:
         await _settle(self._turns, grace)
         for turn in tuple(self._turns):
             turn.cancel()
-        await _settle(self._turns | self._errands, _FAREWELL_SECONDS)
+        await self._farewell()
         for task in tuple(self._turns | self._errands):
             task.cancel()
         await _settle(self._turns | self._errands, _FAREWELL_SECONDS)
+
+    async def _farewell(self) -> None:
+        """Wait while the readers of what was ended are told."""
+        for _ in range(_FAREWELLS):
+            left = self._turns | self._errands
+            await _settle(left, _FAREWELL_SECONDS)
+            if left <= self._turns | self._errands:
+                return
 
     async def idle(self) -> None:
         """Return when no turn runs or waits, and nothing else is being done."""

@@ -552,3 +552,20 @@ async def test_a_turn_that_hangs_on_our_own_side_ends_by_the_desk_s_time_and_its
         await bot.ask("two", thread_ts=root)
         await bot.idle()
         assert bot.read(root)[-1] == "Two."
+
+
+@on_virtual_time
+async def test_the_readers_of_forty_live_answers_are_all_told_that_the_bot_ends() -> None:
+    """Their streams are stopped within Slack's budgets, which takes a while."""
+    async with whole_bot(answer("word " * 20, seconds=300)) as bot:
+        roots = []
+        for _ in range(40):
+            roots.append(await bot.ask("hi"))
+            await asyncio.sleep(0.5)
+        await asyncio.sleep(60)
+        began = bot.now
+        await bot.app.desk.close(0.0)
+        assert bot.now - began < 30
+        assert bot.workspace.open_streams() == []
+        told = ["being restarted" in str([seen.blocks for seen in bot.thread(root)]) for root in roots]
+        assert all(told)

@@ -140,7 +140,7 @@ class EventParser:
 
     def feed(self, frame: Frame) -> list[Event]:
         """What happened, by `frame`. Raises `BadAgentData` when the turn's text exceeds its bound."""
-        if self._auto and self._convention is GENERIC and (found := recognise(frame)) is not None:
+        if self._auto and self._convention is GENERIC and (found := recognise(frame, self._answer.took)):
             self._convention = found
         events = [*self._ids.learn(frame), *self._read(frame)]
         if self._answer.overflow:

@@ -6,6 +6,7 @@ more with every word cut in two: how a model's tokens fall is nobody's choice.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import accumulate
@@ -13,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from slack_bot.tools.replay import replay
+from slack_bot.tools.scenario import make_scenario
+from slack_bot.tools.tape import read_tape
 from tests.e2e.test_every_agent import DONE, artifact, message, read, status, task
 
 Json = dict[str, Any]
@@ -175,6 +179,31 @@ def test_what_is_the_answer_for_certain_is_told_while_it_comes(maker: str) -> No
     events = MAKERS[maker](re.findall(CUTS["words"], ANSWER * 4))
     slowly = [{"t": number / 5, "result": event} for number, event in enumerate(events)]
     assert read(slowly)["live_share"] > 0.5
+
+
+@pytest.mark.parametrize("after", [1, 2, 5, -1])
+@pytest.mark.parametrize("maker", ["any, final_result", "travel planner", "agentscope", "opencode", "mastra"])
+def test_a_cut_changes_nothing(maker: str, after: int) -> None:
+    events = MAKERS[maker](re.findall(CUTS["words"], ANSWER))
+    tape = read_tape(json.dumps(events), maker)
+    result = replay(tape, make_scenario({"cut_after": after % len(events)}))
+    assert (result["outcome"], result["visible"].strip()) == ("answered", ANSWER)
+
+
+def test_a_tool_between_chunks_parts_them_for_good() -> None:
+    """The task that is asked for after the cut does not tell of the tool."""
+    called = status("working", {"type": "tool-call", "name": "look", "id": "c"}, key="w")
+    events = [
+        *apart(["Let ", "me ", "look"], "r"),
+        called,
+        *apart(["It ", "is "], "r"),
+        artifact("wet.", key="z", name="r"),
+    ]
+    for event in events[4:6]:
+        event["artifact"]["artifactId"] += "x"
+    tape = read_tape(json.dumps([*events, DONE]), "tools")
+    result = replay(tape, make_scenario({"cut_after": 6}))
+    assert result["visible"].strip() == "Let me look\n\nIt is wet."
 
 
 def test_a_chat_that_ends_each_answer_as_a_question() -> None:

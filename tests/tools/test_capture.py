@@ -441,6 +441,17 @@ class Silent(Server):
 
 
 @pytest.mark.parametrize("raw", [False, True])
+async def test_a_stream_that_is_dropped_and_left_alone_is_no_lost_task(raw: bool, tmp_path: Path) -> None:
+    server = answering(ending(60.0, *said(TASK, PIECE)))
+    wanted = Wanted(("q",), raw=raw, cut_after=0.1)
+    status, tape, _ = await captured(tmp_path / "tape", "http://agent.example/", wanted, server)
+    assert status == 0
+    got = await asyncio.to_thread(replay, tape)
+    assert (got["visible"], got["outcome"]) == ("Half an answer\n", "interrupted")
+    assert max(call["t"] for call in got["calls"]) < 5
+
+
+@pytest.mark.parametrize("raw", [False, True])
 async def test_an_interruption_before_anything_came_leaves_nothing(raw: bool, tmp_path: Path) -> None:
     server = Silent()
     wanted = Wanted(("q",), raw=raw)
