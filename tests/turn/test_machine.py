@@ -90,9 +90,18 @@ def run(*events: Event) -> tuple[Turn, list[Action]]:
 
 def shown(actions: list[Action]) -> str:
     """What the thread holds in the end."""
-    rewritten = [action.text for action in actions if isinstance(action, RewriteAnswer)]
-    appended = "".join(action.text for action in actions if isinstance(action, AppendText))
-    return rewritten[-1] if rewritten else appended
+    text = ""
+    for action in actions:
+        match action:
+            case AppendText(text=more):
+                text += more
+            case TakeBack(chars=chars):
+                text = text[: len(text) - chars]
+            case RewriteAnswer(text=text):
+                pass
+            case _:
+                pass
+    return text
 
 
 def only(actions: list[Action], kind: type) -> list[Action]:
@@ -251,9 +260,15 @@ def test_narration_that_was_seen_stays_until_it_is_rewritten_at_the_end() -> Non
 
 def test_an_answer_before_a_tool_call_is_delivered_in_the_end_though_it_was_taken_back() -> None:
     _, actions = run(AnswerText("It is 4."), UNSEEN, FinalAnswer("It is 4.", "artifacts"), CLOSED)
-    assert shown(actions) == "It is 4." * 2  # once taken back, once delivered
+    assert shown(actions) == "It is 4."
     assert only(actions, TakeBack)
     assert not only(actions, RewriteAnswer)
+
+
+def test_a_final_answer_is_never_taken_back() -> None:
+    _, actions = run(FinalAnswer("It is 4.", "final_result"), UNSEEN, CLOSED)
+    assert not only(actions, TakeBack)
+    assert shown(actions) == "It is 4."
 
 
 def test_nothing_is_taken_back_of_an_answer_that_is_rewritten_anyway() -> None:
