@@ -90,6 +90,9 @@ def parser() -> argparse.ArgumentParser:
     )
     play.add_argument("--host", default="127.0.0.1", help="address of the page (default: %(default)s)")
     play.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
+    play.add_argument(
+        "--url", metavar="URL", help="an agent of your own, to be asked in place of the bundled one"
+    )
     _add_agent_options(play)
     agent = _verb(verbs, "agent", _agent, "serve the reference agent alone, to be asked by any A2A client")
     agent.add_argument("--host", default="127.0.0.1", help="address to serve on (default: %(default)s)")

@@ -3,7 +3,7 @@
 Some servers send growing snapshots and say `append` all the same (AgentScope Java). A chunk that begins with
 all that was said, and goes on, is taken for such a snapshot; the next chunk shows whether that was right. If
 it was not, the text is told anew, as deltas. Where the first chunks were too short to tell, three that each
-begin with the one before show it too.
+begin with the letters of the one before show it too.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _GAP = "\n\n"
 class Growth:
     """What the chunks of one artifact add up to."""
 
-    __slots__ = ("_guessed", "_links", "_parts", "_sure")
+    __slots__ = ("_guessed", "_links", "_parts", "_sure", "_worded")
 
     def __init__(self, text: str = "") -> None:
         self._parts = [text] if text else []
         self._guessed: tuple[str, ...] = ()
-        self._links = 0
+        self._links = self._worded = 0
         self._sure = False
 
     def take(self, chunk: str) -> tuple[str, bool]:
@@ -38,11 +38,13 @@ class Growth:
         if self._guessed:
             return self._judged(last, chunk, goes_on=goes_on)
         self._links = self._links + 1 if goes_on else 0
+        says_it_again = any(char.isalnum() for char in last)  # marks and white space begin many a delta
+        self._worded = self._worded + says_it_again if goes_on else 0
         if goes_on and len(self._parts) == 1 and _tells(last):
             self._guessed, self._parts = (last, chunk), [chunk]
             return chunk[len(last) :], True
         self._parts.append(chunk)
-        if self._links >= _LEAST_LINKS and len(chunk) >= _LEAST_CHAINED and _tells(chunk):
+        if self._worded >= _LEAST_LINKS and len(chunk) >= _LEAST_CHAINED and _tells(chunk):
             del self._parts[-1 - self._links : -1]
             self._sure = True
             return "".join(self._parts), False

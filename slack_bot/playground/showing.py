@@ -18,8 +18,8 @@ from ..tools.replay import read_scenario_file
 from ..tools.replaying import check
 from ..tools.scenario import Scenario
 from .alone import check_port
+from .replays import Planned
 from .serve import open_playground
-from .stage import Planned
 
 
 def main(args: argparse.Namespace) -> int:

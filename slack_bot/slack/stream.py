@@ -102,9 +102,14 @@ class Streams:
         return {"channel": self._place.channel, "ts": message.ts}
 
     def _note_end(self, message: Message, failed: Failed) -> None:
-        """Slack has ended the stream by itself, and with it the work of the session."""
+        """Slack has ended the stream: by itself, and with it the work of the session; or for the human.
+
+        Then the session is the app's to put to rest (facts: Slack 1.9).
+        """
         if failed.fault in (Fault.SEALED, Fault.STOPPED):
-            message.is_open, self.session = False, "active"
+            message.is_open = False
+            if failed.fault is Fault.SEALED and not self._line.is_hushed:
+                self.session = "active"
 
     async def stop(
         self, message: Message, close: Close, under: Sequence[Args] = (), *, session: str = ""

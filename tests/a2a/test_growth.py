@@ -62,6 +62,8 @@ def test_a_beginning_that_was_known_counts_too() -> None:
         ["1", "10", "100", "1000"],
         ["a", "ab", "abc", "x"],
         ["| a ", "| b ", "| bc "],
+        ["one = 1\n", " ", "   ", "    # two", "r"],  # white space and marks begin many a delta
+        ["a ", "`", "```", "```markdown\nmore", " text"],
     ],
 )
 def test_what_says_too_little_is_no_snapshot(deltas: list[str]) -> None:

@@ -252,17 +252,19 @@ def planned(random: Random) -> Said:
     breaks = random.random() < 0.15
     parts = parts[: random.randint(1, len(parts))] if breaks else parts
     stream.chunks("streaming_result", parts, how_long(random), ANSWERING)
+    has_result = not breaks and random.random() < 0.5
+    if has_result:
+        stream.say(artifact("final_result", text, append=False))
     if breaks:
+        text = "".join(parts)
         stream.say(status("failed", text_part("The cluster is gone.")))
-        outcomes, text = frozenset({"failed"}), "".join(parts)
     else:
-        outcomes = frozenset({"answered"})
-        if random.random() < 0.5:
-            stream.say(artifact("final_result", text, append=False))
         stream.say(status("completed"))
+    outcomes = frozenset({"failed" if breaks else "answered"})
     truth = Truth(neutralise(text), outcomes, failing=failing, standing=standing - failing)
     about = f"{len(text)} characters after a plan, {len(failing)} cards failed, wire {wire}"
-    return Said(about, stream.tape(), truth)
+    # narration and answer share an artifact: in the task, nobody can tell them apart without a result
+    return Said(about, stream.tape(), truth, can_cut=has_result)
 
 
 def _work(random: Random, stream: Stream) -> tuple[frozenset[str], frozenset[str]]:

@@ -600,7 +600,7 @@ def test_whatever_fails_for_a_while_the_reader_has_the_answer_whole_and_once(
         await answer(*chunks, ending=ending)(scene)
 
     with unheard():
-        scene = play(story, faults, rotate_bytes=size, can_stream=streams)
+        scene = play(story, faults, rotate_bytes=size, max_segments=1_000, can_stream=streams)
     assert reads_as(scene.texts(), whole)
     assert scene.workspace.open_streams() == []
     assert not any(message.plan_failed for message in scene.thread())
@@ -633,6 +633,20 @@ def test_after_slacks_own_stop_nothing_more_appears_but_the_truth() -> None:
     assert [task.status for task in message.tasks] == ["complete"]
     assert message.extras == ("Stopped here. The agent could not be stopped.",)
     assert "Two" not in message.read
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_after_slacks_own_stop_the_session_is_put_to_rest(writes: bool) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
+        if writes:
+            await scene.sink.write(Batch("Two. "))
+        scene.sink.hush()
+        await scene.sink.finish(Ending(Outcome.STOPPED, note="Stopped."))
+
+    scene = play(story)
+    assert scene.workspace.session(scene.channel, scene.root) == "active"
 
 
 def test_a_stop_that_comes_while_the_rest_is_written() -> None:
