@@ -54,8 +54,20 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
+def _word(text: str) -> str:
+    """What is given in a shell by a variable that is not set would quietly mean something else."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty; give a value, or leave the option out")
+    return text
+
+
 class _VerbParser(_Parser):
-    """A verb's own: what it does not know it says itself, beside its own usage."""
+    """A verb's own: what it does not know it says itself, beside its own usage. No word may be empty."""
+
+    def add_argument(self, *names: Any, **options: Any) -> Any:
+        if options.get("action") in (None, "append"):
+            options.setdefault("type", _word)
+        return super().add_argument(*names, **options)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         found, unknown = super().parse_known_args(args, namespace)
@@ -78,6 +90,9 @@ def parser() -> argparse.ArgumentParser:
     )
     play.add_argument("--host", default="127.0.0.1", help="address of the page (default: %(default)s)")
     play.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
+    play.add_argument(
+        "--url", metavar="URL", help="an agent of your own, to be asked in place of the bundled one"
+    )
     _add_agent_options(play)
     agent = _verb(verbs, "agent", _agent, "serve the reference agent alone, to be asked by any A2A client")
     agent.add_argument("--host", default="127.0.0.1", help="address to serve on (default: %(default)s)")
@@ -225,6 +240,7 @@ def _add_conform(verbs: _Verbs) -> None:
     conform.add_argument(
         "--report",
         metavar="FILE",
+        type=str,
         nargs="?",
         const="",
         help="write it as Markdown (default: a name with the time)",

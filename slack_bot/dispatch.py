@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -29,14 +29,15 @@ from .slack.orders import Ending, Place
 from .slack.sightings import Sightings
 from .slack.sink import Sink
 from .slack.surface import Memory
+from .slack.waiting import WaitMark
 from .store.contracts import Conversation, Press, Store
 from .turn.actions import Remember
 from .turn.record import Outcome, Question, ThreadKey, TurnResult
 
 log = logging.getLogger(__name__)
 
-WAITING_REACTION = "hourglass_flowing_sand"
 _FAREWELL_SECONDS = 5.0
+_FAREWELLS = 5  # times that, while readers are told in each: Slack's budgets let some forty be told so
 _TOO_LONG = "This took too long and was ended."
 _BROKE = "Something went wrong in the bot while it was answering."
 _ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
@@ -85,6 +86,7 @@ class Desk:
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
         self._errands: set[asyncio.Task[None]] = set()
+        self._marks: dict[str, WaitMark] = {}  # of the questions that wait
         self._remembered: OrderedDict[str, Question] = OrderedDict()
         self._closing = False
 
@@ -116,8 +118,9 @@ class Desk:
             running = self._running[question.thread]
             if running.waits_for(question.user):
                 running.control.answered()
-            # A status would stand below the answer that is being written: the wait is shown on the question.
-            self._errand(self._react("reactions.add", question))
+            mark = WaitMark(self._api, question.thread.channel, question.ts, question.key)
+            self._marks[question.key] = mark
+            self._errand(mark.show())
 
     async def expects(self, thread: ThreadKey, user: str) -> bool:
         """Whether the agent waits for `user` in this thread. Raises StoreError."""
@@ -179,14 +182,23 @@ class Desk:
             while len(lane) > 1:
                 lane.pop()
         for question in waiting:
+            self._marks.pop(question.key).over()
             self._errand(self._tell(question, self._sink(question), _ENDING))
         await _settle(self._turns, grace)
         for turn in tuple(self._turns):
             turn.cancel()
-        await _settle(self._turns | self._errands, _FAREWELL_SECONDS)
+        await self._farewell()
         for task in tuple(self._turns | self._errands):
             task.cancel()
         await _settle(self._turns | self._errands, _FAREWELL_SECONDS)
+
+    async def _farewell(self) -> None:
+        """Wait while the readers of what was ended are told."""
+        for _ in range(_FAREWELLS):
+            left = self._turns | self._errands
+            await _settle(left, _FAREWELL_SECONDS)
+            if left <= self._turns | self._errands:
+                return
 
     async def idle(self) -> None:
         """Return when no turn runs or waits, and nothing else is being done."""
@@ -212,7 +224,7 @@ class Desk:
         if not lane:
             del self._lanes[question.thread]
             return
-        self._errand(self._react("reactions.remove", lane[0]))
+        self._marks.pop(lane[0].key).over()
         self._launch(lane[0])
 
     async def _turn(self, question: Question, control: Control) -> None:
@@ -298,14 +310,6 @@ class Desk:
                 "metadata": metadata,
             },
         )
-
-    async def _react(self, method: str, question: Question) -> None:
-        args: Mapping[str, Any] = {
-            "channel": question.thread.channel,
-            "timestamp": question.ts,
-            "name": WAITING_REACTION,
-        }
-        await self._api.for_turn(question.key).call(method, args)
 
     def _closed(self, question: Question, outcome: Outcome, reason: str) -> None:
         """Tell the watcher what the runner could not."""

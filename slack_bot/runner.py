@@ -42,7 +42,7 @@ from .turn.buffer import StreamBuffer
 from .turn.events import Event, ProvedNarration, TaskEnded, TaskKnown, TurnBegan
 from .turn.form import Form
 from .turn.harmless import harmless_card, harmless_form
-from .turn.machine import State, Turn
+from .turn.machine import NO_ANSWER, State, Turn
 from .turn.record import Outcome, Question, TurnResult
 from .turn.safety import neutralise
 
@@ -206,7 +206,8 @@ class _Run:
             case RetitlePlan(title=title):
                 self._outbox.retitle(neutralise(title, self._options.secrets))
             case RewriteAnswer(text=text):
-                self._rewrite = neutralise(text, self._options.secrets)
+                shown = neutralise(text, self._options.secrets)
+                self._rewrite = shown if shown.strip() else NO_ANSWER
             case AskForm(form=form):
                 self._form = harmless_form(form, self._options.secrets)
                 self._outbox.ask(self._form, self._now() + self._options.stream.first_flush)
@@ -326,6 +327,10 @@ class _Run:
         self._sink.note(self._outbox.take_cards())
         rest = "" if stopped or self._rewrite is not None else self._outbox.buffer.rest()
         waits = self._outbox.batch(self._now())
+        if close.outcome is Outcome.ANSWERED and not (
+            self._rewrite or self._outbox.buffer.begun or rest.strip()
+        ):
+            rest = NO_ANSWER  # what the agent wrote is nothing that could be shown
         await self._sink.finish(
             Ending(
                 close.outcome,

@@ -199,7 +199,8 @@ class DeskSettings(Section):
     turn_limit: float = Field(default=2100.0, gt=0)
     """Seconds from a turn's begin to its end in Slack: the agent's time and all waiting for Slack."""
     shutdown_grace: float = Field(default=20.0, ge=0)
-    """Seconds that running answers get to finish when the bot is told to end."""
+    """Seconds that running answers get to finish when the bot is told to end. Then the readers of the rest
+    are told, which Slack's limits may stretch to 25 more: give the process 30 more than this."""
     remembered_questions: int = Field(default=1000, ge=0)
     """Questions that can be asked again by the retry button."""
 

@@ -81,6 +81,7 @@ PURE = [
     "tools/findings.py", "tools/report.py", "tools/junit.py",
     "tools/lines.py", "tools/witness.py", "tools/seams.py",
     "tools/golden.py", "tools/shrinking.py", "tools/account.py", "tools/explanation.py", "tools/alignment.py",
+    "tools/heard.py", "tools/pace.py", "tools/sources.py",
     "playground/exporting.py",
 ]  # fmt: skip
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
@@ -187,7 +188,7 @@ STDLIB = {
     "datetime",
     "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
-    "unicodedata", "urllib", "uuid", "random", "secrets", "xml",
+    "unicodedata", "urllib", "uuid", "random", "secrets", "xml", "zlib",
 }  # fmt: skip
 
 

@@ -52,6 +52,26 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return said.err.splitlines()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["conform", "--url", ""],
+        ["conform", "--junit", " "],
+        ["conform", "--only", ""],
+        ["trace", "tape", "--svg", ""],
+        ["replay", "tape", "--golden", ""],
+        ["replay", ""],
+        ["scrub", "tape", "-o", ""],
+        ["capture", "http://a/", "", "-o", "x"],
+    ],
+)
+def test_a_word_that_is_empty_is_no_word(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2
+    assert "it is empty; give a value, or leave the option out" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_help_of_each_verb_shows_an_example(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:

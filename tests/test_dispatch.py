@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from slack_bot.dispatch import WAITING_REACTION, Retrying, Stopping, conversation_after
+from slack_bot.dispatch import Retrying, Stopping, conversation_after
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnClosed
+from slack_bot.slack.waiting import WAITING_REACTION
 from slack_bot.store.contracts import Conversation
 from slack_bot.store.memory import MemoryStore
 from slack_bot.tools.tape import Moment, Tape
@@ -57,6 +58,20 @@ async def test_a_second_question_in_a_thread_waits_for_the_first_and_is_marked_w
         (marked,) = [seen for seen in bot.thread(root) if seen.ts == second]
         assert not (marked.reactions or {}).get(WAITING_REACTION)
         assert bot.workspace.status_rows(CHANNEL, root) == []
+
+
+@on_virtual_time
+async def test_a_mark_that_waits_for_slack_s_budget_is_not_set_when_its_question_s_turn_has_come() -> None:
+    async with whole_bot(answer("Yes.", seconds=3)) as bot:
+        roots = [await bot.ask("one") for _ in range(45)]
+        for root in roots:
+            await bot.ask("two", thread_ts=root)
+        await bot.idle()
+        marked = [
+            seen.ts for root in roots for seen in bot.thread(root) if any((seen.reactions or {}).values())
+        ]
+        assert marked == []
+        assert 0 < len(bot.calls("reactions.add")) == len(bot.calls("reactions.remove")) < 45
 
 
 @on_virtual_time
@@ -537,3 +552,20 @@ async def test_a_turn_that_hangs_on_our_own_side_ends_by_the_desk_s_time_and_its
         await bot.ask("two", thread_ts=root)
         await bot.idle()
         assert bot.read(root)[-1] == "Two."
+
+
+@on_virtual_time
+async def test_the_readers_of_forty_live_answers_are_all_told_that_the_bot_ends() -> None:
+    """Their streams are stopped within Slack's budgets, which takes a while."""
+    async with whole_bot(answer("word " * 20, seconds=300)) as bot:
+        roots = []
+        for _ in range(40):
+            roots.append(await bot.ask("hi"))
+            await asyncio.sleep(0.5)
+        await asyncio.sleep(60)
+        began = bot.now
+        await bot.app.desk.close(0.0)
+        assert bot.now - began < 30
+        assert bot.workspace.open_streams() == []
+        told = ["being restarted" in str([seen.blocks for seen in bot.thread(root)]) for root in roots]
+        assert all(told)

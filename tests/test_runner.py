@@ -10,6 +10,7 @@ import pytest
 from slack_bot.observe.facts import AgentEvent, Decided, SlackCalled, TurnClosed, TurnOpened
 from slack_bot.playground.workspace import BOT_TOKEN
 from slack_bot.tools.tape import Moment, Tape
+from slack_bot.turn.machine import NO_ANSWER
 
 from .whole_bot import CHANNEL, answer, chunk, on_virtual_time, status, task, whole_bot
 
@@ -309,3 +310,36 @@ async def test_the_end_of_an_answer_shows_no_torn_word() -> None:
         await bot.idle()
         assert bot.read(root) == ["six and a box"]
         assert not [call for call in bot.workspace.calls if "bo'" in str(call.args)]
+
+
+@on_virtual_time
+async def test_an_id_that_is_no_text_makes_no_call_that_fails() -> None:
+    tool = artifact("tool_notification_start", "x", tool_name="search", tool_call_id="call \ud83d")
+    async with whole_bot(
+        tape((0.1, task()), (1.0, tool), (3.0, chunk("Done.")), (4.0, status("completed")))
+    ) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.read(root)[-1] == "Done."
+        assert [fact for fact in bot.facts if isinstance(fact, SlackCalled) and not fact.ok] == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        (chunk("\x07\u202e"),),
+        (artifact("final_result", "\x07"),),
+        (chunk("Not so.\n"), artifact("final_result", "\x07")),
+    ],
+    ids=["streamed", "a result", "a result in place of what was shown"],
+)
+def test_an_answer_of_which_nothing_can_be_shown_is_told_as_none(said: tuple[dict[str, Any], ...]) -> None:
+    @on_virtual_time
+    async def story() -> None:
+        moments = [(1.0 + 2 * number, event) for number, event in enumerate(said)]
+        async with whole_bot(tape((0.1, task()), *moments, (9.0, status("completed")))) as bot:
+            root = await bot.ask("hi")
+            await bot.idle()
+            assert (bot.read(root), bot.ends) == ([NO_ANSWER], ["answered"])
+
+    story()

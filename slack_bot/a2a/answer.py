@@ -14,6 +14,7 @@ from typing import TypeAlias
 from ..turn.compare import missing, same
 from ..turn.events import AnswerReplaced, AnswerText, Event, Narrated
 from .assembly import Changed, Grown, Pieces, Running
+from .frames import Artifact
 from .gates import TextGate, passed
 from .growth import Growth
 from .habits import Seen
@@ -68,6 +69,10 @@ class Answer:
     def has_artifacts(self) -> bool:
         """Text came in artifacts."""
         return self._pieces[ARTIFACT].has_text
+
+    def took(self, artifact: Artifact) -> bool:
+        """Text of `artifact` was taken for the answer."""
+        return self._pieces[ARTIFACT].has(artifact.artifact_id or artifact.name)
 
     @property
     def envelopes(self) -> tuple[TextGate, ...]:
@@ -173,7 +178,8 @@ class Answer:
         last = ""
         for artifact_id, name, text in artifacts:
             before = found[-1][1][-1][-BEFORE:] if found else ""
-            if not self._grow_by_id and self._seams.joins(name, last, before, text):
+            is_own = self._grow_by_id or self._pieces[ARTIFACT].has(artifact_id)
+            if not is_own and self._seams.joins(name, last, before, text):
                 found[-1][1].append(text)
             else:
                 found.append((artifact_id or name, [text]))

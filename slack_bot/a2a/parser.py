@@ -81,7 +81,7 @@ class EventParser:
         )
         self._best: dict[Kind, str] = {}
         self._ending_message = ""
-        self._ending_data = ""
+        self._ending_whole = ""  # with its data and files, where it has any
         self._history = ""
         self._form: Form | None = None
         self._ids = Ids()
@@ -140,7 +140,7 @@ class EventParser:
 
     def feed(self, frame: Frame) -> list[Event]:
         """What happened, by `frame`. Raises `BadAgentData` when the turn's text exceeds its bound."""
-        if self._auto and self._convention is GENERIC and (found := recognise(frame)) is not None:
+        if self._auto and self._convention is GENERIC and (found := recognise(frame, self._answer.took)):
             self._convention = found
         events = [*self._ids.learn(frame), *self._read(frame)]
         if self._answer.overflow:
@@ -174,9 +174,9 @@ class EventParser:
         ranked = [
             (answer.hand_picked, "the source that the settings name"),
             (self._best.get(Kind.PARTIAL, ""), "partial result"),
-            (self._with_ending(answer.text(ARTIFACT)), "artifacts"),
+            self._with_ending(answer.text(ARTIFACT)),
             (self._best.get(Kind.COMPLETE, ""), "a sub-agent's result"),
-            ("" if failed else self._ending_message or self._ending_data, "the terminal status message"),
+            ("" if failed else self._ending_whole or self._ending_message, "the terminal status message"),
             (answer.text(MESSAGE), "messages"),
             (answer.text(STATUS), "working-status text"),
         ]
@@ -186,14 +186,18 @@ class EventParser:
             ranked += [("" if leaked else unmarked, "unmarked text"), (self._history, "the task's history")]
         return ranked
 
-    def _with_ending(self, answer: str) -> str:
-        """A terminal status message belongs to the answer unless the answer contains it already."""
-        if self._state is not TaskState.COMPLETED or not answer.strip():
-            return answer
+    def _with_ending(self, answer: str) -> tuple[str, str]:
+        """The artifacts' text, and where it stood.
+
+        A terminal status message belongs to it unless it contains that already.
+        """
         ending = self._ending_message
-        if not ending.strip() or contains(answer, preview(ending)):
-            return answer
-        return ending if contains(ending, answer) else f"{answer.rstrip()}\n\n{ending}"
+        is_there = self._state is TaskState.COMPLETED and answer.strip() and ending.strip()
+        if not is_there or contains(answer, preview(ending)):
+            return answer, "artifacts"
+        if contains(ending, answer):
+            return ending, "the terminal status message"
+        return f"{answer.rstrip()}\n\n{ending}", "artifacts and the terminal status message"
 
     def _envelope_form(self) -> Form | None:
         """The question that the JSON around an answer asks."""
@@ -334,7 +338,8 @@ class EventParser:
         said = spoken(message.parts, message.metadata) if message else Spoken()
         if state.is_terminal:
             words = message.text if message else ""
-            self._ending_message, self._ending_data = self._answer.plain(words), said.text
+            self._ending_message = self._answer.plain(words)
+            self._ending_whole = said.text if len(said.text) > len(words) else ""
             return [TaskEnded(TaskEnd(state.value), words, why="task state")]
         events = self._aside(said)
         if not said.text:

@@ -36,6 +36,8 @@ _FAULTS: tuple[tuple[type[Exception], type[AgentError], str], ...] = (
     (httpx.ReadTimeout, StreamIdle, "sent nothing for too long"),
     (httpx.DecodingError, BadAgentData, "sent a body whose compression is broken"),
     (httpx.HTTPError, StreamCut, "broke the connection"),
+    (TimeoutError, StreamIdle, "sent nothing for too long"),
+    (OSError, StreamCut, "broke the connection"),  # httpx lets an ssl.SSLError of a running stream through
 )
 # refusals that say more than any error in their body
 _REFUSALS: Mapping[int, str] = {
@@ -82,10 +84,10 @@ def patient(http: httpx.AsyncClient, seconds: float) -> httpx.Timeout:
 
 @contextmanager
 def translated(host: str) -> Iterator[None]:
-    """Inside, httpx's exceptions become ours. `host` is named in their sentences."""
+    """Inside, httpx's exceptions and what it lets through become ours. `host` is named in their sentences."""
     try:
         yield
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         ours, says = next((ours, says) for theirs, ours, says in _FAULTS if isinstance(error, theirs))
         raise ours(f"{host} {says} ({type(error).__name__})") from error
 

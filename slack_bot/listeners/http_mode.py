@@ -19,6 +19,8 @@ EVENTS_PATH = "/slack/events"
 _UNREADABLE = (ValueError, AttributeError, TypeError, RecursionError)
 """What Bolt makes of a body that it cannot read, which it does before it looks at the signature."""
 _TIMESTAMP_DIGITS = 20
+_LAST_REQUESTS = 2.0
+"""Seconds for requests under way when the bot ends: one takes milliseconds, and the answers need the time."""
 
 
 async def serve_http(
@@ -40,7 +42,7 @@ async def serve_http(
 
     server = web.Application()
     server.router.add_post(EVENTS_PATH, events)
-    runner = web.AppRunner(server, access_log=None, handle_signals=False)
+    runner = web.AppRunner(server, access_log=None, handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
     await runner.setup()
     try:
         try:

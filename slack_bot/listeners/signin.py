@@ -15,6 +15,7 @@ from ..errors import SlackError
 
 _AGAIN = "copy the token again from your Slack app settings"
 _REINSTALL = "install the app again and copy the new token"
+_LATER = "Slack has trouble of its own right now; start again in a minute"
 _REMEDIES = {
     "invalid_auth": _AGAIN,
     "not_authed": _AGAIN,
@@ -23,6 +24,8 @@ _REMEDIES = {
     "account_inactive": _REINSTALL,
     "not_allowed_token_type": "this is another kind of token than the one needed",
     "missing_scope": "an app-level token needs the scope connections:write",
+    "ratelimited": "it was used too often lately; start again in a minute",
+    **dict.fromkeys(("internal_error", "fatal_error", "service_unavailable", "request_timeout"), _LATER),
 }
 _NOT_SLACK = "check SLACK_API_URL, and the proxy if there is one; or try again later"
 _UNREADABLE = (ValueError, AttributeError, RecursionError)

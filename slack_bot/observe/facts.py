@@ -31,6 +31,11 @@ class AgentEvent:
     kind: str
     raw: Mapping[str, Any]
 
+    @property
+    def was_asked(self) -> bool:
+        """The bot read the task: the agent itself said nothing in this moment."""
+        return self.raw.get("asked") is True
+
 
 @dataclass(frozen=True, slots=True)
 class Decided:

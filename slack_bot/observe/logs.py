@@ -28,7 +28,8 @@ class Masking(logging.Formatter):
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
         super().__init__()
-        self._secrets = tuple(secret for secret in secrets if secret)
+        # the longest first: one may begin another, whose end would be left
+        self._secrets = tuple(sorted(filter(None, secrets), key=len, reverse=True))
 
     def masked(self, text: str) -> str:
         """`text` without tokens."""

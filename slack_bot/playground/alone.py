@@ -34,16 +34,20 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
+def check_port(port: int) -> None:
+    """Raises UnreadableInput in one sentence for a number that no port has."""
+    if not 0 <= port <= _LAST_PORT:
+        raise UnreadableInput(
+            f"There is no port {port}: give --port a number up to {_LAST_PORT}, or 0 for any that is free."
+        )
+
+
 def chosen_agent(args: argparse.Namespace) -> ReferenceSettings:
     """The settings of the reference agent, with what the command line says of it; its port is checked too.
 
     Raises UnreadableInput in one sentence.
     """
-    if not 0 <= args.port <= _LAST_PORT:
-        raise UnreadableInput(
-            f"There is no port {args.port}: give --port a number up to {_LAST_PORT},"
-            " or 0 for any that is free."
-        )
+    check_port(args.port)
     pace, mode = args.pace, args.mode
     if pace is not None and not (math.isfinite(pace) and pace >= 0):
         raise UnreadableInput(

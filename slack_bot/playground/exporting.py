@@ -9,10 +9,11 @@ from typing import Any
 _LONGEST_NAME = 40
 
 
-def head_of(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def head_of(facts: Sequence[Mapping[str, Any]], began: float) -> dict[str, Any]:
     """The head, from the turn's facts as the page has them, the first of which says how it began.
 
-    `scenario` says what a replay needs besides the events to come to the same thread.
+    `scenario` says what a replay needs besides the events to come to the same thread. `began` is second 0 of
+    the tape, on the clock of the facts: a stop must come in front of what the agent said because of it.
     """
     opened, scenario = facts[0], dict[str, Any]()
     if faults := opened.get("slack_faults"):
@@ -20,7 +21,7 @@ def head_of(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     decisions = (fact for fact in facts if fact["kind"] == "decision")
     stopped = next((fact["at"] for fact in decisions if fact["event"]["name"] == "StopPressed"), None)
     if stopped is not None:
-        scenario["stop_at"] = round(stopped - opened["at"], 3)
+        scenario["stop_at"] = max(0.0, round(stopped - began, 4))
     return {"question": opened["text"], "agent": "playground", **({"scenario": scenario} if scenario else {})}
 
 

@@ -42,6 +42,11 @@ class Answered:
         ended = (now if self.ended is None else self.ended) - self.began
         return Recording(self.status, {"content-type": self.kind}, chunks, self.cut, ended)
 
+    @property
+    def is_stream(self) -> bool:
+        """Its events are told one after the other: two that are alike are two."""
+        return self.kind.startswith("text/event-stream")
+
     def names(self, task_id: str) -> bool:
         """The task stands in it."""
         return task_id.encode() in b"".join(data for _, data in self.chunks)[:_KNOWN_BY]
@@ -85,7 +90,7 @@ class Recorder:
                 self._logs.popitem(last=False)
         elif (found := self._log_of(names)) is not None:
             found.looks.append(answered)
-        most = cut_after if kind.startswith("text/event-stream") else None
+        most = cut_after if answered.is_stream else None
         assert isinstance(response.stream, httpx.AsyncByteStream)
         response.stream = _Listened(response.stream, answered, self.now, most)
         return response
@@ -99,10 +104,16 @@ class Recorder:
         seen: Any = None
         for look in log.looks:
             for moment in taped(look.recording(self.now())).moments:
-                if moment.end is None and (moment.event is None or moment.event != seen):
+                is_news = look.is_stream or moment.event is None or moment.event != seen
+                if moment.end is None and is_news:
                     moments.append(replace(moment, t=moment.t + look.began - began))
                     seen = moment.event or seen
         return Tape({"wire": log.wire, **head}, tuple(_in_order(moments)))
+
+    def began(self, message_id: str) -> float | None:
+        """When the answer to the question with this id began: second 0 of its tape."""
+        log = self._logs.get(message_id)
+        return None if log is None or log.answer is None else log.answer.began
 
     def _log_of(self, names: tuple[str, ...]) -> _Log | None:
         for log in reversed(self._logs.values()):

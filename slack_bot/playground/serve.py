@@ -22,10 +22,12 @@ from aiohttp import web
 
 from ..app import App, build, serve
 from ..clock import loop_clock
-from ..errors import BotError
+from ..errors import BotError, UnreadableInput
 from ..observe import logs
 from ..sections import ReferenceSettings
-from ..settings import Settings, with_overrides
+from ..settings import Settings, load, secrets_of, with_overrides
+from ..tools.addressing import settings_for
+from ..tools.reaching import card_of
 from . import agent
 from .alone import chosen_agent
 from .slack_api import SlackFace
@@ -48,24 +50,37 @@ class Playground:
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: host, port, pace, mode (None for what the settings say). Returns the exit status.
+    """The verb. `args`: host, port, url, pace, mode (None for what the settings say). Returns the status.
 
-    Raises BotError in one sentence if one of them makes no sense, or the page's address cannot be had.
+    Raises BotError in one sentence if one of them makes no sense, there is no agent at `url`, or the page's
+    address cannot be had.
     """
     chosen = chosen_agent(args)
-    logs.setup("warning", "text", ())
+    theirs = None if args.url is None else _theirs(args)
+    logs.setup("warning", "text", () if theirs is None else secrets_of(theirs))
     logging.getLogger("a2a").setLevel(
         logging.ERROR
     )  # the SDK warns of every task that is ended with the agent
-    asyncio.run(_play(args.host, args.port, chosen))
+    asyncio.run(_play(args.host, args.port, chosen, theirs))
     return 0
 
 
-async def _play(host: str, port: int, chosen: ReferenceSettings) -> None:
+def _theirs(args: argparse.Namespace) -> Settings:
+    """The settings for an agent that is not ours, once it has shown its card."""
+    if args.pace is not None or args.mode is not None:
+        raise UnreadableInput("--pace and --mode are the playground agent's; leave them out with --url")
+    settings, note = settings_for(args.url, load())
+    if note:
+        sys.stderr.write(f"note: {note}\n")
+    asyncio.run(card_of(settings, "--url"))
+    return settings
+
+
+async def _play(host: str, port: int, chosen: ReferenceSettings, theirs: Settings | None) -> None:
     stop = asyncio.Event()
     for sign in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(sign, stop.set)
-    async with open_playground(host, port, chosen=chosen) as playground:
+    async with open_playground(host, port, chosen=chosen, theirs=theirs) as playground:
         sys.stdout.write(f"The playground is at {playground.url}\nCtrl-C ends it.\n")
         sys.stdout.flush()
         await stop.wait()
@@ -78,9 +93,11 @@ async def open_playground(
     pace: float | None = None,
     rules: Rules | None = None,
     chosen: ReferenceSettings | None = None,
+    theirs: Settings | None = None,
 ) -> AsyncIterator[Playground]:
     """Run everything until the context is left. Port 0 takes a free one; `rules` None: all of Slack's limits.
-    `chosen` is the agent, `pace` its tokens a second, which counts more.
+    `chosen` is the agent, `pace` its tokens a second, which counts more; `theirs` names another agent, which
+    is asked in its place.
 
     Raises BotError in one sentence if the page's address cannot be had.
     """
@@ -91,27 +108,28 @@ async def open_playground(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(switchboard.aclose)
         url = await stack.enter_async_context(_page(stage, host, port))
-        serving = agent.serve(pace=pace, settings=chosen or ReferenceSettings())
-        agent_url = await stack.enter_async_context(serving)
+        if theirs is None:
+            serving = agent.serve(pace=pace, settings=chosen or ReferenceSettings())
+            # nothing is read from the environment: the playground needs no configuration
+            theirs = with_overrides(Settings(), {"url": await stack.enter_async_context(serving)})
         face = await stack.enter_async_context(SlackFace(workspace, clock))
         app = await build(
-            _settings(face.api_url, agent_url), clock=clock, watcher=stage.feed, http_transport=switchboard
+            _emulated(theirs, face.api_url), clock=clock, watcher=stage.heard, http_transport=switchboard
         )
         stack.push_async_callback(app.close, _GRACE)
         await stack.enter_async_context(_connected(app, face))
         yield Playground(url, workspace, stage, app)
 
 
-def _settings(api_url: str, agent_url: str) -> Settings:
-    """The bot's settings. Nothing is read from the environment: the playground needs no configuration."""
+def _emulated(settings: Settings, api_url: str) -> Settings:
+    """`settings`, with the emulated workspace at `api_url` in place of Slack."""
     return with_overrides(
-        Settings(),
+        settings,
         {
             "bot_token": BOT_TOKEN,
             "app_token": APP_TOKEN,
             "signing_secret": SIGNING_SECRET,
             "api_url": api_url,
-            "url": agent_url,
             "store_url": "memory://",
         },
     )

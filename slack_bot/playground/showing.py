@@ -17,8 +17,9 @@ from ..tools.opening import open_capture
 from ..tools.replay import read_scenario_file
 from ..tools.replaying import check
 from ..tools.scenario import Scenario
+from .alone import check_port
+from .replays import Planned
 from .serve import open_playground
-from .stage import Planned
 
 
 def main(args: argparse.Namespace) -> int:
@@ -27,6 +28,7 @@ def main(args: argparse.Namespace) -> int:
     Raises UnreadableInput for what cannot be read, BotError where the page's address cannot be had.
     """
     check(args)
+    check_port(args.port)
     speed = 1.0 if args.speed is None else args.speed
     around = read_scenario_file(args.scenario)
     planned = [

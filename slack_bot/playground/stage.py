@@ -7,25 +7,24 @@ deliver it. A replay is asked by a person of its own, whom no visitor can be.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..clock import Clock
 from ..errors import UnreadableInput
+from ..observe.facts import Fact
 from ..slack.blocks import RETRY
 from ..tools.scenario import Scenario, make_scenario
-from ..tools.tape import Recording, Tape, read_tape, write_tape
-from ..turn.record import Question, ThreadKey, message_id_of
+from ..tools.tape import read_tape, write_tape
+from ..turn.record import message_id_of
 from .emulated.faults import METHODS as FAULT_METHODS
 from .exporting import file_name, head_of
 from .feed import Feed, Tale
+from .replays import REPLAYER, Planned, Replays
 from .switchboard import Switchboard
 from .workspace import Workspace
 
 PEOPLE = {"U0MAYA": "Maya", "U0JONAS": "Jonas"}
-REPLAYER = "U0REPLAY"
 CHANNEL = "C0GENERAL"
 SUGGESTIONS = (
     ("What is AGNTCY?", "what is agntcy"),
@@ -42,16 +41,6 @@ class _Refused(Exception):
     """The order cannot be carried out; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A capture to replay. `speed` is how much faster than it was; 0: at once."""
-
-    name: str
-    capture: Tape | Recording
-    speed: float
-    key: str | None = None
-
-
 class Stage:
     """The people and places of the playground. `feed` tells the pages what comes of it."""
 
@@ -63,12 +52,18 @@ class Stage:
         general.members.update([*PEOPLE, REPLAYER])  # or what is for one of them alone could not be shown
         for user in PEOPLE:
             workspace.direct(user)
+        self.replays = Replays(workspace, switchboard, clock, CHANNEL)
         self.feed = Feed(workspace, virtual=[REPLAYER], suggestions=SUGGESTIONS)
         self._workspace = workspace
         self._switchboard = switchboard
         self._clock = clock
         self._trouble = Scenario()
         self._planned: list[Planned] = []
+
+    def heard(self, fact: Fact) -> None:
+        """A watcher: what happens in the bot is told to the pages, and may have a sequel here."""
+        self.feed(fact)
+        self.replays(fact)
 
     def plan(self, planned: Planned) -> None:
         """Replay this for the first visitor who comes."""
@@ -141,19 +136,8 @@ class Stage:
         return self._play(Planned(name, read_tape(text, name, chosen), speed, chosen))
 
     def _play(self, planned: Planned) -> Tale:
-        capture, chosen = planned.capture, planned.key
-        workspace, bot = self._workspace, self._workspace.bot.user_id
-        asked = _question_of(capture)
-        shown = f"`{planned.name}`" + (f" ({chosen})" if chosen else "") + (f": {asked}" if asked else "")
-        said = f"<@{bot}> Replay of {shown}"
         self._arm()
-        # Delivery to the bot is a task of its own, so the tape is plugged in before the question can arrive.
-        ts = workspace.say(REPLAYER, CHANNEL, said, now=self._now())
-        team = workspace.state.team
-        question = Question(ThreadKey(team, CHANNEL, ts), ts, REPLAYER, team, said)
-        speed = planned.speed if planned.speed > 0 else math.inf
-        self._switchboard.plug(question.message_id, capture, speed)
-        return {"type": "said", "channel": CHANNEL, "ts": ts, "thread_ts": None}
+        return {"type": "said", "channel": CHANNEL, "ts": self.replays.begin(planned), "thread_ts": None}
 
     def _arm(self) -> None:
         """Each question meets the whole script of faults, from its beginning."""
@@ -165,8 +149,10 @@ class Stage:
         facts = self.feed.facts_of(turn)
         if not facts or facts[-1]["kind"] != "closed":
             raise _Refused("This turn is not over yet; its tape can be had when it is.")
-        head = head_of(facts)
-        tape = self._switchboard.recorder.tape(message_id_of(turn), head)
+        recorder, message = self._switchboard.recorder, message_id_of(turn)
+        began = recorder.began(message)
+        head = head_of(facts, facts[0]["at"] if began is None else began)
+        tape = recorder.tape(message, head)
         if tape is None:
             raise _Refused("Nothing was heard of the agent in this turn, so there is no tape of it.")
         return {"type": "tape", "name": f"{file_name(head['question'])}.jsonl", "text": write_tape(tape)}
@@ -179,13 +165,6 @@ def _visitor(user: str) -> str:
     if user not in PEOPLE:
         raise _Refused("Nobody here has that name.")
     return user
-
-
-def _question_of(capture: Tape | Recording) -> str:
-    if isinstance(capture, Recording):
-        return ""
-    question = capture.head.get("question")
-    return question if isinstance(question, str) else ""
 
 
 def streams_in(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from typing import assert_never
 
 from ..a2a.agent import Agent
@@ -24,6 +25,7 @@ from .standing import Standing
 
 log = logging.getLogger(__name__)
 
+_ASKED = {"asked": True}  # in a raw event: the answer to our own asking, not the agent's own word
 _KNOWN = {Look.RUNNING: Known.WORKING, Look.NEWS: Known.WORKING}
 
 
@@ -138,9 +140,11 @@ class Continuation:
             async for received in coming:
                 if is_first:
                     is_first, self._has_gap = False, not isinstance(received.frame, Snapshot)
+                    if not self._has_gap:
+                        received = replace(received, raw={**received.raw, **_ASKED})
                 yield received
 
     def _lay(self, snapshot: Snapshot) -> bool:
         self._has_gap = self._has_gap and not (snapshot.state.is_terminal or snapshot.state.is_asking)
-        raw = {"kind": "task", "asked": True, "state": snapshot.state.value}
+        raw = {"kind": "task", "state": snapshot.state.value, **_ASKED}
         return self._standing.lay(snapshot, raw)

@@ -83,6 +83,8 @@ class Ear:
             if self._grace_until is not None:
                 return Heard.LEFT
             if not self._told_quiet:
+                if self._standing.asks_quietly:
+                    return Heard.LEFT
                 self._told_quiet = True
                 self._standing.quiet()
                 continue

@@ -97,6 +97,11 @@ class Standing:
         """The agent sent a message in place of a task."""
         return self._parser.has_replied
 
+    @property
+    def asks_quietly(self) -> bool:
+        """The agent asked something, and the task's state does not say so."""
+        return self._parser.asks and not self.state.is_asking and not self.state.is_terminal
+
     def stood_before(self, task: Snapshot) -> None:
         """The task as it was before this turn's question: none of that is news, whoever says it again."""
         self._overlay.stood_before(task)

@@ -197,7 +197,12 @@ class SlackApi:
         if slot is not None:
             slot.use()
         began = self._clock.monotonic()
-        result = await self._outcome(self._send(method, args), is_read=method in READS)
+        try:
+            result = await self._outcome(self._send(method, args), is_read=method in READS)
+        except asyncio.CancelledError:
+            now = self._clock.monotonic()
+            self._watcher(SlackCalled(now, self._turn, method, args, False, "given_up", now - began))
+            raise
         now = self._clock.monotonic()
         error_name = None if isinstance(result, Done) else result.error
         self._watcher(SlackCalled(now, self._turn, method, args, error_name is None, error_name, now - began))

@@ -68,7 +68,7 @@ class Sightings:
         self._threads.move_to_end(name)
         while len(self._threads) > self._kept:
             self._threads.popitem(last=False)
-        thread.under_way = Start(name, max(map(float, (after, *thread.known))))
+        thread.under_way = Start(name, max(map(_seconds, (after, *thread.known))))
         return thread.under_way
 
     def named(self, start: Start, ts: str) -> None:
@@ -90,7 +90,7 @@ class Sightings:
         thread = self._threads.get((channel, thread_ts))
         if thread is None or ts in thread.known or ts in thread.waiting:
             return False
-        if thread.under_way is not None and thread.under_way.after < float(ts):
+        if thread.under_way is not None and thread.under_way.after < _seconds(ts):
             thread.waiting.append(ts)
             thread.under_way.told()
             return True
@@ -110,17 +110,25 @@ class Sightings:
             thread.missing = [each for each in thread.missing if each is not start]
         if thread.under_way is start:
             waiting, thread.under_way, thread.waiting = thread.waiting, None, []
-            for each in sorted(set(waiting) - thread.known, key=float, reverse=True):
+            for each in sorted(set(waiting) - thread.known, key=_seconds, reverse=True):
                 _give(thread, each)
 
 
 def _give(thread: _Thread, ts: str) -> bool:
     """The newest start that misses a stream takes this one."""
     for start in reversed(thread.missing):
-        if start.after < float(ts):
+        if start.after < _seconds(ts):
             thread.missing.remove(start)
             thread.known.add(ts)
             start.ts = ts
             start.told()
             return True
     return False
+
+
+def _seconds(ts: str) -> float:
+    """A message's time; what is no time is older than everything."""
+    try:
+        return float(ts)
+    except ValueError:
+        return 0.0

@@ -13,11 +13,32 @@ from itertools import accumulate
 from typing import Any, TypeAlias, assert_never
 
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
-from ..turn.actions import AppendText, Close, RetitlePlan, RewriteAnswer, TakeBack, UpdateCard
-from ..turn.compare import same
-from ..turn.events import AnswerReplaced, FinalAnswer, StopPressed, StreamEnded, TurnBegan, Waited
+from ..turn.actions import (
+    AppendText,
+    AskForm,
+    Close,
+    Noted,
+    RetitlePlan,
+    RewriteAnswer,
+    ShowStatus,
+    TakeBack,
+    UpdateCard,
+)
+from ..turn.compare import contains, same
+from ..turn.events import (
+    AnswerReplaced,
+    FinalAnswer,
+    HumanAsked,
+    StopPressed,
+    StreamEnded,
+    TurnBegan,
+    Waited,
+)
 from .alignment import matches
-from .timeline import told
+from .heard import Heard, asked_name
+from .result import is_of_stop
+from .sources import Cause, Piece, Sources
+from .table import LATE, late
 from .witness import Witness
 
 _SHOWING = frozenset(
@@ -35,22 +56,18 @@ _OWN = (StreamEnded, StopPressed, TurnBegan, Waited)
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
-    """Why something happened. `number` is the agent's event, None where the bot itself was the cause."""
-
-    at: float
-    number: int | None
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Handed:
-    """A stretch of text that was handed on. `replaces`: it is instead of all that was handed on before."""
+    """A stretch of text that was handed on, at `at`.
+
+    `replaces`: it and what follows is instead of all that this turn had handed on before. `turn` is the
+    number of the question, from 0.
+    """
 
     text: str
     cause: Cause
     replaces: bool = False
+    turn: int = 0
+    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +95,14 @@ class CardNews:
     title: str
     state: str
     cause: Cause
+
+
+@dataclass(slots=True)
+class End:
+    """How one turn ended: the order to close it, with its cause, and the fact."""
+
+    closing: tuple[Close, Cause] | None = None
+    closed: TurnClosed | None = None
 
 
 Stretch: TypeAlias = tuple[int, int]
@@ -120,12 +145,35 @@ class Account(Witness):
         """The whole answer once more, as it was handed on before: it had been shown, so nothing was to do."""
         self.cards: list[CardNews] = []
         self.failed: list[Showing] = []
-        self.closing: tuple[Close, Cause] | None = None
-        self.closed: TurnClosed | None = None
+        self.asked: list[tuple[str, Cause]] = []
+        """The agent's questions, and the event that brought each."""
+        self.ends: list[End] = [End()]
+        """How each turn ended."""
+        self.began: list[int] = [0]
+        """How much text stood there when each question was asked."""
         self.events = 0
         self._seen = _Seen()
+        self._heard = Heard()
+        self._changed = self._is_stopped = False
+        self._begin()
+
+    def _begin(self) -> None:
         self._event = self._result = Cause(0.0, None, "the bot", "")
-        self._changed = False
+        self._asking = Cause(0.0, None, "", "")
+        self._said = self._result_text = ""
+        self._sources = Sources()
+        self._from = len(self.handed)
+        self._waiting: list[tuple[str, Unshown]] = []  # whole answers that may be written in the end
+
+    @property
+    def closing(self) -> tuple[Close, Cause] | None:
+        """The order that ended the last turn, and its cause."""
+        return self.ends[-1].closing
+
+    @property
+    def closed(self) -> TurnClosed | None:
+        """How the last turn ended."""
+        return self.ends[-1].closed
 
     @property
     def text(self) -> str:
@@ -142,16 +190,16 @@ class Account(Witness):
         super().take(fact)
         match fact:
             case AgentEvent():
-                self.events += 1
-                self._event = Cause(self._since(fact.at), self.events, told(fact.kind, fact.raw)[0], "")
+                self._heard_event(fact)
             case Decided():
                 self._take_decision(fact)
             case SlackCalled():
                 self._called(fact)
             case TurnClosed():
-                self.closed = fact
+                self._settle()
+                self.ends[-1].closed = fact
             case TurnOpened():
-                self.asked_at = fact.at if self.asked_at is None else self.asked_at
+                self._opened_turn(fact)
             case _:
                 assert_never(fact)
 
@@ -165,9 +213,38 @@ class Account(Witness):
             self._changed = True
         self._seen.become(visible, len(self.showings) - 1)
 
+    def _opened_turn(self, fact: TurnOpened) -> None:
+        self.asked_at = fact.at if self.asked_at is None else self.asked_at
+        if self.turn >= len(self.ends):
+            self.ends.append(End())
+            self.began.append(len(self.text))
+            self._is_stopped = False
+            self._begin()
+
+    def _heard_event(self, fact: AgentEvent) -> None:
+        self._settle()
+        said = self._heard.take(fact.kind, fact.raw)
+        if fact.was_asked:
+            self._event = Cause(self._since(fact.at), None, f"reading the {asked_name(fact.raw, said)}", "")
+            return
+        self.events += 1
+        self._event = Cause(self._since(fact.at), self.events, said.name, "")
+        self._said = said.text
+        self._sources.hear(said.text, self._event)
+
+    def _settle(self) -> None:
+        """The last event is through: what it said again, without anybody having to decide on it, is told."""
+        said, self._said, answer = self._said, "", self._answer()
+        is_told = any(each.cause.number == self._event.number for each in self.again)
+        if not said or not answer or is_told:
+            return
+        if same(answer, said) or (len(answer) >= _CHANCE and contains(said, answer)):
+            by = replace(self._event, reason="it had been shown")
+            self.again.append(Unshown(by, "the same answer", min(len(said), len(answer))))
+
     def _called(self, fact: SlackCalled) -> None:
         at = self._since(fact.at - fact.took)
-        if not fact.ok:
+        if not fact.ok and not is_of_stop(fact.error, self._is_stopped):
             self.failed.append(Showing(at, fact.method, fact.error))
         if self._changed and fact.method in _SHOWING:
             self.showings[-1] = Showing(self.showings[-1].at, fact.method, fact.error)
@@ -176,39 +253,65 @@ class Account(Witness):
     def _take_decision(self, fact: Decided) -> None:
         event: Any = fact.event
         cause = self._cause(fact)
+        self._is_stopped = self._is_stopped or isinstance(event, StopPressed)
         if fact.late:
-            self._not_shown(
-                event, replace(cause, reason=str(getattr(event, "why", ""))), "dropped, it came too late"
-            )
+            what = late(fact.state)
+            self._not_shown(event, replace(cause, reason=str(getattr(event, "why", ""))), what)
             return
-        if isinstance(event, FinalAnswer | AnswerReplaced):
-            self._result = replace(cause, reason=event.why)
-        for action in fact.actions:
-            self._follow(action, replace(cause, reason=str(getattr(action, "reason", ""))))
-        if not any(isinstance(action, AppendText) for action in fact.actions):
+        if isinstance(event, HumanAsked):
+            self._asking = replace(cause, reason=event.why)
+        elif isinstance(event, FinalAnswer | AnswerReplaced):
+            self._take_result(event, cause)
+        is_shown = [self._take_action(action, event, cause) for action in fact.actions]
+        if not any(is_shown):
             self._kept_out(event, cause, fact.actions)
 
-    def _follow(self, action: object, because: Cause) -> None:
+    def _take_result(self, event: FinalAnswer | AnswerReplaced, cause: Cause) -> None:
+        """The whole answer, as it is now said to be. The bot's own word for it names what it had heard."""
+        is_own = cause.number is None
+        if not (is_own and same(self._result_text, event.text)):
+            self._result, self._result_text = replace(cause, reason=event.why), event.text
+
+    def _take_action(self, action: object, event: object, cause: Cause) -> bool:
+        """Note one order. True: it hands text on."""
+        because = replace(cause, reason=str(getattr(action, "reason", "")))
         match action:
             case AppendText(text=text):
-                self.handed.append(Handed(text, because))
-            case TakeBack(chars=chars):
-                self._take_back(chars, because)
+                is_own = isinstance(event, FinalAnswer) and cause.number is None
+                self._hand_on(self._sources.of(text, because) if is_own else [(text, because)], because.at)
+                self._said = ""
+                return True
             case RewriteAnswer(text=text):
                 why = f"{because.reason}: {self._result.reason}"
-                by = replace(self._result, at=because.at, reason=why)
-                self.handed.append(Handed(text, by, replaces=True))
+                pieces = self._sources.of(text, replace(self._result, reason=why))
+                self._hand_on(pieces, because.at, replaces=True)
+                written = [each for said, each in self._waiting if same(said, text)]
+                self.unshown = [each for each in self.unshown if not any(each is one for one in written)]
             case UpdateCard(card=card):
                 self.cards.append(CardNews(card.title, card.state, because))
             case RetitlePlan(title=title):
                 self.cards.append(CardNews(title, "", because))
+            case AskForm(form=form) if said := form.as_markdown().strip():
+                why = f" ({self._asking.reason})" if self._asking.reason else ""
+                why = f"the agent's question{why}: {because.reason}"
+                by = replace(self._asking if self._asking.name else because, reason=why)
+                self._said = ""
+                self.asked.append((said, by))
+                self._hand_on([(said, by)], because.at)
+            case TakeBack(chars=chars):
+                self._take_back(chars, because)
             case Close():
-                self.closing = action, because
+                self.ends[-1].closing = action, because
+        return False
+
+    def _hand_on(self, pieces: list[Piece], at: float, *, replaces: bool = False) -> None:
+        for number, (text, cause) in enumerate(pieces):
+            self.handed.append(Handed(text, cause, replaces and number == 0, self.turn, at))
 
     def _take_back(self, chars: int, cause: Cause) -> None:
         """What was handed on last, and is not shown after all."""
         self.unshown.append(Unshown(cause, "taken back before it was shown", chars))
-        while chars > 0 and self.handed:
+        while chars > 0 and len(self.handed) > self._from:
             last = self.handed.pop()
             kept = last.text[: max(0, len(last.text) - chars)]
             chars -= len(last.text) - len(kept)
@@ -216,34 +319,39 @@ class Account(Witness):
                 self.handed.append(replace(last, text=kept))
 
     def _kept_out(self, event: Any, cause: Cause, actions: tuple[object, ...]) -> None:
-        for action in actions:
-            name = type(action).__name__
-            if name in ("Noted", "ShowStatus"):
-                reason = str(getattr(action, "reason", ""))
-                if isinstance(event, FinalAnswer | AnswerReplaced) and same(self._answer(), event.text):
-                    by = replace(cause, name=_named(cause, event), reason=reason)
-                    self.again.append(Unshown(by, "the same answer", len(event.text)))
-                    return
-                what = (
-                    f"shown as status: {getattr(action, 'text', '')}" if name == "ShowStatus" else "not shown"
-                )
-                self._not_shown(event, replace(cause, reason=reason), what)
-                return
+        action = next((each for each in actions if isinstance(each, Noted | ShowStatus)), None)
+        if action is None:
+            return
+        because = replace(cause, reason=action.reason)
+        if not isinstance(event, FinalAnswer | AnswerReplaced):
+            what = f"shown as status: {action.text}" if isinstance(action, ShowStatus) else "not shown"
+            self._not_shown(event, because, what)
+        elif not same(self._answer(), event.text):
+            known = [said for said, _ in self._waiting]
+            if cause.number is not None or not any(same(said, event.text) for said in known):
+                self._not_shown(event, because, "not shown")
+                self._waiting.append((event.text, self.unshown[-1]))
+        elif cause.number is not None:
+            by = replace(because, name=_named(cause, event))
+            self.again.append(Unshown(by, "the same answer", len(event.text)))
 
     def _answer(self) -> str:
-        """All that was handed on, since it was last replaced."""
-        last = max((number for number, each in enumerate(self.handed) if each.replaces), default=0)
-        return "".join(each.text for each in self.handed[last:])
+        """All that was handed on for this question, since it was last replaced."""
+        mine = self.handed[self._from :]
+        last = max((number for number, each in enumerate(mine) if each.replaces), default=0)
+        return "".join(each.text for each in mine[last:])
 
     def _not_shown(self, event: Any, cause: Cause, what: str) -> None:
         text = str(getattr(event, "text", ""))
-        if text or what.startswith("dropped"):
+        is_late = what in LATE
+        if text or is_late:
             self.unshown.append(Unshown(replace(cause, name=_named(cause, event)), what, len(text)))
 
     def _cause(self, fact: Decided) -> Cause:
         event: Any = fact.event
         is_own = isinstance(event, _OWN) or (isinstance(event, FinalAnswer) and not event.certain)
         if is_own:
+            self._settle()
             return Cause(self._since(fact.at), None, type(event).__name__, "")
         return replace(self._event, at=self._since(fact.at))
 

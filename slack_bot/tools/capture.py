@@ -115,6 +115,8 @@ async def capture(
         try:
             async with progress.ticking(tap):
                 await asker.ask_all()
+            if asker.dropped:
+                lines.interrupted(tap.now())
         except AgentError as error:
             problem = error
         except asyncio.CancelledError:
@@ -159,6 +161,8 @@ class _Asker:
         self._context: str | None = None
         self._task: str | None = None
         self._state = TaskState.UNKNOWN
+        self.dropped = False
+        """The last stream was left on purpose, and nobody looked what became of its task."""
 
     async def ask_all(self) -> None:
         """All questions; the next one when the answer to the last has ended."""
@@ -169,6 +173,7 @@ class _Asker:
             cut = await self._ask(text)
             if cut and self._wanted.poll:
                 await self._follow()
+            self.dropped = cut and not self._wanted.poll
 
     async def _ask(self, text: str) -> bool:
         """One question. True: its stream was dropped on purpose."""

@@ -182,6 +182,11 @@ def _chart(canvas: Canvas, axis: Axis, line: Timeline, y: float) -> float:
         canvas.path(shown, f'fill="none" stroke="{_SHOWN}" stroke-width="2.5"')
     _totals(canvas, axis, line, bottom, ticks[-1])
     _markers(canvas, axis, line.summary, y)
+    for turn in line.turns[1:]:
+        x = axis.x(turn.t)
+        canvas.line((x, y), (x, bottom), _INK, 'stroke-width="1"')
+        said = fitted(f"{turn.user}: {turn.question}", 12, max(40.0, axis.right - x - 8))
+        canvas.text(x + 5, bottom - 6, said, size=12, fill=_INK, more=_BOLD)
     return bottom
 
 

@@ -120,7 +120,7 @@ class Live:
     async def _ask(self, case: Case) -> Measures:
         around, witness = case.around.settings, Attentive()
         settings = emulated(with_overrides(self.settings, around) if around else self.settings)
-        asking = Asking(case.then, self.limit, self.lore)
+        asking = Asking(case.then, limit=self.limit, lore=self.lore)
         seen = await observe(case.around, settings, loop_clock(), witness=witness, asking=asking)
         return measure(witness, seen.thread, seen.asked_at)
 

@@ -31,4 +31,4 @@ def explain_capture(capture: Tape | Recording, scenario: Scenario) -> str:
     """The explanation of one capture in one scenario."""
     around, account = questioned(scenario, capture), Account()
     seen = replayed(capture, around, witness=account)
-    return explain(account, seen.thread, asker=around.user, question=around.text)
+    return explain(account, seen.thread, asker=around.user, question=around.text, more=seen.follow_ups)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 
-from .account import Account, CardNews, Cause, Handed, Showing, Unshown
+from ..turn.compare import contains
+from .account import Account, CardNews, End, Handed, Showing, Unshown
 from .alignment import matches
-from .plain import words_in
+from .plain import FollowUp, words_in
 from .result import Shown
+from .sources import Cause
 
 _STATES = {"streaming": "a stream that is still open", "sealed": "streamed", "posted": "posted"}
 _EXCERPT = 60  # characters of a part that are quoted
 _MARGIN = " " * 14
-_BY_THE_BOT = "markup that the bot closed and opened again, because a message ends here, or made harmless"
+_OWN_MARKUP = "markup that the bot closed and opened again, because a message ends here, or made harmless"
+_OWN_WORDS = "the bot's own words"
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_FEW_WORDS = 3  # a table's head is repeated, a fence names its language
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +33,25 @@ class Part:
     causes: tuple[Cause, ...]
 
 
-def explain(account: Account, thread: Sequence[Shown], *, asker: str, question: str) -> str:
-    """The whole explanation, a section a message, then cards, what was said again or not shown, the end."""
+def explain(
+    account: Account, thread: Sequence[Shown], *, asker: str, question: str, more: Sequence[FollowUp] = ()
+) -> str:
+    """The whole explanation: each question, a section a message, then the rest of what happened."""
     sections = [[f"{asker}: {question}", f"{account.events:,} events of the agent were heard."]]
-    sections += _messages(account, thread)
+    messages = list(_messages(account, thread, [each.place for each in more]))
+    start = 0
+    for number, each in enumerate(more):
+        sections += messages[start : each.place]
+        sections += [["The end", *_end(account.ends[number])]] if number < len(account.ends) - 1 else []
+        sections.append([f"{asker}: {each.text}"])
+        start = each.place
+    sections += messages[start:]
     for title, lines in (
         ("Cards", _cards(account.cards)),
         ("Sent again, and shown once", _unshown(account.again)),
         ("Not part of the answer's text", _unshown(account.unshown)),
         ("Calls that failed", _failed(account.failed)),
-        ("The end", _end(account)),
+        ("The end", _end(account.ends[-1])),
     ):
         if found := list(lines):
             sections.append([title, *found])
@@ -45,27 +60,32 @@ def explain(account: Account, thread: Sequence[Shown], *, asker: str, question: 
 
 def parts_of(account: Account) -> list[Part]:
     """The answer's text as it stands, in the parts in which it was shown."""
-    source = _Source(account.text, account.handed)
+    sources = [_Source(account, number) for number in range(len(account.began))]
     found, start = [], 0
     for size, showing in account.stretches:
         shown, end = account.showings[showing], start + size
+        source = sources[max(bisect_right(account.began, start) - 1, 0)]
         found.append(Part(account.text[start:end], shown, source.causes(start, end, shown.at)))
         start = end
     return found
 
 
 class _Source:
-    """Where the characters of a text come from: what was handed on, before and after it was rewritten."""
+    """Where the text of one turn comes from: what was handed on, before and after it was rewritten."""
 
-    def __init__(self, text: str, handed: Sequence[Handed]) -> None:
+    def __init__(self, account: Account, turn: int) -> None:
+        handed = [each for each in account.handed if each.turn == turn]
+        self._start, *after = account.began[turn : turn + 2]
+        text = account.text[self._start : after[0] if after else None]
         last = max((number for number, each in enumerate(handed) if each.replaces), default=0)
-        self._rewritten_at = handed[last].cause.at if last else None
+        self._rewritten_at = handed[last].at if last else None
         self._sides = [
             (each, _borders(each), _origins(text, each)) for each in (handed[:last], handed[last:])
         ]
 
     def causes(self, start: int, end: int, at: float) -> tuple[Cause, ...]:
         """Who brought the characters from `start` to `end`, which were shown at `at`."""
+        start, end = start - self._start, end - self._start
         early = self._rewritten_at is not None and at < self._rewritten_at
         for handed, borders, origins in self._sides if early else self._sides[::-1]:
             places = [place for place in origins[start:end] if place >= 0]
@@ -93,12 +113,13 @@ def _origins(shown: str, handed: Sequence[Handed]) -> list[int]:
 # -- messages ------------------------------------------------------------------------------------------------
 
 
-def _messages(account: Account, thread: Sequence[Shown]) -> Iterator[list[str]]:
+def _messages(account: Account, thread: Sequence[Shown], places: Sequence[int]) -> Iterator[list[str]]:
     parts, start = parts_of(account), 0
-    for number, message in enumerate(thread, 1):
-        head = f"Message {number}, {_STATES.get(message.state, message.state)}"
+    for number, message in enumerate(thread):
+        head = f"Message {number + 1}, {_STATES.get(message.state, message.state)}"
         if not message.is_answer:
-            yield [f"{head}: not part of the answer", *_note(account, message)]
+            turn = min(bisect_right(places, number), len(account.ends) - 1)
+            yield [f"{head}: not part of the answer", *_note(account, account.ends[turn], message)]
             continue
         end = start + len(message.text)
         lines = [line for part in _between(parts, start, end) for line in _part(part)]
@@ -120,12 +141,13 @@ def _part(part: Part) -> Iterator[str]:
     failed = f" (answered with {part.showing.error})" if part.showing.error else ""
     size = f"{len(part.text):,} characters"
     yield f"{_time(part.showing.at)}  {call}{failed} shows {size}: {_quoted(part.text)}"
-    yield from _because(part.causes)
+    if part.causes:
+        yield from _because(part.causes)
+    else:
+        yield f"{_MARGIN}{_OWN_WORDS if len(_WORD.findall(part.text)) > _FEW_WORDS else _OWN_MARKUP}"
 
 
 def _because(causes: Sequence[Cause]) -> Iterator[str]:
-    if not causes:
-        yield f"{_MARGIN}{_BY_THE_BOT}"
     for (name, reason), group in groupby(causes, key=lambda cause: (cause.name, cause.reason)):
         yield f"{_MARGIN}{_who(name, list(group))}: {reason or 'no reason given'}"
 
@@ -139,10 +161,13 @@ def _who(name: str, causes: Sequence[Cause]) -> str:
     return f"events {first.number} to {last.number} ({name}), {first.at:g} to {last.at:g} s"
 
 
-def _note(account: Account, message: Shown) -> Iterator[str]:
-    yield f"{_MARGIN}{_quoted(message.text or words_in(message.blocks))}"
-    if account.closing is not None:
-        close, cause = account.closing
+def _note(account: Account, end: End, message: Shown) -> Iterator[str]:
+    said = message.text or words_in(message.blocks)
+    yield f"{_MARGIN}{_quoted(said)}"
+    if (by := next((cause for asked, cause in account.asked if contains(said, asked)), None)) is not None:
+        yield from _because([by])
+    elif end.closing is not None:
+        close, cause = end.closing
         yield f"{_MARGIN}{_who(cause.name, [cause])}: the turn ended as {close.outcome} ({close.reason})"
 
 
@@ -169,15 +194,15 @@ def _failed(failed: Sequence[Showing]) -> Iterator[str]:
     return (f"{_time(each.at)}  {each.method}: {each.error or 'no answer'}" for each in failed)
 
 
-def _end(account: Account) -> Iterator[str]:
-    if account.closed is None:
+def _end(end: End) -> Iterator[str]:
+    if end.closed is None:
         yield f"{_MARGIN}the bot did not take the question"
         return
-    reason = f": {account.closed.reason}" if account.closed.reason else ""
-    yield f"{_MARGIN}{account.closed.outcome}{reason}"
-    if account.closing is not None:
-        yield from _because([account.closing[1]])
-    if latched := [name for name, is_set in account.closed.latches.items() if is_set]:
+    reason = f": {end.closed.reason}" if end.closed.reason else ""
+    yield f"{_MARGIN}{end.closed.outcome}{reason}"
+    if end.closing is not None:
+        yield from _because([end.closing[1]])
+    if latched := [name for name, is_set in end.closed.latches.items() if is_set]:
         yield f"{_MARGIN}latched: {', '.join(latched)}"
 
 

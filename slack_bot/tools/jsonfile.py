@@ -32,9 +32,8 @@ def load_json(text: str, name: str, line: int = 1, remedy: str = "") -> Any:
     except json.JSONDecodeError as error:
         at = f"{name}, line {line + error.lineno - 1}"
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
-            raise UnreadableInput(
-                f"{at}: the JSON ends in the middle; the file is truncated{remedy}"
-            ) from error
+            ends = "the JSON ends in the middle; the file is truncated"
+            raise UnreadableInput(f"{at}: {ends}{remedy}") from error
         raise UnreadableInput(f"{at}: not valid JSON ({error.msg})") from error
     except RecursionError as error:
         raise UnreadableInput(f"{name}, line {line}: the JSON is nested too deep") from error

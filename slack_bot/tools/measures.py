@@ -121,7 +121,7 @@ class Attentive(Witness):
         """The answer text that stands in the thread at `at`, in monotonic seconds."""
         super().look(at, visible)
         if not self.looks or self.looks[-1].visible != visible:
-            self.looks.append(Sample(at, visible))
+            self.looks.append(Sample(at, visible, turn=self.turn))
 
 
 def measure(seen: Attentive, thread: Sequence[Shown], asked_at: float, asked: int | None = None) -> Measures:

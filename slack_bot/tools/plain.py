@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .jsonfile import Json
+from .pace import Pace, as_words
 
 _STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
 _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
 
 
-def as_text(result: Json, *, asker: str, question: str) -> str:
-    """The thread, then one summary line. `result` is the object of `replay --json`."""
-    return f"{as_thread(result, asker=asker, question=question)}\n\n{_summary(result)}\n"
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A further question. `place`: how many of the bot's messages stand above it."""
+
+    place: int
+    text: str
+
+
+def as_text(
+    result: Json, *, asker: str, question: str, more: Sequence[FollowUp] = (), paces: Sequence[Pace]
+) -> str:
+    """The thread, and a summary line for each question. `result` is the object of `replay --json`."""
+    parts, start = list[str](), 0
+    asked = [FollowUp(0, question), *more]
+    ends = [*(each.place for each in more), len(result["thread"])]
+    for number, (each, end) in enumerate(zip(asked, ends, strict=True)):
+        parts += [f"{asker}: {each.text}", *map(_message, result["thread"][start:end])]
+        parts += [f"-- {as_words(paces[number])}"] if number < len(paces) else []
+        start = end
+    return "\n\n".join(parts) + "\n"
 
 
 def as_thread(result: Json, *, asker: str, question: str) -> str:
-    """The thread alone, without a line end."""
-    return "\n\n".join([f"{asker}: {question}", *(_message(message) for message in result["thread"])])
+    """The thread alone, without a line end, and without further questions."""
+    return "\n\n".join([f"{asker}: {question}", *map(_message, result["thread"])])
 
 
 def _message(message: Json) -> str:
@@ -62,20 +81,3 @@ def _texts(value: Any) -> list[str]:
         return [f"[{label}]" for label in _texts(value.get("text"))] or own
     inner = [part for name, part in value.items() if name != "text" or isinstance(part, dict | list)]
     return [*own, *(line for part in inner for line in _texts(part))]
-
-
-def _summary(result: Json) -> str:
-    facts = [str(result["outcome"] or "not taken")]
-    if result["reason"]:
-        facts[0] += f" ({result['reason']})"
-    if result["first_visible"] is not None:
-        facts.append(f"first text after {result['first_visible']:g} s")
-    if result["live_share"] is not None:
-        facts.append(f"{result['live_share']:.0%} live")
-    if result["longest_gap"]:
-        facts.append(f"longest gap {result['longest_gap']:g} s")
-    facts.append(f"{len(result['calls'])} Slack calls")
-    failed = sum(not call["ok"] for call in result["calls"])
-    if failed:
-        facts.append(f"{failed} of them failed")
-    return "-- " + ", ".join(facts)

@@ -10,11 +10,11 @@ from typing import Literal, TextIO
 
 from ..a2a.decode import decode
 from ..errors import AgentError
+from .heard import name_of, text_of
 from .jsonfile import Json
 from .moments import Moment, http_status_of
 from .redrawn import Redrawn
 from .taping import Asked
-from .timeline import name_of, text_of
 from .wiretap import Wiretap
 
 _TICK = 0.1

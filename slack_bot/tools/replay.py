@@ -35,17 +35,15 @@ from ..turn.record import ThreadKey
 from . import virtual
 from .jsonfile import Json
 from .opening import open_capture, read_bytes
-from .plain import as_text
+from .pace import Pace
+from .plain import FollowUp, as_text
 from .result import Shown, as_line, visible
-from .scenario import Scenario, make_scenario, read_scenario
-from .tape import READS, Recording, Tape, interrupted_at, turns_of
+from .scenario import Scenario, as_captured, read_scenario
+from .tape import Recording, Tape, interrupted_at, turns_of
 from .watching import Watching
 from .witness import Witness
 
 AGENT_URL = "http://agent.invalid/"
-
-SURROUNDINGS = ("slack_faults", "cut_after", "agent_error", "stop_at")
-"""What a tape's head may say of the scenario in which it was made, besides settings."""
 
 INTERRUPTED = "interrupted"
 """The outcome of a turn whose capture does not say how it went on."""
@@ -64,14 +62,18 @@ def main(args: argparse.Namespace) -> int:
     for path, capture in zip(args.files, captures, strict=True):
         around = questioned(scenario, capture)
         watching = None if args.speed is None else Watching(sys.stderr)
-        result = replayed(capture, around, witness=watching, speed=args.speed).result()
+        seen = replayed(capture, around, witness=watching, speed=args.speed)
+        result = seen.result()
         if watching is not None:
             watching.end()
         if args.json:
             sys.stdout.write(as_line(result) + "\n")
             continue
         head, end = (f"== {path}\n\n", "\n") if len(captures) > 1 else ("", "")
-        sys.stdout.write(head + as_text(result, asker=around.user, question=around.text) + end)
+        said = as_text(
+            result, asker=around.user, question=around.text, more=seen.follow_ups, paces=seen.paces()
+        )
+        sys.stdout.write(head + said + end)
     return 0
 
 
@@ -106,7 +108,7 @@ def replayed(
     """
     around = scenario or Scenario()
     turns = turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
-    around = _as_captured(around, capture)
+    around = as_captured(around, capture.head if isinstance(capture, Tape) else {})
     agent = ScriptedAgent(
         *(turn for _, turn in turns),
         cut_after=around.cut_after,
@@ -124,36 +126,18 @@ def replayed(
     return virtual.run(seen) if speed is None else asyncio.run(seen)
 
 
-def _as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
-    """The scenario, and where it does not say otherwise what the tape's head says of its surroundings.
-
-    That is the way of reading with which it was made, and the scenario of a tape that the playground wrote.
-    Raises UnreadableInput where that is none.
-    """
-    head = capture.head if isinstance(capture, Tape) else {}
-    said, around = head.get("settings"), head.get("scenario")
-    reads = said if isinstance(said, dict) else {}
-    kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
-    own = make_scenario(around, "the tape's head") if isinstance(around, dict) else Scenario()
-    mine = {name: getattr(scenario, name) for name in SURROUNDINGS}
-    usual = Scenario()
-    found = {
-        name: value if value != getattr(usual, name) else getattr(own, name) for name, value in mine.items()
-    }
-    return replace(scenario, **found, settings={**kept, **own.settings, **scenario.settings})
-
-
 @dataclass(frozen=True, slots=True)
 class Asking:
     """How a question is put, besides its scenario.
 
-    `follow_ups` are further questions in the same thread. `stops`: seconds after a question from which on
-    nothing is known of the agent; the thread is the one that stands then. `lore` is what was learned of the
-    agent before; what is learned now is added.
+    `follow_ups` are further questions in the same thread. `stops`: seconds after the last question from which
+    on nothing is known of the agent; `limit`: seconds that nobody waits longer for any answer. The thread is
+    the one that stands then. `lore` is what was learned of the agent before; what is learned now is added.
     """
 
     follow_ups: tuple[str, ...] = ()
     stops: float | None = None
+    limit: float | None = None
     lore: dict[str, str] = field(default_factory=dict)
 
 
@@ -164,10 +148,15 @@ class Observation:
     witness: Witness
     thread: tuple[Shown, ...]
     asked_at: float
+    follow_ups: tuple[FollowUp, ...] = ()
 
     def result(self) -> Json:
         """The object of `replay --json`."""
         return self.witness.result(self.thread, self.asked_at)
+
+    def paces(self) -> list[Pace]:
+        """How each turn went."""
+        return self.witness.paces(self.thread)
 
 
 async def perform(
@@ -215,6 +204,8 @@ class _Performance:
         self._turned = asyncio.Event()
         self._counts = Counter[type]()
         self._is_over = False
+        self._follow_ups: list[FollowUp] = []
+        self._turn_began = 0.0
 
     async def run(self, transport: httpx.AsyncBaseTransport | None, asking: Asking) -> Observation:
         slack = self._settings.slack
@@ -233,7 +224,7 @@ class _Performance:
             asked_at = await self._ask(app, asking)
             asking.lore.update(app.agent.facts)
             thread, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
-        return Observation(self._witness, thread, asked_at)
+        return Observation(self._witness, thread, asked_at, tuple(self._follow_ups))
 
     async def _remember_context(self, app: App) -> None:
         asked = self._scenario
@@ -251,13 +242,16 @@ class _Performance:
         async with _company(self._deliver(app), self._press_stop()):
             for number, text in enumerate((asked.text, *asking.follow_ups)):
                 try:
-                    await asyncio.wait_for(self._until(TurnClosed, number), asking.stops or _LONGEST)
+                    await asyncio.wait_for(self._until(TurnClosed, number), asking.limit or _LONGEST)
+                    if number:
+                        self._follow_ups.append(FollowUp(len(self._thread()), text))
+                    self._turn_began = self._clock.monotonic()
                     said, now = f"<@{workspace.bot.user_id}> {text}", self._clock.wall()
                     workspace.say(asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts)
                     await asyncio.wait_for(self._until(TurnOpened, number + 1), _TAKEN_WITHIN)
                 except TimeoutError:
                     break
-            await self._finish(app, asking.stops)
+            await self._finish(app, asking.stops if asking.limit is None else asking.limit)
         return asked_at
 
     async def _finish(self, app: App, stops: float | None) -> None:
@@ -269,8 +263,8 @@ class _Performance:
             await asyncio.wait_for(app.desk.idle(), stops + _SETTLES)
         except TimeoutError:
             why = f"nobody waited longer than {stops:.2f} s for its end"
-            now, latches = self._clock.monotonic(), dict[str, bool]()
-            self._note(TurnClosed(now, "", INTERRUPTED, why, None, None, None, latches, 0))
+            known_until, latches = self._turn_began + stops, dict[str, bool]()
+            self._note(TurnClosed(known_until, "", INTERRUPTED, why, None, None, None, latches, 0))
 
     async def _until(self, kind: type[Fact], count: int) -> None:
         while self._counts[kind] < count:

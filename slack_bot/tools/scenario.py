@@ -10,16 +10,21 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ..errors import UnreadableInput
 from ..playground.emulated.faults import METHODS as FAULT_METHODS
 from ..playground.emulated.faults import method_name
 from ..playground.emulated.faults import parse as parse_fault
-from .jsonfile import load_document
+from .jsonfile import Json, load_document
+from .tape import READS
 
 Check: TypeAlias = Callable[[Any], bool]
+
+
+SURROUNDINGS = ("slack_faults", "cut_after", "agent_error", "stop_at")
+"""What a tape's head may say of the scenario in which it was made, besides settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +163,21 @@ _SHAPES: dict[str, tuple[Check, str]] = {
     "stop_at": (_is_seconds, "a number of seconds"),
     "settings": (_is_object, "an object: setting to value"),
 }
+
+
+def as_captured(scenario: Scenario, head: Json) -> Scenario:
+    """The scenario, and where it does not say otherwise what a tape's `head` says of its surroundings.
+
+    That is the way of reading with which it was made, and the scenario of a tape that the playground wrote.
+    Raises UnreadableInput where that is none.
+    """
+    said, around = head.get("settings"), head.get("scenario")
+    reads = said if isinstance(said, dict) else {}
+    kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
+    own = make_scenario(around, "the tape's head") if isinstance(around, dict) else Scenario()
+    mine = {name: getattr(scenario, name) for name in SURROUNDINGS}
+    usual = Scenario()
+    found = {
+        name: value if value != getattr(usual, name) else getattr(own, name) for name, value in mine.items()
+    }
+    return replace(scenario, **found, settings={**kept, **own.settings, **scenario.settings})

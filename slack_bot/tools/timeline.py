@@ -7,14 +7,10 @@ from the question.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, assert_never
 
-from ..a2a.decode import decode
-from ..a2a.frames import ArtifactUpdate, Frame, Reply, Snapshot, StatusUpdate
-from ..errors import AgentError
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
 from ..turn.events import (
     AnswerReplaced,
@@ -30,14 +26,14 @@ from ..turn.events import (
     ToolEnded,
     ToolStarted,
 )
+from .heard import Heard, asked_name
 from .jsonfile import Json
+from .result import is_of_stop
 
 Lane: TypeAlias = Literal["agent", "decision", "slack"]
 
 EXCERPT = 120
 """Characters kept of any text."""
-EXCERPTS = 10_000
-"""Rows whose text is kept; of those after them only the size."""
 EXCERPTS = 10_000
 """Rows whose text is kept; of those after them only the size."""
 
@@ -67,6 +63,9 @@ DECISION_KINDS = ("status", "card", "append", "flush", "rewrite", "ask", "cancel
 """What a decision can be."""
 
 
+_SILENT = ("Noted", "Remember")  # actions by which nobody is shown anything
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What the machine made of something: the event's name, why it was taken so, what is done and why."""
@@ -88,7 +87,11 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a trace. `kind` is one of its lane's; `chars` is the size of the text in it."""
+    """One line of a trace. `kind` is one of its lane's; `chars` is the size of the text in it.
+
+    Besides decisions, the lane of the bot's own holds each further question and each look at the task that
+    found nothing new. `asked`: the bot read this from the task, the agent did not send it.
+    """
 
     t: float
     lane: Lane
@@ -99,6 +102,7 @@ class Row:
     decisions: tuple[Decision, ...] = ()
     ok: bool = True
     took: float = 0.0
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +115,28 @@ class Ending:
 
 
 @dataclass(slots=True)
+class Asking:
+    """One question, and what is known of its turn.
+
+    `rows` and `points` are how many rows and points of the curve came before it, `written` how high that
+    was. `settled` is when the agent said that nothing more of it will come.
+    """
+
+    t: float
+    user: str = ""
+    text: str = ""
+    rows: int = 0
+    points: int = 0
+    written: int = 0
+    first_answer: float | None = None
+    settled: float | None = None
+    is_stopped: bool = False
+    ending: Ending | None = None
+
+
+@dataclass(slots=True)
 class Story:
-    """Collects facts. `produced` is how many characters of the answer the agent had written, over time.
+    """Collects facts. `produced` is how many characters of the answers the agent had written, over time.
 
     `clean` takes out of an excerpt what nobody should see.
     """
@@ -121,35 +145,40 @@ class Story:
     clean: Callable[[str], str] = str
     rows: list[Row] = field(default_factory=list)
     produced: list[tuple[float, int]] = field(default_factory=list)
-    chars: Counter[str] = field(default_factory=Counter)
-    first_answer: float | None = None
-    ending: Ending | None = None
-    question: str = ""
-    _open: tuple[float, str, str, int] | None = None
+    askings: list[Asking] = field(default_factory=list)
+    _heard: Heard = field(default_factory=Heard)
+    _open: Row | None = None
     _decided: list[Decision] = field(default_factory=list)
     _held: int = 0
     _kinds: list[str] = field(default_factory=list)
+    _height: int = 0
     _known: dict[Decision, Decision] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def asking(self) -> Asking:
+        """The last question."""
+        if not self.askings:
+            self.askings.append(Asking(0.0))
+        return self.askings[-1]
 
     def take(self, fact: Fact) -> None:
         """One more fact, in the order of time."""
         match fact:
             case AgentEvent():
                 self.settle()
-                name, text = told(fact.kind, fact.raw)
-                short = self.clean(_excerpt(text)) if len(self.rows) < EXCERPTS else ""
-                self._open = (self._since(fact.at), self._names.setdefault(name, name), short, len(text))
+                self._open = self._said(fact)
+                self._height = self._written
             case Decided():
                 self._decide(fact)
             case SlackCalled():
                 self.settle()
-                self.rows.append(_call(fact, self._since(fact.at - fact.took)))
+                self.rows.append(_call(fact, self._since(fact.at - fact.took), self.asking.is_stopped))
             case TurnOpened():
-                self.question = self.question or fact.text
+                self._ask(fact)
             case TurnClosed():
                 self.settle()
-                self.ending = Ending(self._since(fact.at), fact.outcome, fact.reason)
+                self.asking.ending = Ending(self._since(fact.at), fact.outcome, fact.reason)
             case _:
                 assert_never(fact)
 
@@ -159,11 +188,39 @@ class Story:
         kinds, self._kinds = self._kinds, []
         if self._open is None:
             return
-        (t, name, text, chars), self._open = self._open, None
+        row, self._open = replace(self._open, decisions=decided), None
         kind = next((each for each in reversed(AGENT_KINDS) if each in kinds and each != "other"), "other")
-        kind = "status" if kind == "other" and name.startswith(("task", "status")) else kind
-        self.chars[kind] += chars
-        self.rows.append(Row(t, "agent", kind, name, text, chars, decided))
+        kind = "status" if kind == "other" and row.name.startswith(("task", "status")) else kind
+        if row.asked:
+            grown = max(0, self._written - self._height)
+            row = replace(row, chars=grown)
+            if not grown and not any(name not in _SILENT for each in decided for name, _ in each.actions):
+                self.rows.append(replace(row, lane="decision", kind="look", text=""))
+                return
+        self.rows.append(replace(row, kind=kind))
+
+    @property
+    def _written(self) -> int:
+        return self.produced[-1][1] if self.produced else 0
+
+    def _said(self, fact: AgentEvent) -> Row:
+        said = self._heard.take(fact.kind, fact.raw)
+        name = asked_name(fact.raw, said) if fact.was_asked else said.name
+        short = self.clean(_excerpt(said.fresh)) if len(self.rows) < EXCERPTS else ""
+        name = self._names.setdefault(name, name)
+        return Row(
+            self._since(fact.at), "agent", "", name, short, chars=len(said.fresh), asked=fact.was_asked
+        )
+
+    def _ask(self, fact: TurnOpened) -> None:
+        self.settle()
+        t, first = self._since(fact.at), not self.askings
+        if not first:
+            text = self.clean(_excerpt(fact.text))
+            self.rows.append(Row(t, "decision", "asking", fact.user, text))
+        rows, points = (0, 0) if first else (len(self.rows) - 1, len(self.produced))
+        self.askings.append(Asking(t, fact.user, fact.text, rows, points, self._written))
+        self._held = 0
 
     def _decide(self, fact: Decided) -> None:
         event: Any = fact.event
@@ -180,8 +237,7 @@ class Story:
             fact.late,
         )
         decision = self._known.setdefault(decision, decision)  # thousands are alike
-        if not fact.late:
-            self._count(t, event)
+        self._note(t, event, fact)
         self._kinds.append(_kind(event))
         if self._open is None:
             self._kinds = []
@@ -189,22 +245,33 @@ class Story:
         else:
             self._decided.append(decision)
 
+    def _note(self, t: float, event: Event, fact: Decided) -> None:
+        """What `event` says of the turn."""
+        asking = self.asking
+        asking.is_stopped = asking.is_stopped or isinstance(event, StopPressed)
+        if fact.late:
+            return
+        self._count(t, event)
+        is_settled = isinstance(event, TaskEnded | HumanAsked | FinalAnswer)
+        if is_settled and not (isinstance(event, FinalAnswer) and not event.certain):
+            asking.settled = t if asking.settled is None else asking.settled
+
     def _count(self, t: float, event: Event) -> None:
         """How much of the answer the agent has written by now. Held text counts until an answer is known."""
-        before = self.produced[-1][1] if self.produced else 0
+        asking, before = self.asking, self._written
         match event:
             case AnswerText(text=text):
                 now = before - self._held + len(text)
                 self._held = 0
             case AnswerReplaced(text=text) | FinalAnswer(text=text):
-                now, self._held = len(text), 0
+                now, self._held = asking.written + len(text), 0
             case Narrated(text=text) if _kind(event) == "held":
                 now = before + len(text)
                 self._held += len(text)
             case _:
                 return
-        if isinstance(event, AnswerText | AnswerReplaced | FinalAnswer) and self.first_answer is None:
-            self.first_answer = t
+        if isinstance(event, AnswerText | AnswerReplaced | FinalAnswer) and asking.first_answer is None:
+            asking.first_answer = t
         self.produced.append((t, now))
 
     def _since(self, at: float) -> float:
@@ -219,53 +286,17 @@ def _kind(event: object) -> str:
     return next((kind for types, kind in _KINDS if isinstance(event, types)), "other")
 
 
-def told(kind: str, raw: Mapping[str, Any]) -> tuple[str, str]:
-    """What an event is called, and the text it brings."""
-    try:
-        frame = decode(raw)
-    except AgentError:
-        return kind, ""
-    return name_of(frame), text_of(frame)
-
-
-def name_of(frame: Frame) -> str:
-    """What a person would call `frame`: the artifact's name, the state."""
-    match frame:
-        case ArtifactUpdate(artifact=artifact):
-            return artifact.name or "artifact"
-        case StatusUpdate(state=state):
-            return f"status {state}"
-        case Snapshot(state=state):
-            return f"task {state}"
-        case Reply():
-            return "message"
-        case _:
-            return "unknown"
-
-
-def text_of(frame: Frame) -> str:
-    """The text that `frame` brings."""
-    match frame:
-        case ArtifactUpdate(artifact=artifact):
-            return artifact.text
-        case StatusUpdate(message=message) if message is not None:
-            return message.text
-        case Snapshot(artifacts=artifacts, message=message):
-            return "".join(each.text for each in artifacts) + (message.text if message else "")
-        case Reply(message=message):
-            return message.text
-        case _:
-            return ""
-
-
 def _reason(action: Any) -> str:
     return str(getattr(action, "reason", ""))
 
 
-def _call(fact: SlackCalled, t: float) -> Row:
-    text = _words(fact.args)
-    name = fact.method if fact.ok else f"{fact.method}: {fact.error}"
-    return Row(t, "slack", fact.method, name, _excerpt(text), len(text), ok=fact.ok, took=round(fact.took, 4))
+def _call(fact: SlackCalled, t: float, is_stopped: bool) -> Row:
+    text, name, ok = _words(fact.args), fact.method, fact.ok
+    if not ok and is_of_stop(fact.error, is_stopped):
+        name, ok = f"{fact.method}: stopped by the human", True
+    elif not ok:
+        name = f"{fact.method}: {fact.error}"
+    return Row(t, "slack", fact.method, name, _excerpt(text), len(text), ok=ok, took=round(fact.took, 4))
 
 
 def _excerpt(text: str) -> str:
@@ -273,8 +304,11 @@ def _excerpt(text: str) -> str:
 
 
 def _words(args: Mapping[str, Any]) -> str:
-    """The text that a call brings to the thread."""
+    """The text that a call brings to the thread. Beside blocks, `text` is what a notification says."""
     chunks: Sequence[Json] = [each for each in args.get("chunks") or () if isinstance(each, dict)]
     found = "".join(str(chunk.get("text") or "") for chunk in chunks)
     titles = ", ".join(str(chunk.get("title")) for chunk in chunks if chunk.get("title"))
-    return found or titles or str(args.get("markdown_text") or args.get("text") or args.get("status") or "")
+    blocks = [each for each in args.get("blocks") or () if isinstance(each, dict)]
+    written = "".join(str(block.get("text") or "") for block in blocks if block.get("type") == "markdown")
+    plain = args.get("markdown_text") or args.get("text") or args.get("status") or ""
+    return found or titles or written or str(plain)

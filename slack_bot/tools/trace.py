@@ -38,7 +38,7 @@ from .replay import (
     replayed,
 )
 from .scenario import Scenario
-from .table import Table, figures
+from .table import Table, figures_of
 from .tape import Recording, Tape
 from .timeline import Story
 from .webpage import page
@@ -181,7 +181,7 @@ class Teller:
         found = timeline(name, story, seen.witness.samples)
         if self._table is not None:
             self._show()
-            self._print([*self._table.end(), "", figures(found.summary)])
+            self._print([*self._table.end(), "", figures_of(found)])
         return found
 
     def _show(self) -> None:

@@ -10,6 +10,7 @@ from html import escape
 
 from .drawing import draw
 from .figures import Timeline
+from .table import late as words_for_late
 from .timeline import Row
 
 MOST_ROWS = 5_000
@@ -90,7 +91,8 @@ def _section(line: Timeline) -> str:
 
 
 def _row(row: Row) -> str:
-    said = escape(row.name) + (f" <small>+{row.chars:,}</small>" if row.chars else "")
+    name = f"asked: {row.name}" if row.asked or row.kind == "look" else row.name
+    said = escape(name) + (f" <small>+{row.chars:,}</small>" if row.chars else "")
     said += f"<br><small>{escape(row.text)}</small>" if row.text else ""
     event, call = ("", said) if row.lane == "slack" else (said, "")
     failed = "" if row.ok else " failed"
@@ -102,5 +104,5 @@ def _row(row: Row) -> str:
 def _decided(row: Row) -> Iterable[str]:
     for each in row.decisions:
         actions = "; ".join(f"<b>{escape(name)}</b> {escape(why)}" for name, why in each.actions)
-        late = " <b>late: dropped</b>" if each.late else ""
+        late = f" <b>{escape(words_for_late(each.state))}</b>" if each.late else ""
         yield f"{escape(each.event)} <small>{escape(each.why)}</small> → {actions or 'nothing'}{late}"

@@ -78,8 +78,13 @@ def opener(standing: Standing, last_line: str, head: str) -> str:
 
     `standing` is the message that was cut, without its closer, `last_line` its last line that is not blank,
     `head` how the text goes on (its first line is enough). Never begins with white space: Slack would drop
-    it.
+    it. Never with a joiner either: that is a guard.
     """
+    added = _opener(standing, last_line, head)
+    return "" if added.startswith(_JOINER) else added
+
+
+def _opener(standing: Standing, last_line: str, head: str) -> str:
     state = open_at_end("", before=standing)
     if state.fence:
         return _fence_opener(state, "" if standing.open.fence else standing.line)
@@ -194,6 +199,7 @@ def _nest(indent: int) -> str:
 
 def seam(first: str, second: str) -> tuple[int, int]:
     """How many characters at the end of `first` and at the beginning of `second` are decoration."""
+    first = first.lstrip()
     for guard in GUARDS:
         if second.startswith(guard):
             return 0, len(guard)
@@ -209,6 +215,7 @@ def seam(first: str, second: str) -> tuple[int, int]:
 
 def expected(first: str) -> Iterator[str]:
     """How a message may begin that would be read as decoration after `first`."""
+    first = first.lstrip()
     for size in _closers(first):
         yield from _marked(stands(first[:-size]))
     standing = stands(first)

@@ -10,9 +10,10 @@ from .safety import neutralise
 
 
 def harmless_card(card: Card, secrets: tuple[str, ...]) -> Card:
-    """`card` as it may be shown. Its id stays: it names the card, also where it is shown as its title."""
+    """`card` as it may be shown. Its id too: with half a surrogate pair in it no call can be read."""
     return replace(
         card,
+        id=neutralise(card.id, secrets),
         title=neutralise(card.title, secrets),
         details=neutralise(card.details, secrets),
         output=neutralise(card.output, secrets),

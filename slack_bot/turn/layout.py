@@ -154,8 +154,9 @@ def _best(
     """The best place up to `room`, from `near` on if there is one. 0: where the message ends now."""
     found: dict[Rank, int] = {}
     word = anywhere = 0
+    lead = len(waiting) - len(waiting.lstrip()) if here is None else 0  # nobody sees a message of white space
     for cut in cuts_up_to(waiting, room, before):
-        if cut.waits:
+        if cut.waits or cut.at <= lead:
             continue
         rank = _rank(cut, waiting)
         anywhere = cut.at

@@ -109,7 +109,7 @@ TABLE: Mapping[tuple[State, type], Rule] = {
     **_rows(Narrated, "_narrate", {state: (state,) for state in _OPEN}),
     **_rows(AnswerText, "_grow", {_W: (_A,), _K: (_A,), _A: (_A,)}),
     **_rows(AnswerReplaced, "_replace", {_W: (_A,), _K: (_A,), _A: (_A,)}),
-    **_rows(ProvedNarration, "_narrated", {state: (state,) for state in _OPEN}),
+    **_rows(ProvedNarration, "_narrated", {_W: (_W,), _K: (_K,), _A: (_A,)}),
     **_rows(FinalAnswer, "_settle", {_W: (_S,), _K: (_S,), _A: (_S,), _S: (_S,)}),
     **_rows(ToolStarted, "_start_tool", {_W: (_K,), _K: (_K,), _A: (_A,)}),
     **_rows(ToolEnded, "_end_tool", {_K: (_K,), _A: (_A,), _S: (_S,)}),

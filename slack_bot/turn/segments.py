@@ -307,8 +307,8 @@ class Ledger:
         added = closer(standing, text[-1:]) if text else ""
         if not added or weight + weigh(added) > self._limits.rotate_bytes:
             return ""
-        follows = opener(standing, last_line(text), "x")
-        fits = weigh(follows) <= self._limits.decoration
+        follows = opener(standing, last_line(text.lstrip()), "x")
+        fits = weigh(follows + GUARDS[1]) <= self._limits.decoration  # a joiner may have to stand behind it
         return added if fits and seam(text + added, follows + "x") == (len(added), len(follows)) else ""
 
     def _opener(self) -> str:
@@ -317,9 +317,9 @@ class Ledger:
         if last is None:
             return ""
         head = self._waiting[:_HEAD]
-        added = opener(last.standing, last_line(last.body), head)
-        if weigh(added) > self._limits.decoration:
-            added = ""
+        added = opener(last.standing, last_line(last.body.lstrip()), head)
+        if weigh(added) > self._limits.decoration and not last.closed_by:
+            added = ""  # what was closed is opened again, whatever limits hold by now
         if not added and last.standing.line and _BEGINS_BLOCK.match(head):
             return GUARDS[1]  # in the middle of a line it begins no quote and no list
         if last.closed_by or _is_clear(last.text, added, head):
@@ -347,10 +347,13 @@ def _standing(present: Segment | None, text: str) -> Standing:
 
 def _is_clear(before: str, added: str, head: str) -> bool:
     """Behind a message that reads `before`, `added` is taken for what it is, however the text goes on."""
-    begins = added + head
-    if seam(before, begins) != (0, len(added)):
-        return False
-    return not any(each.startswith(begins) and each != begins for each in expected(before))
+    as_sent = added + head
+    for begins in dict.fromkeys((as_sent, as_sent.lstrip())):  # Slack drops white space at the front
+        if seam(before, begins) != (0, len(added)):
+            return False
+        if any(each.startswith(begins) and each != begins for each in expected(before)):
+            return False
+    return True
 
 
 def _is_inline(head: str) -> bool:

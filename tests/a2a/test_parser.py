@@ -547,3 +547,10 @@ def test_thoughts_in_tags_are_told_as_narration() -> None:
     )
     assert [event.text for event in events if isinstance(event, Narrated)] == ["", "Hm.\n"]
     assert answer_of(events) == "Yes."
+
+
+def test_a_terminal_message_is_told_with_its_data_where_it_is_the_answer() -> None:
+    parts = (Part(text="Created."), Part(data={"ticket": "A-1"}, has_data=True))
+    done = StatusUpdate(state=TaskState.COMPLETED, message=Message("m", parts=parts))
+    assert answer_of(parse(done)) == "Created.\n\n- **ticket**: A-1"
+    assert answer_of(parse(chunk("It was created.", "a"), done)) == "It was created.\n\nCreated."

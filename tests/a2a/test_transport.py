@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import ssl
 
 import httpx
 import pytest
@@ -64,6 +65,9 @@ async def test_an_agent_on_this_machine_is_not_asked_through_a_proxy() -> None:
         (httpx.CloseError("x"), StreamCut),
         (httpx.RemoteProtocolError("x"), StreamCut),
         (httpx.DecodingError("x"), BadAgentData),
+        (ssl.SSLError("bad record mac"), StreamCut),
+        (ConnectionResetError("x"), StreamCut),
+        (TimeoutError("x"), StreamIdle),
     ],
 )
 def test_the_table_of_faults(theirs: Exception, ours: type[AgentError]) -> None:

@@ -116,8 +116,8 @@ def _said(kind: str, random: Random) -> tuple[Said, ...]:
         return manners.asked(random)
     if kind == "queued":
         count = random.choice((1, 1, 2))
-        more = (replace(_ordinary(random), asks=f"question {number}") for number in range(count))
-        return (_ordinary(random), *more)
+        more = (replace(_unasking(random), asks=f"question {number}") for number in range(count))
+        return (_unasking(random), *more)
     return (_SAYING.get(kind, _ordinary)(random),)
 
 
@@ -128,6 +128,12 @@ def _ordinary(random: Random) -> Said:
         name, recording, text = captured[random.randrange(len(captured))]
         return Said(f"capture {name}", recording, Truth(text))
     return _written(random)
+
+
+def _unasking(random: Random) -> Said:
+    """As `_ordinary`, of an agent that waits for nobody: it would take the next question for the answer."""
+    said = _ordinary(random)
+    return _written(random) if said.about.endswith("_auth") else said
 
 
 def _written(random: Random, text: str = "") -> Said:

@@ -202,6 +202,21 @@ async def test_where_the_post_is_refused_the_question_comes_with_the_end() -> No
         assert (bot.read(root), bot.ends) == ([LINK], ["asked"])
 
 
+@on_virtual_time
+async def test_a_form_behind_which_nothing_comes_ends_the_turn() -> None:
+    """The task still says that it works; its reader would never see the question."""
+    fields = {"input_fields": [{"field_name": "env", "field_description": "Which environment?"}]}
+    form = {"artifactId": "f", "name": "UserInputMetaData", "parts": [{"kind": "data", "data": fields}]}
+    asks = {"kind": "artifact-update", "taskId": "task-1", "contextId": "ctx-1", "artifact": form}
+    played = tape((1.0, asks), (1.5, waiting("working", "")), (7_200.0, status("completed")), wire="0.3")
+    async with whole_bot(played) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(50)
+        assert bot.ends == ["asked"]
+        assert "Which environment?" in bot.read(root)[0]
+        assert signs(bot, root) == [REPLY]
+
+
 @pytest.mark.parametrize("wire", ["0.3", "1.0"])
 @on_virtual_time
 async def test_a_question_on_a_stream_that_stays_open_is_shown_within_seconds(wire: str) -> None:

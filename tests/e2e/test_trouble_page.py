@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from slack_bot.playground.feed import plain
+from slack_bot.playground.replays import Planned
 from slack_bot.playground.serve import Playground
-from slack_bot.playground.stage import CHANNEL, Planned
+from slack_bot.playground.stage import CHANNEL
 from slack_bot.tools.opening import open_capture
 from slack_bot.tools.replay import replayed
 from slack_bot.tools.tape import Tape, read_tape, write_tape
@@ -115,6 +116,22 @@ async def test_a_fault_that_does_not_exist_is_told(page: Page) -> None:
     await page.click("#trouble-set")
     await page.until("document.getElementById('notice').textContent.includes('http takes a status')")
     assert await page.value("document.getElementById('faults').getAttribute('aria-pressed')") == "false"
+    assert await page.value("document.getElementById('trouble').open"), "what was typed is still there"
+    assert "http takes a status" in await text_of(page, "#trouble .bad")
+
+
+async def test_a_stopped_turn_replays_as_stopped(page: Page, playground: Playground) -> None:
+    await mention(page, "long 6000 of List<String> & co")
+    await page.until(f"document.querySelector('{ANSWER} .md')?.textContent.length > 100")
+    await page.click("#stop")
+    await outcome(page, "stopped")
+    tape = await saved(page)
+    assert tape.head["question"] == "long 6000 of List<String> & co"
+    seen = await asyncio.to_thread(replayed, tape)
+    result, here = seen.result(), written(playground)
+    assert result["outcome"] == "stopped"
+    one, other = sorted((result["visible"], here[0]), key=len)
+    assert other.startswith(one) and len(one) > 50
 
 
 async def test_a_tape_that_was_planned_begins_when_the_page_is_opened(

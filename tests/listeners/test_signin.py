@@ -40,6 +40,8 @@ async def test_the_identity_is_asked_once() -> None:
     [
         ("invalid_auth", "copy the token again"),
         ("account_inactive", "install the app again"),
+        ("ratelimited", "it was used too often lately; start again in a minute"),
+        ("internal_error", "Slack has trouble of its own right now"),
         ("something_new", "check it in your Slack app settings"),
     ],
 )

@@ -105,3 +105,8 @@ def test_turns_are_logged_at_info_without_their_text(caplog: pytest.LogCaptureFi
     assert [vars(entry)["thread_ts"] for entry in spoken] == ["1.0", "1.0"]
     assert vars(spoken[1])["task"] == "task-1"
     assert len(caplog.records) == len(FACTS) + 1
+
+
+def test_a_secret_that_begins_another_leaves_nothing_of_it() -> None:
+    line = TextLines(("hunter2", "hunter2-and-more")).format(record("key hunter2-and-more, or hunter2"))
+    assert line.endswith("key ***, or ***")

@@ -16,13 +16,22 @@ def decision(name: str, at: float) -> dict[str, Any]:
 
 
 def test_a_head_says_what_was_asked() -> None:
-    assert head_of([OPENED, decision("AnswerText", 11.0)]) == {"question": "why?", "agent": "playground"}
+    assert head_of([OPENED, decision("AnswerText", 11.0)], 10.0) == {
+        "question": "why?",
+        "agent": "playground",
+    }
 
 
 def test_faults_and_a_stop_belong_to_the_scenario() -> None:
     faults = {"chat.appendStream": [None, "ratelimited:2"]}
-    head = head_of([{**OPENED, "slack_faults": faults}, decision("StopPressed", 13.25)])
-    assert head["scenario"] == {"slack_faults": faults, "stop_at": 3.25}
+    head = head_of([{**OPENED, "slack_faults": faults}, decision("StopPressed", 13.25)], 10.5)
+    assert head["scenario"] == {"slack_faults": faults, "stop_at": 2.75}
+
+
+def test_a_stop_stands_where_the_tape_has_it_and_not_before_its_beginning() -> None:
+    """A tape begins with the agent's answer: counted from the question, a stop comes too late."""
+    assert head_of([OPENED, decision("StopPressed", 13.25)], 13.0)["scenario"] == {"stop_at": 0.25}
+    assert head_of([OPENED, decision("StopPressed", 13.25)], 14.0)["scenario"] == {"stop_at": 0.0}
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,16 @@ async def test_what_was_asked_for_afterwards_stands_in_the_tape_too() -> None:
 
 
 @on_virtual_time
+async def test_two_events_of_a_stream_that_are_alike_are_two() -> None:
+    wire = board(answer("go go go on", seconds=4.0))
+    wire.cut_after = 1
+    await ask(wire)
+    await call(wire, "tasks/resubscribe", id="task-1")
+    whats = [what for _, what in said(wire.recorder.tape("m1", {}))]
+    assert whats.count(chunk("go ")) == 3
+
+
+@on_virtual_time
 async def test_an_answer_in_one_piece_is_never_cut() -> None:
     wire = board()
     wire.cut_after = 0

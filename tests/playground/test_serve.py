@@ -18,6 +18,8 @@ from slack_bot.playground import serve
 from slack_bot.playground.feed import Tale
 from slack_bot.playground.serve import Playground, open_playground
 from slack_bot.playground.stage import CHANNEL
+from slack_bot.settings import Settings, with_overrides
+from tests.live_agent import live_agent
 
 PATIENCE = 30
 
@@ -55,6 +57,21 @@ async def test_a_mention_is_answered_and_the_facts_of_it_are_told() -> None:
         assert {task["status"] for task in answer["tasks"]} == {"complete"}
         kinds = {fact["kind"] for fact in playground.stage.feed.snapshot()["facts"]}
         assert kinds == {"opened", "event", "decision", "call", "closed"}
+
+
+async def test_another_agent_is_asked_in_its_place() -> None:
+    async with (
+        live_agent() as live,
+        open_playground(theirs=with_overrides(Settings(), {"url": live.url})) as playground,
+    ):
+        end = await closed(playground, {"type": "say", "channel": CHANNEL, "text": "<@U0BOT> echo of mine"})
+        assert end["outcome"] == "answered"
+        assert last(playground)["text"] == "echo of mine"
+
+
+def test_where_no_agent_is_the_playground_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["play", "--url", "http://127.0.0.1:1/"]) == 1
+    assert "is the agent running at this address?" in capsys.readouterr().err
 
 
 async def test_a_direct_message_is_answered_and_a_question_asked_back() -> None:
@@ -182,12 +199,14 @@ async def test_the_command_says_that_the_port_is_taken() -> None:
         (("--pace", "-3"), "A pace of -3 tokens a second cannot be kept: give --pace 0 (at once) or more."),
         (("--pace", "nan"), "A pace of nan tokens a second cannot be kept: "),
         (("--pace", "inf"), "A pace of inf tokens a second cannot be kept: "),
+        (("--url", "agent.example"), "agent.example is not an address; write http://HOST:PORT or "),
+        (("--url", "http://a/", "--pace", "3"), "--pace and --mode are the playground agent's; leave them "),
     ],
 )
 def test_a_port_or_pace_that_makes_no_sense_is_refused_in_one_sentence(
     wrong: tuple[str, str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["play", *wrong]) == 1
+    assert cli.main(["play", *wrong]) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.removeprefix("slack-bot play: ").startswith(said)

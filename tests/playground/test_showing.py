@@ -56,3 +56,9 @@ async def test_the_replay_begins_when_the_page_is_opened(tmp_path: Path) -> None
 def test_a_file_that_cannot_be_read_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", "nowhere.jsonl", "--play"]) == 2
     assert "slack-bot replay: nowhere.jsonl" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("port", [-1, 70_000])
+def test_a_number_that_no_port_has_is_refused_first(port: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "docs/tapes/caipe-0.3.0-simple.jsonl", "--play", "--port", str(port)]) == 2
+    assert capsys.readouterr().err.startswith(f"slack-bot replay: There is no port {port}: ")

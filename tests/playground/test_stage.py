@@ -10,7 +10,8 @@ import pytest
 
 from slack_bot.clock import Clock
 from slack_bot.observe.facts import TurnClosed, TurnOpened
-from slack_bot.playground.stage import CHANNEL, REPLAYER, Planned, Stage, streams_in
+from slack_bot.playground.replays import REPLAYER, Planned
+from slack_bot.playground.stage import CHANNEL, Stage, streams_in
 from slack_bot.playground.switchboard import Switchboard
 from slack_bot.playground.workspace import BOT_TOKEN, Workspace
 from slack_bot.tools.tape import Recording, Tape, read_tape

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest
@@ -43,6 +45,42 @@ async def test_a_cut_stream_is_asked_about_and_the_question_is_sent_once() -> No
         assert bot.ends == ["answered"]
         assert asked(bot).count("message/stream") == 1
         assert "tasks/get" in asked(bot)
+
+
+class BadRecords(httpx.AsyncBaseTransport):
+    """A TLS connection on which something else breaks in: httpx lets that error through as it is."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self.inner = inner
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        answered = await self.inner.handle_async_request(request)
+        if answered.headers.get("content-type", "").startswith("text/event-stream"):
+            answered.stream = _Breaking(answered.stream)
+        return answered
+
+
+class _Breaking(httpx.AsyncByteStream):
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self.inner:
+                yield piece
+        except httpx.RemoteProtocolError:
+            raise ssl.SSLError(1, "[SSL: DECRYPTION_FAILED_OR_BAD_RECORD_MAC]") from None
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+@on_virtual_time
+async def test_a_stream_that_tls_breaks_is_one_that_was_cut() -> None:
+    async with whole_bot(answer("one two three four", seconds=5), cut_after=3, through=BadRecords) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert (bot.read(root), bot.ends) == (["one two three four"], ["answered"])
 
 
 @on_virtual_time

@@ -349,11 +349,13 @@ def test_the_client_has_no_retries_of_its_own() -> None:
     assert (client.retry_handlers, client.timeout, client.token) == ([], 7.5, None)
 
 
-def test_a_cancelled_call_stays_cancelled() -> None:
+def test_a_cancelled_call_stays_cancelled_and_is_told_of() -> None:
     async def go() -> None:
         scene = Scene({"chat.postMessage": ["timeout"]})
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
                 await scene.api.call("chat.postMessage", {"channel": "C1", **POST})
+        (told,) = scene.told()
+        assert (told.method, told.ok, told.error, told.took) == ("chat.postMessage", False, "given_up", 1.0)
 
     virtual.run(go())

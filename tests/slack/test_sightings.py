@@ -90,6 +90,14 @@ def test_a_stream_that_was_found_in_the_thread_is_not_missing_any_more() -> None
     assert not seen.saw(*THREAD, "13.0")
 
 
+def test_what_is_no_time_does_no_harm() -> None:
+    seen = sightings()
+    start = doubtful(seen, "yesterday")
+    assert not seen.saw(*THREAD, "soon")
+    assert seen.saw(*THREAD, "12.0")
+    assert start.ts == "12.0"
+
+
 def test_the_oldest_threads_are_forgotten() -> None:
     seen = sightings(threads_kept=1)
     start = seen.expect("C1", "1.0", "1.0")

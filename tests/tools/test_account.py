@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from slack_bot.observe.facts import Fact
+from slack_bot.observe.facts import AgentEvent, Decided, Fact
 from slack_bot.tools.account import Account
 from slack_bot.turn.actions import (
     AppendText,
     Card,
     CardState,
     Close,
+    FlushText,
     Noted,
     RetitlePlan,
     RewriteAnswer,
     ShowStatus,
     UpdateCard,
 )
-from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StreamEnd, StreamEnded, TurnBegan
+from slack_bot.turn.events import (
+    AnswerReplaced,
+    AnswerText,
+    FinalAnswer,
+    Narrated,
+    StopPressed,
+    StreamEnd,
+    StreamEnded,
+    TaskEnd,
+    TaskEnded,
+    TurnBegan,
+)
 from slack_bot.turn.record import Outcome
 
 from .turns import START, called, closed, decided, event, opened
@@ -110,7 +122,7 @@ def test_a_result_that_was_shown_already_is_not_among_what_was_not_shown() -> No
         ("the same answer", 3, 9),
         ("the same answer", 3, 5),
     ]
-    assert [(each.what, each.cause.reason) for each in seen.unshown] == [("not shown", "differs")]
+    assert seen.unshown == [], "what differed was written in the end"
 
 
 def test_a_rewriting_names_the_event_that_brought_the_other_text() -> None:
@@ -122,7 +134,7 @@ def test_a_rewriting_names_the_event_that_brought_the_other_text() -> None:
     )
     last = seen.handed[-1]
     assert last.replaces
-    assert (last.cause.number, last.cause.at) == (2, 3.0)
+    assert (last.cause.number, last.cause.at, last.at) == (2, 2.0, 3.0)
     assert last.cause.reason == "what stands there is not it: the result"
 
 
@@ -150,3 +162,58 @@ def test_what_is_seen_twice_before_a_call_returns_was_shown_by_that_call() -> No
     seen = account((1.0, "one "), (1.0, "one "), (1.1, "one two"), called(0.9, "chat.startStream"))
     assert seen.stretches == [(7, 0)]
     assert [each.method for each in seen.showings] == ["chat.startStream"]
+
+
+def test_the_bots_own_word_for_the_end_names_the_event_that_said_it() -> None:
+    whole = "the whole answer in full. P.S. done."
+    own = FinalAnswer(whole, "the terminal status message", certain=False, why="best of what came")
+    ended = TaskEnded(TaskEnd.COMPLETED)
+    seen = account(
+        *grows(1.0, "the whole answer in full."),
+        event(2.0, whole, "status completed"), decided(2.0, ended, FlushText("task completed")),
+        decided(3.0, own, AppendText(" P.S. done.", "the missing rest")),
+    )  # fmt: skip
+    last = seen.handed[-1]
+    assert (last.text, last.cause.number, last.cause.reason) == (" P.S. done.", 2, "the missing rest")
+    assert [(each.what, each.cause.number, each.chars) for each in seen.again] == [("the same answer", 2, 25)]
+
+
+def test_the_bots_own_word_for_an_answer_it_has_shown_is_nothing_sent_again() -> None:
+    own = FinalAnswer("one two", "artifacts", certain=False, why="best of what came")
+    seen = account(*grows(1.0, "one two"), decided(2.0, own, Noted("equal to what was delivered")))
+    assert (seen.again, seen.unshown) == ([], [])
+
+
+def test_a_rewriting_of_two_events_names_both() -> None:
+    body, sources = "The right answer, in full.", "Sources: here and there"
+    whole = f"{body}\n\n{sources}"
+    differs = Noted("differs from what was delivered")
+    seen = account(
+        *grows(1.0, "The wrong answer, in part."), *grows(1.5, sources),
+        event(2.0, body), decided(2.0, AnswerReplaced(whole, "artifact"), differs),
+        decided(3.0, FinalAnswer(whole, "artifacts", certain=False), differs),
+        decided(3.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer(whole, "not the answer")),
+    )  # fmt: skip
+    rewritten = [each for each in seen.handed if each.at == 3.0]
+    assert [(each.text, each.cause.number, each.replaces) for each in rewritten] == [
+        (body, 3, True),
+        ("\n\n", 3, False),
+        (sources, 2, False),
+    ]
+    assert seen.unshown == []
+
+
+def test_what_the_bot_read_of_the_task_is_no_event() -> None:
+    looked = AgentEvent(START + 2, "q", "task", {"kind": "task", "asked": True, "state": "working"})
+    seen = account(*grows(1.0, "one "), looked, decided(2.0, AnswerText("two"), AppendText("two", "grows")))
+    assert seen.events == 1
+    assert (seen.handed[-1].cause.number, seen.handed[-1].cause.name) == (None, "reading the task working")
+
+
+def test_after_a_stop_nothing_is_late_or_failed() -> None:
+    own = FinalAnswer("one", "artifacts", certain=False, why="best of what came")
+    late = Decided(START + 3, "q", own, (), "stopping", True)
+    sealed = called(3.0, "chat.stopStream", error="message_not_in_streaming_state")
+    seen = account(*grows(1.0, "one"), decided(2.0, StopPressed("U1")), late, sealed)
+    assert [each.what for each in seen.unshown] == ["not shown, the human had stopped it"]
+    assert seen.failed == []

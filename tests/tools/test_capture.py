@@ -407,7 +407,7 @@ async def test_an_interrupted_capture_replays_to_the_thread_as_it_stood(raw: boo
     for each in (tape, taped(tape)):
         got = await asyncio.to_thread(replay, each)
         assert (got["visible"], got["outcome"]) == ("Half an answer\n", "interrupted")
-        assert "did not wait longer" in got["reason"]
+        assert "nobody waited longer" in got["reason"]
         assert max(call["t"] for call in got["calls"]) < 5
         assert [message["state"] for message in got["thread"]] == ["streaming"]
 
@@ -438,6 +438,17 @@ class Silent(Server):
             self.was_asked.set()
             await asyncio.sleep(3600)
         return await super().handle_async_request(request)
+
+
+@pytest.mark.parametrize("raw", [False, True])
+async def test_a_stream_that_is_dropped_and_left_alone_is_no_lost_task(raw: bool, tmp_path: Path) -> None:
+    server = answering(ending(60.0, *said(TASK, PIECE)))
+    wanted = Wanted(("q",), raw=raw, cut_after=0.1)
+    status, tape, _ = await captured(tmp_path / "tape", "http://agent.example/", wanted, server)
+    assert status == 0
+    got = await asyncio.to_thread(replay, tape)
+    assert (got["visible"], got["outcome"]) == ("Half an answer\n", "interrupted")
+    assert max(call["t"] for call in got["calls"]) < 5
 
 
 @pytest.mark.parametrize("raw", [False, True])

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from slack_bot.observe.facts import TurnClosed
+from dataclasses import replace
+from typing import cast
+
+from slack_bot.observe.facts import TurnClosed, TurnOpened
 from slack_bot.tools.account import Account, Cause, Handed, Showing
 from slack_bot.tools.explanation import explain, parts_of
+from slack_bot.tools.plain import FollowUp
 from slack_bot.tools.result import Shown
 from slack_bot.turn.actions import (
     AppendText,
+    AskForm,
     Card,
     CardState,
     Close,
+    FlushText,
     Noted,
     RetitlePlan,
     RewriteAnswer,
     UpdateCard,
 )
-from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StreamEnd, StreamEnded
+from slack_bot.turn.events import AnswerText, FinalAnswer, HumanAsked, Narrated, StreamEnd, StreamEnded
+from slack_bot.turn.form import Form
 from slack_bot.turn.record import Outcome
 
 from .test_account import account, grows
-from .turns import called, closed, decided, event
+from .turns import START, called, closed, decided, event, opened
 
 
 def told(seen: Account, *thread: Shown) -> str:
@@ -74,6 +81,21 @@ def test_a_note_is_no_part_of_the_answer() -> None:
     text = told(usual(), Shown("1.2", "Sorry.", "posted"), answer("one two three"))
     assert 'Message 1, posted: not part of the answer\n              "Sorry."' in text
     assert "the turn ended as answered (stream closed)" in text
+
+
+def test_a_question_that_was_asked_on_the_way_names_its_event() -> None:
+    form = Form("Sign in", is_auth=True)
+    seen = account(
+        event(0.5, "Sign in"),
+        decided(0.6, HumanAsked(form, why="state"), AskForm(form, "it may go on by itself")),
+        decided(2.0, StreamEnded(StreamEnd.CLOSED), Close(Outcome.ANSWERED, reason="stream closed")),
+        closed(2.1),
+    )
+    text = told(seen, Shown("1.1", "Sign in", "posted"))
+    why = "the agent's question (state): it may go on by itself"
+    assert f'"Sign in"\n              event 1 (streaming_result), at 0.6 s: {why}' in text
+    assert "Sent again" not in text
+    assert "the turn ended as" not in text
 
 
 def test_what_the_bot_added_is_named_so() -> None:
@@ -150,3 +172,45 @@ def test_each_message_tells_its_own_parts_only() -> None:
 def test_of_a_post_that_is_all_blocks_the_words_are_told() -> None:
     block = {"type": "section", "text": {"type": "mrkdwn", "text": "Which one?"}}
     assert '"Which one?"' in told(usual(), Shown("1.2", "", "posted", blocks=(block,)))
+
+
+def test_a_question_in_a_stream_is_the_agents_and_names_its_event() -> None:
+    seen = account(
+        event(0.5, "Which day?"),
+        decided(0.5, HumanAsked(Form("Which day?"), why="task is input-required"), FlushText("it asks")),
+        decided(1.0, StreamEnded(StreamEnd.CLOSED), AskForm(Form("Which day?"), "the agent waits")),
+        (1.0, "Which day?"), called(1.0, "chat.startStream"), closed(1.1),
+    )  # fmt: skip
+    text = told(seen, answer("Which day?"))
+    why = "the agent's question (task is input-required): the agent waits"
+    assert f"event 1 (streaming_result), at 0.5 s: {why}" in text
+    assert "made harmless" not in text
+
+
+def test_words_that_nobody_sent_are_the_bots_own() -> None:
+    seen = usual()
+    seen.look(103.0, "one two three and now something else entirely")
+    assert "the bot's own words" in told(seen, answer("one two three and now something else entirely"))
+
+
+def test_each_further_question_has_its_own_messages_and_end() -> None:
+    again = replace(cast(TurnOpened, opened("once more")), at=START + 2.0)
+    end = decided(3.0, StreamEnded(StreamEnd.CLOSED), Close(Outcome.ANSWERED, reason="second"))
+    seen = account(
+        *grows(1.0, "same"), (1.1, "same"), called(1.05, "chat.startStream"),
+        decided(1.5, StreamEnded(StreamEnd.CLOSED), Close(Outcome.ANSWERED, reason="first")), closed(1.6),
+        again, *grows(2.5, "same"), (2.6, "samesame"), called(2.55, "chat.startStream"), end, closed(3.1),
+    )  # fmt: skip
+    thread = (answer("same"), answer("same"))
+    text = explain(seen, thread, asker="U1", question="what?", more=[FollowUp(1, "once more")])
+    assert [part.split("\n")[0] for part in text.split("\n\n")] == [
+        "U1: what?",
+        "Message 1, streamed: 4 characters of the answer",
+        "The end",
+        "U1: once more",
+        "Message 2, streamed: 4 characters of the answer",
+        "The end",
+    ]
+    assert "event 1 (streaming_result)" in text.split("\n\n")[1]
+    assert "event 2 (streaming_result)" in text.split("\n\n")[4]
+    assert "first" in text.split("\n\n")[2] and "second" in text.split("\n\n")[5]

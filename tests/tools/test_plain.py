@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from slack_bot.tools.plain import as_text
+from slack_bot.tools.pace import Pace
+from slack_bot.tools.plain import FollowUp, as_text
 from slack_bot.tools.result import Shown, make_result
 
 
@@ -44,9 +45,10 @@ def test_a_thread_with_everything() -> None:
         )
     ]
     got = as_text(
-        result(*thread, outcome="answered", reason=None, first_visible=2.5, live_share=0.97, longest_gap=1.2),
+        result(*thread),
         asker="U1",
         question="why?",
+        paces=[Pace("answered", None, 2.5, 0.2, 0.97, 1.2, 2.5, 0, 0)],
     )
     assert got == (
         "U1: why?\n\n"
@@ -67,13 +69,22 @@ def test_a_thread_with_everything() -> None:
 
 
 def test_a_thread_with_nothing() -> None:
-    assert as_text(result(), asker="U1", question="q") == (
+    nothing = Pace("not taken", "the bot did not take the question", None, None, None, None, 0.0, 0, 0)
+    assert as_text(result(), asker="U1", question="q", paces=[nothing]) == (
         "U1: q\n\n-- not taken (the bot did not take the question), 0 Slack calls\n"
     )
 
 
-def test_failed_calls_are_counted() -> None:
-    calls = [{"ok": True}, {"ok": False}]
-    got = as_text(result(Shown("1.0", "", "new"), calls=calls), asker="U1", question="q")
-    assert "bot (new):\n\n-- not taken" in got
-    assert got.endswith("2 Slack calls, 1 of them failed\n")
+def test_each_further_question_stands_where_it_was_asked() -> None:
+    thread = [Shown(f"{n}.0", f"Answer {n}.", "sealed", is_answer=True) for n in range(3)]
+    paces = [Pace(outcome, None, 1.0, None, 1.0, 0.0, 1.0, 3, 0) for outcome in ("asked", "answered")]
+    got = as_text(result(*thread), asker="U1", question="one", more=[FollowUp(1, "two")], paces=paces)
+    assert [part.split("\n")[0] for part in got.split("\n\n")] == [
+        "U1: one",
+        "bot (streamed):",
+        "-- asked, first text after 1 s, 100% live, 3 Slack calls",
+        "U1: two",
+        "bot (streamed):",
+        "bot (streamed):",
+        "-- answered, first text after 1 s, 100% live, 3 Slack calls",
+    ]

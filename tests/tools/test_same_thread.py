@@ -16,7 +16,7 @@ from slack_bot.tools.modes import MODES
 from slack_bot.tools.opening import taped
 from slack_bot.tools.outfile import InMemory
 from slack_bot.tools.progress import Progress
-from slack_bot.tools.replay import AGENT_URL, observe, replay, settings_with
+from slack_bot.tools.replay import AGENT_URL, Asking, observe, replay, settings_with
 from slack_bot.tools.scenario import Scenario
 from slack_bot.tools.tape import Recording, Tape, read_tape, turns_of
 
@@ -39,7 +39,7 @@ async def both(mode: str, wire: str, wanted: Wanted) -> tuple[Tape | Recording, 
             settings,
             virtual.virtual_clock(),
             AsgiTransport(served[1].asgi),
-            follow_ups=wanted.questions[1:],
+            asking=Asking(wanted.questions[1:]),
         )
     finally:
         for each in served:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
-from slack_bot.a2a.decode import decode
-from slack_bot.observe.facts import SlackCalled
-from slack_bot.tools.timeline import EXCERPT, name_of, text_of
+from slack_bot.observe.facts import AgentEvent, SlackCalled, TurnOpened
+from slack_bot.tools.timeline import EXCERPT
+from slack_bot.turn.actions import AppendText, Noted
 from slack_bot.turn.events import (
     AnswerReplaced,
     AnswerText,
@@ -16,6 +17,7 @@ from slack_bot.turn.events import (
     HumanAsked,
     Narrated,
     PlanChanged,
+    StopPressed,
     TaskEnd,
     TaskEnded,
     TaskKnown,
@@ -43,12 +45,11 @@ def test_rows_in_their_order() -> None:
 
 def test_what_the_agent_had_written() -> None:
     found = story(usual())
-    assert found.first_answer == 4.0
+    assert found.asking.first_answer == 4.0
     assert found.produced[0] == (4.0, 5)
     assert found.produced[-1] == (6.0, 50)
-    assert found.chars == {"narration": 12, "answer": 50, "result": 50}
-    assert found.ending is not None and found.ending.outcome == "answered"
-    assert found.question == "What?"
+    assert found.asking.ending is not None and found.asking.ending.outcome == "answered"
+    assert (found.asking.text, found.asking.settled) == ("What?", 6.0)
 
 
 def test_held_text_counts_until_an_answer_is_known() -> None:
@@ -64,7 +65,7 @@ def test_held_text_counts_until_an_answer_is_known() -> None:
     found.settle()
     assert found.produced == [(1.0, 12), (2.0, 24), (3.0, 4), (4.0, 3)]
     assert [row.kind for row in found.rows] == ["held", "held", "answer", "answer"]
-    assert found.first_answer == 3.0
+    assert found.asking.first_answer == 3.0
 
 
 @pytest.mark.parametrize(
@@ -107,6 +108,8 @@ def test_long_texts_are_not_kept() -> None:
         ({"markdown_text": "whole"}, "whole"),
         ({"text": "post"}, "post"),
         ({"status": "is thinking..."}, "is thinking..."),
+        ({"text": "who", "blocks": [{"type": "markdown", "text": "whole"}, {"type": "divider"}]}, "whole"),
+        ({"text": "a form", "blocks": [{"type": "section", "text": {"text": "a form"}}]}, "a form"),
         ({"chunks": None}, ""),
     ],
 )
@@ -115,30 +118,62 @@ def test_what_a_call_says(args: dict[str, Any], text: str) -> None:
     assert story([opened(), call]).rows[0].text == text
 
 
-def test_names_and_texts_of_events() -> None:
-    part = [{"kind": "text", "text": "hi"}]
-    message = {"kind": "message", "role": "agent", "parts": part}
-    events: list[tuple[dict[str, Any], str, str]] = [
-        ({"kind": "artifact-update", "artifact": {"parts": part}}, "artifact", "hi"),
-        (
-            {"kind": "status-update", "status": {"state": "working", "message": message}},
-            "status working",
-            "hi",
-        ),
-        ({"kind": "status-update", "status": {"state": "working"}}, "status working", ""),
-        (
-            {"kind": "task", "status": {"state": "completed"}, "artifacts": [{"parts": part}]},
-            "task completed",
-            "hi",
-        ),
-        (message, "message", "hi"),
-        ({"kind": "odd"}, "unknown", ""),
-    ]
-    for each, name, text in events:
-        assert (name_of(decode(each)), text_of(decode(each))) == (name, text)
-
-
 def test_an_event_that_is_an_error_is_still_a_row() -> None:
     fact = event(1.0, "")
     object.__setattr__(fact, "raw", {"error": {"code": 1}})
     assert story([opened(), fact, closed(2.0)]).rows[0].name == "streaming_result"
+
+
+def look(t: float, *what: object) -> list[Any]:
+    raw = {"kind": "task", "asked": True, "state": "working"}
+    silent = Narrated("", why="nothing new")
+    return [
+        AgentEvent(START + t, "q", "task", raw),
+        *(what or (decided(t, silent, Noted("nothing new: the task as it stands")),)),
+    ]
+
+
+def test_what_the_bot_read_is_no_event_of_the_agents_unless_it_brought_something() -> None:
+    grown = decided(3.0, AnswerText("more", "the task"), AppendText("more", "answer grows"))
+    facts = [opened(), event(1.0, "x"), *look(2.0), *look(3.0, grown), closed(4.0)]
+    rows = story(facts).rows
+    assert [(row.lane, row.kind, row.name, row.chars) for row in rows[1:]] == [
+        ("decision", "look", "task working", 0),
+        ("agent", "answer", "task working", 4),
+    ]
+    assert [row.asked for row in rows] == [False, True, True]
+
+
+def test_a_task_that_says_everything_again_says_only_what_is_new() -> None:
+    artifact = {"artifactId": "", "name": "streaming_result", "parts": [{"kind": "text", "text": "one two"}]}
+    task = {"kind": "task", "id": "t", "status": {"state": "working"}, "artifacts": [artifact]}
+    facts = [opened(), event(1.0, "one"), AgentEvent(START + 2, "q", "task", task), closed(3.0)]
+    assert [(row.chars, row.text) for row in story(facts).rows] == [(3, "one"), (4, "two")]
+
+
+def test_a_second_question_begins_anew() -> None:
+    facts = [
+        *(opened(), event(1.0, "one"), decided(1.0, AnswerText("one")), closed(2.0)),
+        replace(cast(TurnOpened, opened("And then?")), at=START + 2.0),
+        *(event(3.0, "three"), decided(3.0, FinalAnswer("three", "x")), closed(4.0)),
+    ]
+    found = story(facts)
+    assert found.produced == [(1.0, 3), (3.0, 8)]
+    assert [(row.t, row.kind, row.name, row.text) for row in found.rows if row.kind == "asking"] == [
+        (2.0, "asking", "U1", "And then?")
+    ]
+    assert [(each.t, each.text, each.written, each.rows) for each in found.askings] == [
+        (0.0, "What?", 0, 0),
+        (2.0, "And then?", 3, 1),
+    ]
+
+
+def test_a_stop_is_no_failure() -> None:
+    sealed = called(3.0, "chat.stopStream", error="message_not_in_streaming_state")
+    late = decided(2.5, FinalAnswer("x", "artifacts", certain=False), late=True)
+    stopped = [opened(), decided(2.0, StopPressed("U1")), late, sealed, closed(4.0)]
+    row = story(stopped).rows[-1]
+    assert (row.ok, row.name) == (True, "chat.stopStream: stopped by the human")
+    assert not story([opened(), sealed]).rows[-1].ok
+    gone = called(3.0, "chat.appendStream", error="stopped_by_user")
+    assert story([opened(), gone]).rows[-1].ok

@@ -90,7 +90,9 @@ TABLE = "| a | b |\n|---|---|\n"
         ("- one\n  - two\n", "- three", ""),
         ("- one\n  more\n", "  even more", ""),
         ("no list\n", "  - two", ""),
-        ("  indented\n", "  - two", "-\n"),
+        ("a\n  indented\n", "  - two", "-\n"),
+        ("  indented\n", "  - two", ""),  # not as Slack shows it
+        ("\u2060a | b\n", "--|--\n", ""),  # what begins with a joiner begins with a guard
         ("- one\n", " " * 60 + "- two", ""),
         ("- - x\n      ```sh\n      a\n", "      b", "-\n  -\n      ```sh\n"),
         ("      ```sh\n      a\n", "      b", "```sh\n"),  # Slack drops the white space at its front
@@ -106,7 +108,7 @@ TABLE = "| a | b |\n|---|---|\n"
 )
 def test_how_the_next_message_begins(before: str, head: str, begins: str) -> None:
     standing = stands(before)
-    assert opener(standing, last_line(before), head) == begins
+    assert opener(standing, last_line(before.lstrip()), head) == begins
     assert not begins[:1].isspace()
     closing = closer(standing, before[-1:])
     if head:

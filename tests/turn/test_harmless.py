@@ -12,6 +12,7 @@ def test_a_card() -> None:
     card = Card("t1", f"Search {SECRET}", CardState.ERROR, details="<!channel>", output=f"{SECRET}\n")
     shown = Card("t1", f"Search {MASK}", CardState.ERROR, details="&lt;!channel>", output=f"{MASK}\n")
     assert harmless_card(card, (SECRET,)) == shown
+    assert harmless_card(Card(f"\ud83d {SECRET}", "Search", CardState.DONE), (SECRET,)).id == f"\ufffd {MASK}"
 
 
 def test_a_form() -> None:

@@ -79,7 +79,7 @@ STEPS = st.lists(st.tuples(texts(40), PAUSES, CARDS), max_size=6)
 LIMITS = st.sampled_from(
     [
         Limits(rotate_bytes=size, max_segments=5, max_call_chars=call)
-        for size in (160, 400, 1_000)
+        for size in (60, 160, 400, 1_000)
         for call in (100, 12_000)
     ]
 )
@@ -97,7 +97,7 @@ def test_every_character_stands_once_whatever_becomes_of_a_call(
         ledger.push(text)
         pushed += text
         if not all_at_once:
-            slack.carry_out(now, cards=cards)
+            slack.carry_out(now, cards=min(cards, limits.rotate_bytes // 4))
             assert ledger.waiting.strip() == ""
         now += pause
     slack.carry_out(now, final=True)
@@ -105,10 +105,13 @@ def test_every_character_stands_once_whatever_becomes_of_a_call(
     assert ledger.confirmed_chars + len(ledger.waiting) == len(pushed)
     assert pushed.endswith(ledger.waiting)
     assert not ledger.waiting.strip()
+    assert all(segment.text.strip() for segment in ledger.segments if segment.text)
     # what closes a message that nothing follows after all is no border between two
     written = [segment for segment in ledger.segments if segment.text]
     texts_seen = [*(segment.text for segment in written[:-1]), *(segment.body for segment in written[-1:])]
     assert joined(texts_seen) == pushed[: ledger.confirmed_chars]
+    # and as a person finds them: without the white space that Slack drops at the front
+    assert reads_as([text.lstrip() for text in texts_seen], pushed[: ledger.confirmed_chars])
     ends = [segment.end for segment in ledger.segments]
     assert [segment.start for segment in ledger.segments] == [0, *ends][: len(ends)]
     for segment in ledger.segments:

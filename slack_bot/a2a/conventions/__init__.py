@@ -8,6 +8,8 @@ need none: what they do is learned (`habits`), and a dialect only saves the firs
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..frames import Artifact, ArtifactUpdate, Frame, Snapshot, StatusUpdate
 from .adk import ADK
 from .agno import AGNO
@@ -26,10 +28,13 @@ _RESULTS = (Kind.FINAL, Kind.PARTIAL, Kind.COMPLETE)
 __all__ = ["BY_NAME", "CAIPE", "CAIPE_02", "GENERIC", "Convention", "Kind", "recognise"]
 
 
-def recognise(frame: Frame) -> Convention | None:
-    """The dialect that `frame` gives away, or None if it could be anybody's."""
+def recognise(frame: Frame, took: Callable[[Artifact], bool] = lambda _: False) -> Convention | None:
+    """The dialect that `frame` gives away, or None if it could be anybody's.
+
+    `took`: an artifact was read already, as anybody's; what it is called proves nothing any more.
+    """
     for artifact in _artifacts(frame):
-        if CAIPE.knows(artifact.name) and not _is_chunk_of_result(frame):
+        if CAIPE.knows(artifact.name) and not took(artifact) and not _may_be_chunk(frame, artifact):
             return CAIPE
         if ADK.signed(artifact.metadata):
             return ADK
@@ -38,14 +43,14 @@ def recognise(frame: Frame) -> Convention | None:
     return None
 
 
-def _is_chunk_of_result(frame: Frame) -> bool:
+def _may_be_chunk(frame: Frame, artifact: Artifact) -> bool:
     """A result that comes in chunks, or may: CAIPE's comes whole, and others use the same plain words."""
-    if not isinstance(frame, ArtifactUpdate) or CAIPE.kind(frame.artifact.name) not in _RESULTS:
+    if CAIPE.kind(artifact.name) not in _RESULTS or CAIPE.is_sub_agent(artifact.metadata):
         return False
-    artifact = frame.artifact
     is_text = all(part.text is not None for part in artifact.parts)
-    is_whole = frame.last_chunk and frame.append is not True
-    return is_text and not is_whole and not CAIPE.is_sub_agent(artifact.metadata)
+    if isinstance(frame, ArtifactUpdate):
+        return is_text and (frame.append is True or not frame.last_chunk)
+    return is_text and isinstance(frame, Snapshot) and not (frame.state.is_terminal or frame.state.is_asking)
 
 
 def _artifacts(frame: Frame) -> tuple[Artifact, ...]:

@@ -26,7 +26,7 @@ const due = { parts: new Set(), messages: new Map(), roots: new Map() };
 const page = paced(draw, DRAWN_EVERY_MS);
 const lanes = new Lanes($("lanes"));
 const narration = stickToEnd($("narration"));
-const trouble = new Trouble($("trouble"), $("faults"), (order) => send(order));
+const trouble = new Trouble($("trouble"), $("faults"), send);
 const link = new Link((tales) => { for (const tale of tales) TELLS[tale.type]?.(tale); page.ask(); }, linkChanged);
 
 // -- what the playground tells
@@ -84,7 +84,7 @@ const TELLS = {
   taken({ n }) { link.settle(n, true); },
   refused({ n, text }) {
     complain(text);
-    link.settle(n, false);
+    link.settle(n, false, text);
   },
 };
 
@@ -322,10 +322,11 @@ function linkChanged(up) {
 
 function address(channel) { return isDm(channel) ? "" : `@${told.bot.name} `; }
 
-/** The text as Slack has it. The field begins with a mention, so one that is typed or pasted after it is not said twice. */
+/** The text as Slack has it: what looks like markup of its own is escaped. The field begins with a mention, so one that is typed or pasted after it is not said twice. */
 function plain(text) {
   const mention = `<@${told.bot.user_id}>`;
-  const said = text.replaceAll(`@${told.bot.name}`, mention).trim();
+  const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const said = escaped.replaceAll(`@${told.bot.name}`, mention).trim();
   return said.replace(new RegExp(`^(?:${mention}\\s*){2,}`), `${mention} `).trim();
 }
 

@@ -29,7 +29,7 @@ export class Link {
     });
   }
 
-  /** Send an order. False if there is no connection; else `settled(taken)` is called once, for better or worse. */
+  /** Send an order. False if there is no connection; else `settled(taken, why)` is called once; `why` says why it was refused. */
   send(order, settled = () => {}) {
     if (!this.up || this.socket.readyState !== WebSocket.OPEN) return false;
     this.number += 1;
@@ -38,9 +38,9 @@ export class Link {
     return true;
   }
 
-  settle(number, taken) {
+  settle(number, taken, why = "") {
     const settled = this.waiting.get(number);
     this.waiting.delete(number);
-    settled?.(taken);
+    settled?.(taken, why);
   }
 }

@@ -8,17 +8,21 @@ const EXAMPLES = ["ratelimited:2", "internal_error", "internal_error!", "timeout
 const NO_FAULT = "-";
 
 export class Trouble {
-  /** `dialog` is filled; `button` opens it and shows that something is in force; `send(order)` gives an order. */
+  /** `dialog` is filled; `button` opens it and shows that something is in force; `send(order, settled)` gives an order. */
   constructor(dialog, button, send) {
     this.button = button;
     this.dialog = dialog;
     this.rows = h("div", { class: "faults" });
     this.cut = h("input", { type: "number", min: "0", step: "1", id: "cut-after", class: "short", placeholder: "never" });
     const order = () => ({ type: "trouble", slack_faults: this.faults(), cut_after: this.cut.value === "" ? null : Number(this.cut.value) });
-    const calm = () => { send({ type: "trouble", slack_faults: {}, cut_after: null }); dialog.close(); };
-    dialog.append(h("form", { method: "dialog", on: { submit: () => send(order()) } },
+    this.why = h("p", { class: "bad", role: "alert" });
+    const settled = (taken, why) => { this.why.textContent = why; if (taken) dialog.close(); };
+    const calm = () => send({ type: "trouble", slack_faults: {}, cut_after: null }, settled);
+    const use = (event) => { event.preventDefault(); send(order(), settled); };
+    dialog.append(h("form", { method: "dialog", on: { submit: use } },
       h("label", { class: "field" }, "Cut the agent's stream after", this.cut, "events"),
       h("p", { class: "dim", text: "Slack's answers, call by call; the last one repeats, - is none:" }), this.rows,
+      this.why,
       h("datalist", { id: "fault-examples" }, ...EXAMPLES.map((value) => h("option", { value }))),
       h("div", { class: "deeds" },
         h("button", { type: "submit", class: "button", data: { sends: "" }, id: "trouble-set" }, "Use from the next question on"),

@@ -8,12 +8,24 @@ import pytest
 
 from slack_bot.a2a.conventions import BY_NAME, CAIPE, recognise
 from slack_bot.a2a.conventions.adk import ADK
-from slack_bot.a2a.frames import Artifact, ArtifactUpdate, Message, Part, Reply, Snapshot, StatusUpdate
+from slack_bot.a2a.frames import (
+    Artifact,
+    ArtifactUpdate,
+    Message,
+    Part,
+    Reply,
+    Snapshot,
+    StatusUpdate,
+    TaskState,
+)
 
 
 def test_recognising() -> None:
     assert recognise(ArtifactUpdate(Artifact(name="streaming_result"))) is CAIPE
-    assert recognise(Snapshot(artifacts=(Artifact(name="x"), Artifact(name="final_result")))) is CAIPE
+    whole = (Artifact(name="x"), Artifact(name="final_result", parts=(Part(text="x"),)))
+    assert recognise(Snapshot(state=TaskState.COMPLETED, artifacts=whole)) is CAIPE
+    assert recognise(Snapshot(state=TaskState.WORKING, artifacts=whole)) is None
+    assert recognise(Snapshot(state=TaskState.COMPLETED, artifacts=whole), lambda each: True) is None
     assert recognise(ArtifactUpdate(Artifact(name="answer"))) is None
     assert recognise(Snapshot()) is None
     assert recognise(StatusUpdate()) is None
