@@ -279,13 +279,17 @@ def _opened(standing: Standing, line: str, second: str) -> int:
     """The length of the opener at the beginning of `second`, 0 if what should stand there does not."""
     for head in _heads(standing, line, second):
         added = opener(standing, line, second[head:])
-        if added and second.startswith(added) and opener(standing, line, second[len(added) :]) == added:
+        is_it = added and head in (0, len(added)) and second.startswith(added)
+        if is_it and opener(standing, line, second[len(added) :]) == added:
             return len(added)
     return 0
 
 
 def _heads(standing: Standing, line: str, second: str) -> Iterator[int]:
-    """Where the answer may go on in `second`: some openers are known only with what follows them."""
+    """Where the answer may go on in `second`: some openers are known only with what follows them.
+
+    0 is for those that are known without.
+    """
     if levels := _LEVELS.match(second):
         yield len(levels.group())
     joiner = second.find(_JOINER, 0, LONGEST_CLOSER)

@@ -60,6 +60,8 @@ TABLE = "| a | b |\n|---|---|\n"
         ("a | b\n---|---\n1 | 2\n", "\nA paragraph", ""),
         (TABLE + "| 1 | tw", "o |\n| 3 | 4 |", TABLE + "| | "),  # the rest of a row stays in its column
         ("a | b\n---|---\n1 | tw", "o\n", "a | b\n---|---\n| | "),
+        ("a | b\n---|---\n1", "\u2060\nx", "a | b\n---|---\n| "),
+        ("a | b\n---|---\n1", "2\u2060\nx", "a | b\n---|---\n| "),
         (TABLE + "| 1 | 2 |", "\n| 3 | 4 |\n", TABLE[:-1]),  # the row is whole, but for its line end
         (TABLE + "| 1 | 2", "\n| 3 | 4 |\n", TABLE[:-1]),
         (TABLE + "| 1 | 2 |", "\n\nA paragraph", ""),
