@@ -207,8 +207,7 @@ class Turn:
         """Narration that nobody has seen need not be seen; what was shown is rewritten at the end."""
         answer, before = self._answer(), self._before_tool
         self._before_tool = len(answer)
-        is_settled = self._latches.final_seen or self._target is not None
-        if is_settled or not event.unseen or len(answer) == before:
+        if not event.unseen or self._target is not None or len(answer) == before:
             return self.state, [Noted(f"nothing to take back: {event.why}")]
         self._handed, self._before_tool, self._took_back = [answer[:before]], before, True
         return self.state, [TakeBack(len(answer) - before, f"narration that nobody has seen: {event.why}")]
