@@ -255,8 +255,9 @@ class Account(Witness):
         cause = self._cause(fact)
         self._is_stopped = self._is_stopped or isinstance(event, StopPressed)
         if fact.late:
-            what = late(fact.state)
-            self._not_shown(event, replace(cause, reason=str(getattr(event, "why", ""))), what)
+            if cause.number is not None or fact.state != "stopping":  # the bot's own word is nothing new
+                because = replace(cause, reason=str(getattr(event, "why", "")))
+                self._not_shown(event, because, late(fact.state))
             return
         if isinstance(event, HumanAsked):
             self._asking = replace(cause, reason=event.why)

@@ -10,10 +10,13 @@ from .canvas import text_width
 from .drawing import seconds, share
 from .figures import Curve, Summary
 from .likeness import Profile, Sent, moments_to_look_at
+from .plain import STATES
 
 _DIFF_LINES = 60
 _DIFF_CHARS = 60_000  # difflib needs the square of a text's lines
 _EXCERPT = 600
+_ENDS = {"end: closed": "the stream was closed", "end: cut": "the stream was cut"}
+_ODD = {"comment": "comment", "error": "error", "raw": "unreadable piece"}
 
 Table = Sequence[Sequence[str]]
 
@@ -74,11 +77,17 @@ def _heads(one: Profile, two: Profile) -> Table:
     for each in (one, two):
         summary = each.timeline.summary
         states = " → ".join(f"{state} {seconds(t)}" for state, t in each.states)
-        odd = ", ".join(f"{kind} {count}" for kind, count in each.odd.items())
+        odd = ", ".join(_odd(kind, count) for kind, count in each.odd.items())
         ended = summary.outcome + (f" ({summary.reason})" if summary.reason else "")
         for row, value in zip(rows, (each.name, each.question, each.wire, ended, states, odd), strict=True):
             row.append(cell(value))
     return rows
+
+
+def _odd(kind: str, count: int) -> str:
+    if kind in _ENDS:
+        return _ENDS[kind] + (f" {count:,} times" if count > 1 else "")
+    return f"{count:,} {_ODD.get(kind, kind)}{'s' * (count > 1 and kind in _ODD)}"
 
 
 def _timing(one: Profile, two: Profile) -> Table:
@@ -194,7 +203,7 @@ def _seen(label: str, each: Profile) -> str:
     parts = [f"### {label}: {cell(each.name)}"]
     for message in each.messages:
         text = str(message["text"])
-        head = f"{message['state']}, {len(text):,} characters"
+        head = f"{STATES.get(message['state'], message['state'])}, {len(text):,} characters"
         cards = "".join(
             f"\n- {cell(str(task.get('title')))}: {task.get('status')}" for task in message["tasks"]
         )

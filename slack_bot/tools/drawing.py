@@ -185,8 +185,10 @@ def _chart(canvas: Canvas, axis: Axis, line: Timeline, y: float) -> float:
     for turn in line.turns[1:]:
         x = axis.x(turn.t)
         canvas.line((x, y), (x, bottom), _INK, 'stroke-width="1"')
-        said = fitted(f"{turn.user}: {turn.question}", 12, max(40.0, axis.right - x - 8))
-        canvas.text(x + 5, bottom - 6, said, size=12, fill=_INK, more=_BOLD)
+        is_left = x > (axis.left + axis.right) / 2
+        room = (x - axis.left if is_left else axis.right - x) - 8
+        said, more = fitted(f"{turn.user}: {turn.question}", 12, room), f"{_BOLD} {_END if is_left else ''}"
+        canvas.text(x + (-5 if is_left else 5), bottom - 6, said, size=12, fill=_INK, more=more)
     return bottom
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from .jsonfile import Json
 from .pace import Pace, as_words
 
-_STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
+STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
+"""How a message came to be, in words."""
 _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
 
 
@@ -41,7 +42,7 @@ def as_thread(result: Json, *, asker: str, question: str) -> str:
 
 
 def _message(message: Json) -> str:
-    lines = [f"bot ({_STATES.get(message['state'], message['state'])}):"]
+    lines = [f"bot ({STATES.get(message['state'], message['state'])}):"]
     lines += [line for task in message["tasks"] for line in _task(task)]
     if message["text"]:
         lines.append(message["text"].rstrip("\n"))

@@ -5,6 +5,10 @@ the word. So equal words stay equal, different ones different, the beginning of 
 of its replacement, and a text may come in deltas cut anywhere. Replacements are given out in the order in
 which words appear: the same tape always becomes the same, and without it nothing can be looked up.
 
+What is given out is remembered, and no more than so much of it (`MOST_NODES`): a tape whose every event
+brings a token of its own would fill the memory. From then on new words are turned, letter by letter, by a
+number that follows from all that was read until then, which nobody knows who has not got the tape.
+
 White space, punctuation, emoji and Markdown stay. So do a few words that are protocol (`KEPT`).
 """
 
@@ -31,6 +35,9 @@ JSON_KEPT = (
 )
 """Further ones where an agent writes its answer as JSON text."""
 
+MOST_NODES = 200_000
+"""Beginnings of words that are remembered: some 60 MB, and more than the words of any one tape need."""
+
 _LOWER, _UPPER, _DIGITS = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
 _TWO_BYTES = "àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿ"
 _WIDE = (0x4E00, 0x9FA5)  # three bytes
@@ -39,18 +46,24 @@ _WIDER = (0x20000, 0x2A6D6)  # four bytes
 
 @dataclass(slots=True)
 class _Node:
-    """What stands for each next letter, after the letters that led here."""
+    """What stands for each next letter, after the letters that led here; `seed` follows from these."""
 
-    path: str = ""
+    seed: bytes = b""
     ways: dict[str, tuple[str, _Node]] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=set)
+
+    @property
+    def taken(self) -> set[str]:
+        """What stands for a letter already."""
+        return {chosen for chosen, _ in self.ways.values()}
 
 
 class Words:
     """All words of one tape. `kept` are left as they are."""
 
-    def __init__(self, kept: Iterable[str] = KEPT) -> None:
+    def __init__(self, kept: Iterable[str] = KEPT, most: int = MOST_NODES) -> None:
         self._root = _Node()
+        self._read, self._key = sha256(), b""
+        self._left = most
         for word in kept:
             node = self._root
             for letter in word:
@@ -64,6 +77,11 @@ class Words:
         """A text of its own."""
         return self.stream().push(text)
 
+    def note(self, text: str) -> None:
+        """Something was read."""
+        if not self._key:
+            self._read.update(text.encode("utf-8", "surrogatepass"))
+
     def step(self, node: _Node | None, letter: str) -> tuple[str, _Node | None]:
         """What stands for `letter` after `node` (None: a word begins), and the node after it."""
         if letter == "_" or unicodedata.category(letter) in ("Mn", "Mc"):
@@ -73,11 +91,16 @@ class Words:
         return self._way(node or self._root, letter, None)
 
     def _way(self, node: _Node, letter: str, wanted: str | None) -> tuple[str, _Node]:
-        if letter not in node.ways:
-            chosen = wanted or _chosen(node, letter)
-            node.taken.add(chosen)
-            node.ways[letter] = chosen, _Node(node.path + chosen)
-        return node.ways[letter]
+        if letter in node.ways:
+            return node.ways[letter]
+        if self._key:
+            return _turned(node, letter, wanted, self._key)
+        chosen = wanted or _chosen(node, letter)
+        found = node.ways[letter] = chosen, _Node(_hash(node.seed, chosen)[:8])
+        self._left -= 1
+        if self._left <= 0:
+            self._key = self._read.digest()
+        return found
 
 
 class Scrambler:
@@ -91,6 +114,7 @@ class Scrambler:
 
     def push(self, text: str) -> str:
         """The next piece."""
+        self._words.note(text)
         return "".join(map(self._letter, text))
 
     def pause(self) -> None:
@@ -124,16 +148,37 @@ def _chosen(node: _Node, letter: str) -> str:
         found = _first_free(node, _TWO_BYTES, letter.lower())
         return found.upper() if letter.isupper() and len(found.upper()) == 1 else found
     low, high = _WIDE if size == 3 else _WIDER
-    at = _number(node.path + letter, high - low - len(node.taken))
-    return next(chr(n) for n in range(low + at, high) if chr(n) not in node.taken)
+    taken = node.taken
+    at = _number(_hash(node.seed, letter), high - low - len(taken))
+    return next(chr(n) for n in range(low + at, high) if chr(n) not in taken)
 
 
 def _first_free(node: _Node, letters: str, own: str) -> str:
-    shift = _number(node.path, len(letters))
+    shift, taken = _number(_hash(node.seed, ""), len(letters)), node.taken
     order = letters[shift:] + letters[:shift]
-    free = [each for each in order if each not in node.taken]
+    free = [each for each in order if each not in taken]
     return next((each for each in free if each != own), free[0] if free else order[0])
 
 
-def _number(text: str, below: int) -> int:
-    return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:4]) % max(1, below)
+def _turned(node: _Node, letter: str, wanted: str | None, key: bytes) -> tuple[str, _Node]:
+    """As `_chosen`, and nothing is remembered: letters of one alphabet that are different stay so."""
+    digest = _hash(key + node.seed, "")
+    after = _Node(digest[8:16] + letter.encode("utf-8", "surrogatepass"))
+    if wanted is not None:
+        return wanted, after
+    letters = next((each for each in (_LOWER, _UPPER, _DIGITS) if letter in each), "")
+    if not letters:
+        return _chosen(_Node(digest), letter), after
+    taken = node.taken
+    mine = [each for each in letters if each not in node.ways] if taken else letters
+    free = [each for each in letters if each not in taken] if taken else letters
+    turn = 1 + _number(digest, len(free) - 1)
+    return free[(mine.index(letter) + turn) % len(free)], after
+
+
+def _hash(seed: bytes, text: str) -> bytes:
+    return sha256(seed + text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _number(digest: bytes, below: int) -> int:
+    return int.from_bytes(digest[:4]) % max(1, below)

@@ -226,10 +226,7 @@ def _bursts(summary: Summary) -> Iterator[tuple[str, str]]:
     else:
         yield "burst share", f"{share(shown)} of the text was shown {within}"
     if sent is not None:
-        yield (
-            "",
-            f"{share(sent)} of {'it' if shown is not None else 'the text'} was sent by the agent {within}",
-        )
+        yield "", f"{share(sent)} of what the agent wrote was sent {within}"
 
 
 def figures_of(line: Timeline) -> str:

@@ -25,6 +25,8 @@ from .verdict import Truth
 CAPTURES = Path(__file__).parents[3] / "shared" / "captures" / "a2a"
 
 _MESSAGES, _FEW = 20, 2  # messages an answer may take before the rest goes into a file
+_SIGN_IN = (b"auth-required", b"TASK_STATE_AUTH_REQUIRED")
+_SIGNING_IN = 60.0  # seconds; the captures take a few
 _LONG = 12_000  # characters that no single message takes
 KINDS: Mapping[str, tuple[int, str]] = {
     "storm": (34, "Slack fails one call in ten; so it does in all kinds but the calm one"),
@@ -176,6 +178,8 @@ def _of_kind(planned: Plan, random: Random) -> Plan:
             planned = _stopped(planned, random)
         case "gone" | "dead" | "archived":
             planned = replace(planned, truth=_unreachable(planned))
+        case "queued" if any(_asks_for_a_sign_in(said.source) for said in planned.said):
+            planned = replace(planned, at=planned.at + _SIGNING_IN)  # who writes meanwhile has replied to it
         case _:
             pass
     return planned
@@ -187,6 +191,10 @@ def _besides(planned: Plan, can_cut: bool, random: Random) -> Plan:
     if chance < 0.2 and can_cut:
         return _cut(planned, random)
     return _refused(planned, random.choice(hostile.NOT_HERE)) if chance < 0.4 else planned
+
+
+def _asks_for_a_sign_in(source: Tape | Recording) -> bool:
+    return isinstance(source, Recording) and any(word in source.body for word in _SIGN_IN)
 
 
 def _cut(planned: Plan, random: Random) -> Plan:

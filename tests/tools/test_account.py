@@ -212,8 +212,9 @@ def test_what_the_bot_read_of_the_task_is_no_event() -> None:
 
 def test_after_a_stop_nothing_is_late_or_failed() -> None:
     own = FinalAnswer("one", "artifacts", certain=False, why="best of what came")
+    more = Decided(START + 2.5, "q", AnswerText("more", "flag"), (), "stopping", True)
     late = Decided(START + 3, "q", own, (), "stopping", True)
     sealed = called(3.0, "chat.stopStream", error="message_not_in_streaming_state")
-    seen = account(*grows(1.0, "one"), decided(2.0, StopPressed("U1")), late, sealed)
-    assert [each.what for each in seen.unshown] == ["not shown, the human had stopped it"]
+    seen = account(*grows(1.0, "one"), decided(2.0, StopPressed("U1")), more, late, sealed)
+    assert [(each.what, each.chars) for each in seen.unshown] == [("not shown, the human had stopped it", 4)]
     assert seen.failed == []

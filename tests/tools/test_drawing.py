@@ -15,6 +15,7 @@ from slack_bot.tools.figures import Timeline
 from slack_bot.tools.opening import open_capture
 from slack_bot.tools.scenario import Scenario, make_scenario
 from slack_bot.tools.trace import trace_capture
+from tests.tools.test_figures import two_turns
 from tests.tools.turns import drawn, opened
 
 TAPES = Path(__file__).parents[2] / "docs" / "tapes"
@@ -94,3 +95,9 @@ def test_it_is_the_same_every_time() -> None:
 def test_figures_for_people() -> None:
     assert [seconds(each) for each in (None, 0.0, 9.994, 17.8014)] == ["–", "0.00 s", "9.99 s", "17.8 s"]
     assert [share(each) for each in (None, 0.068, 1.0)] == ["–", "7%", "100%"]
+
+
+def test_a_further_question_is_drawn_where_it_was_asked() -> None:
+    picture = draw([two_turns()])
+    assert "U1: two" in picture and "U1: one" not in picture
+    assert "338" in picture, "both curves count both answers"

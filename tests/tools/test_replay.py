@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from slack_bot.errors import SettingsError, UnreadableInput
-from slack_bot.tools.replay import main, replay
+from slack_bot.tools.replay import main, replay, replayed
 from slack_bot.tools.scenario import make_scenario
 from slack_bot.tools.tape import Moment, Tape, read_tape, write_tape
 
@@ -269,3 +269,58 @@ def test_what_the_tape_asked_is_shown(capsys: pytest.CaptureFixture[str], tmp_pa
     file.write_text(write_tape(Tape({"question": "why?"}, tape().moments)), "utf-8")
     assert main(options(file, json=False)) == 0
     assert capsys.readouterr().out.startswith("U123: why?")
+
+
+def said(number: int, text: str, state: str = "working") -> dict[str, Any]:
+    message = {"messageId": f"m{number}", "role": "agent", "parts": [{"kind": "text", "text": text}]}
+    status = {"state": state, "message": {"kind": "message", **message}}
+    return {"kind": "status-update", "taskId": "t1", "contextId": "c1", "status": status}
+
+
+def in_statuses(*, narrates: bool) -> Tape:
+    """The same answer to two questions, said in working-status texts and once more at the end."""
+    lines = [f"Line {n} of the answer says something else.\n" for n in range(12)]
+    moments: list[Moment] = []
+    for turn in range(2):
+        start = 20.0 * turn
+        moments += [Moment(start, question="once more")] if turn else []
+        moments.append(Moment(start + 0.1, event=TASK))
+        texts = ["Looking it up...", *lines] if narrates else lines
+        moments += [Moment(start + 0.5 + n, event=said(100 * turn + n, text)) for n, text in enumerate(texts)]
+        done = said(100 * turn + 99, "".join(lines), "completed")
+        moments += [Moment(start + 15, event=done), Moment(start + 15.1, end="closed")]
+    return Tape({"question": "tell me"}, tuple(moments))
+
+
+def test_what_the_first_answer_taught_makes_the_second_one_live() -> None:
+    first, second = replayed(in_statuses(narrates=False)).paces()
+    assert (first.live, first.burst) == (0.0, 1.0)
+    assert second.live is not None and second.live > 0.8
+    assert second.burst is not None and second.burst < 0.3
+
+
+def test_narration_among_the_answers_pieces_teaches_nothing() -> None:
+    """Who believed such an agent would show its narration as answer text (delivery.md 2)."""
+    assert [pace.live for pace in replayed(in_statuses(narrates=True)).paces()] == [0.0, 0.0]
+
+
+def test_a_further_question_stands_where_it_was_asked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "two.jsonl"
+    file.write_text(write_tape(in_statuses(narrates=False)), "utf-8")
+    assert main(argparse.Namespace(files=[str(file)], scenario=None, key=None, json=False, speed=None)) == 0
+    told = capsys.readouterr().out
+    places = [told.index(each) for each in ("U123: tell me", "-- answered", "U123: once more")]
+    assert places == sorted(places)
+    assert told.count("-- answered") == 2
+    assert "first text after 15.1 s, 100% of it within half a second, 0% live" in told
+
+
+def test_a_dead_agent_is_nothing_that_was_heard() -> None:
+    moments = [*tape().moments[:5], Moment(3.0, end="cut")]
+    seen = replayed(Tape(tape().head, tuple(moments)), make_scenario({"settings": {"poll_for": 60}}))
+    [pace] = seen.paces()
+    assert pace.outcome == "lost"
+    assert seen.result()["events"] == {"task": 1, "streaming_result": 4}
+    assert pace.waited > 50

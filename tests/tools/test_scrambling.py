@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from hashlib import sha256
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,6 +64,40 @@ def test_protocol_words_stay() -> None:
     assert shown.startswith('{"is_task_complete": true, "content": "')
     assert "\\n" in shown and "\\u00e9" in shown and '\\"' in shown
     assert "Secret" not in shown
+
+
+WORDS = st.lists(st.text(alphabet="abcABC012日_", min_size=1, max_size=8), max_size=40)
+
+
+@given(WORDS, st.integers(1, 60))
+@settings(max_examples=100, deadline=None)
+def test_what_is_not_remembered_any_more_keeps_its_shape(texts: list[str], most: int) -> None:
+    words = Words(most=most)
+    shown = {text: words.text(text) for text in texts}
+    assert shown == {text: words.text(text) for text in texts}
+    plain = {text: each for text, each in shown.items() if text.isascii()}
+    assert len(set(plain.values())) == len(plain)
+    for text, each in shown.items():
+        assert len(each.encode()) == len(text.encode())
+        assert [a.isalpha() for a in text] == [a.isalpha() for a in each]
+
+
+def test_words_without_end_do_not_fill_the_memory_and_cannot_be_looked_up() -> None:
+    tokens = [sha256(f"{n}".encode()).hexdigest() for n in range(3000)]
+    one, other = Words(most=1000), Words(most=1000)
+    other.text("another tape")
+    shown = [one.text(token) for token in tokens]
+    assert len(set(shown)) == len(tokens)
+    assert shown[2000:] != [other.text(token) for token in tokens][2000:]
+    assert not [1 for old, new in zip(tokens, shown, strict=True) if old[:8] == new[:8]]
+    assert one.text("https and http") == one.text("https and http") != "https and http"
+    assert one.text("https://FINAL").startswith("https://FINAL")
+    tracemalloc.start()
+    for token in tokens:
+        one.text(token[::-1])
+    grown = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert grown < 100_000
 
 
 def test_a_pause_begins_a_word() -> None:

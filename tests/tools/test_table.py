@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from slack_bot.tools.figures import Summary
-from slack_bot.tools.table import Table, figures
+from slack_bot.tools.table import Table, figures, figures_of
 from slack_bot.tools.timeline import Decision, Row
+from tests.tools.test_figures import two_turns
 from tests.tools.turns import drawn
 
 LATE = Decision("AnswerText", "after the end", (), "closed", late=True)
@@ -104,3 +105,53 @@ def test_the_figures() -> None:
     nothing = Summary("failed", "no agent", *[None] * 4, 0.0, 0.0, None, None, 0.0, 0, {}, 0, {}, 0)
     assert "failed (no agent)" in figures(nothing)
     assert "Slack calls  0: none" in figures(nothing)
+
+
+def look(t: float) -> Row:
+    return Row(t, "decision", "look", "task working", asked=True)
+
+
+def test_the_bots_own_looks_are_counted_only_and_end_no_silence() -> None:
+    lines = printed(answer(0.1), *(look(float(t)) for t in range(1, 40)), answer(40.0))
+    assert [line.strip() for line in lines[1:3]] == [
+        "1.000 ... the task was asked for 39 times until 39.000 s, task working: nothing new",
+        "... 39.9 s of silence ...",
+    ]
+    assert "(asked: task working)" in printed(look(1.0))[0]
+    assert len(printed(*(look(float(t)) for t in range(40)), everything=True)) == 40
+
+
+def test_what_was_kept_back_is_told_before_the_call_that_came_after_it() -> None:
+    lines = printed(*(answer(n / 100) for n in range(10)), call(0.2), answer(0.3))
+    assert [line.split()[0] for line in lines] == ["0.000", "0.010", "...", "0.090", "0.200", "0.300"]
+
+
+def test_of_the_same_instant_the_event_stands_before_its_call() -> None:
+    rows = [row for n in range(9) for row in (answer(n / 10), call(n / 10))]
+    last = printed(*rows)[-2:]
+    assert "streaming_result" in last[0] and "appendStream" in last[1]
+
+
+def test_a_further_question_is_a_line() -> None:
+    assert printed(answer(0.1), Row(0.2, "decision", "asking", "U1", "And then?"))[-1].strip() == (
+        "0.200 U1: And then?"
+    )
+
+
+def test_each_question_has_its_own_figures() -> None:
+    assert figures_of(drawn()) == figures(drawn().summary)
+    told = figures_of(two_turns())
+    assert [line for line in told.split("\n") if ": " in line and line[0] == "U"] == ["U1: one", "U1: two"]
+    assert told.count("burst share") == 2
+
+
+def test_where_nothing_was_shown_no_share_is_named() -> None:
+    nothing = Summary("failed", "no agent", *[None] * 4, 0.0, 0.0, None, None, 0.0, 0, {}, 0, {}, 0)
+    assert "burst share  no text was shown\n" in figures(nothing)
+    assert "the agent wrote" not in figures(nothing)
+
+
+def test_what_a_stop_left_unshown_is_no_lateness() -> None:
+    stopped = Decision("FinalAnswer", "best of what came", (), "stopping", late=True)
+    [line] = printed(Row(0.3, "decision", "bot", "FinalAnswer", decisions=(stopped,)))
+    assert "FinalAnswer: not shown, the human had stopped it" in line

@@ -263,6 +263,12 @@ def test_an_answer_before_a_tool_call_is_delivered_in_the_end_though_it_was_take
     assert not only(actions, RewriteAnswer)
 
 
+def test_a_final_answer_is_never_taken_back() -> None:
+    _, actions = run(FinalAnswer("It is 4.", "final_result"), UNSEEN, CLOSED)
+    assert not only(actions, TakeBack)
+    assert shown(actions) == "It is 4."
+
+
 def test_nothing_is_taken_back_of_an_answer_that_is_rewritten_anyway() -> None:
     events = [AnswerText("One."), AnswerReplaced("Two."), AnswerText(" Three."), UNSEEN]
     _, actions = run(*events, CLOSED)

@@ -17,8 +17,10 @@ export function rows(fact, began) {
 function decisionRows(fact, base) {
   const from = fact.event.name;
   if (fact.actions.length === 0) {
-    const name = fact.late ? "late" : "nothing";
-    return [{ ...base, lane: "decisions", name, note: `${from}: ${fact.late ? "came too late, dropped" : "nothing to do"}`, look: fact.late ? "bad" : "quiet", raw: { event: fact.event, state: fact.state } }];
+    const isStopped = fact.late && fact.state === "stopping";
+    const name = isStopped ? "stopped" : fact.late ? "late" : "nothing";
+    const note = isStopped ? "not shown, the human had stopped it" : fact.late ? "came too late, dropped" : "nothing to do";
+    return [{ ...base, lane: "decisions", name, note: `${from}: ${note}`, look: fact.late && !isStopped ? "bad" : "quiet", raw: { event: fact.event, state: fact.state } }];
   }
   return fact.actions.map((action) => ({ ...base, lane: "decisions", name: action.name, note: action.reason || `on ${from}`,
     look: action.name === "Noted" ? "quiet" : "", raw: { event: fact.event, action, state: fact.state } }));
@@ -33,14 +35,16 @@ function callRow(fact, base) {
 function argumentNotes(args) {
   const notes = [];
   const chunks = Array.isArray(args.chunks) ? args.chunks : [];
+  const blocks = Array.isArray(args.blocks) ? args.blocks : [];
+  const written = blocks.filter((block) => block.type === "markdown").reduce((sum, block) => sum + (block.text?.length ?? 0), 0);
+  // beside a markdown block, `text` is what a notification says: nobody reads it in the thread
   const text = chunks.filter((chunk) => chunk.type === "markdown_text").reduce((sum, chunk) => sum + chunk.text.length, 0)
-    + (args.markdown_text?.length ?? 0) + (args.text?.length ?? 0);
+    + (args.markdown_text?.length ?? 0) + (written || (args.text?.length ?? 0));
   if (text) notes.push(`${text} ${text === 1 ? "character" : "characters"}`);
   for (const chunk of chunks) if (chunk.type === "task_update") notes.push(`${chunk.title}: ${chunk.status}`);
   for (const chunk of chunks) if (chunk.type === "plan_update") notes.push(`plan: ${chunk.title}`);
   if (args.status) notes.push(`“${args.status}”`);
   if (args.status === "") notes.push("cleared");
-  const blocks = Array.isArray(args.blocks) ? args.blocks : [];
   if (blocks.length) notes.push(blocks.map((block) => block.type).join(", "));
   return notes;
 }
