@@ -135,12 +135,12 @@ class Standing:
         since = self._now() - self._news_at
         if since >= self._tell_at:
             self._tell_at = since + _SAID_AGAIN
-            self._hearing.event(Waited(since, why, known))
+            self._hearing.event(Waited(since, known, why))
 
     def quiet(self) -> None:
         """Tell the reader that an open stream says nothing."""
         since = self._now() - self._news_at
-        self._hearing.event(Waited(since, "no event on the stream", Known.QUIET))
+        self._hearing.event(Waited(since, Known.QUIET, "no event on the stream"))
 
     def finish(self) -> None:
         """Nothing more will come: tell the best of what came, where the agent named no result."""

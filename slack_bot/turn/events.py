@@ -186,8 +186,8 @@ class Waited:
     """Nothing was heard of the task for `seconds`."""
 
     seconds: float
-    why: str = ""
     known: Known = Known.WORKING
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

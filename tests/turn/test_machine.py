@@ -175,13 +175,13 @@ def test_a_long_wait_holds_no_card_open() -> None:
 
 
 def test_a_pause_in_an_answer_shows_nothing() -> None:
-    _, actions = run(AnswerText("a "), Waited(45.0, "no event", Known.QUIET), AnswerText("b"), CLOSED)
+    _, actions = run(AnswerText("a "), Waited(45.0, Known.QUIET, "no event"), AnswerText("b"), CLOSED)
     assert only(actions, Noted)
     assert not only(actions, UpdateCard) and not only(actions, ShowStatus)
 
 
 def test_while_the_human_is_waited_for_the_agent_is_not() -> None:
-    _, actions = run(SIGN_IN, Waited(45.0, "no event", Known.QUIET), Waited(130.0))
+    _, actions = run(SIGN_IN, Waited(45.0, Known.QUIET, "no event"), Waited(130.0))
     assert len(only(actions, Noted)) == 2
     assert not only(actions, ShowStatus)
 
