@@ -31,6 +31,9 @@ from slack_bot.turn.markdown import Standing, open_at_end
         ("**a b ", "\u2060**", "**"),
         ("*a `b", "`*", "*`"),
         ("`b ", "`", "`"),
+        ("``b ` c", "``", "``"),
+        ("word```py\n", "", ""),
+        ("**so ```a", "", ""),
         ("- one\n- two\n", "", ""),
     ],
 )
