@@ -308,7 +308,7 @@ class Ledger:
         if not added or weight + weigh(added) > self._limits.rotate_bytes:
             return ""
         follows = opener(standing, last_line(text.lstrip()), "x")
-        fits = weigh(follows + GUARDS[1]) <= self._limits.decoration  # a joiner may have to stand behind it
+        fits = weigh(follows + GUARDS[0]) <= self._limits.decoration  # a joiner may have to stand behind it
         return added if fits and seam(text + added, follows + "x") == (len(added), len(follows)) else ""
 
     def _opener(self) -> str:
