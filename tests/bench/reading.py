@@ -22,6 +22,7 @@ _FENCE = re.compile(
 _FENCE_END = re.compile(r"[ \t>]*(?P<run>`{3,}|~{3,})[ \t]*")
 _RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _QUOTED = re.compile(r"[ \t]*>")
+_HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 _BELOW_A_TABLE = re.compile(r"[ \t]*(?:$|#{1,6}(?:[ \t]|$)|>|(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$))")
 _MARKS = frozenset("*_~`")
 _MOST_MARKS = 24
@@ -124,7 +125,8 @@ class _Reading:
     def _line_of_text(self, line: str, following: str) -> None:
         if self._table is not None and "|" not in line and _BELOW_A_TABLE.match(line):
             self._end_table()
-        if self._table is None and "|" in line and "|" in following and _RULE.fullmatch(following):
+        may_rule = "|" in line and not _HEADING.match(line)
+        if self._table is None and may_rule and "|" in following and _RULE.fullmatch(following):
             self._table = (len(self._ink), 0)
         begun = len(self._ink)
         self._add(line, _TEXT if self._table is None else _ROW if "|" in line else _LAZY)
