@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, assert_never
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
 from ..slack.blocks import RETRY
 from ..turn.events import StopPressed, StreamEnded, TurnBegan
+from .emulated.seen import PLAN_FAILED
 from .workspace import Change, SeenFile, SeenMessage, Workspace
 
 Tale: TypeAlias = dict[str, Any]
@@ -28,18 +29,24 @@ class Feed:
     """Tells every listener what changes, at once. It is a `Watcher` and listens to the workspace.
 
     `virtual` are the ids of people whom no visitor can be; `suggestions` are (label, question) pairs.
+    `now` is the clock of the facts, in monotonic seconds.
+    `agent` is the address of an agent that is not the playground's own, fit to be shown.
     """
 
     def __init__(
         self,
         workspace: Workspace,
         *,
+        now: Callable[[], float],
         virtual: Iterable[str] = (),
         suggestions: Iterable[tuple[str, str]] = (),
+        agent: str | None = None,
     ) -> None:
         self._workspace = workspace
         self._virtual = frozenset(virtual)
         self._suggestions = [{"label": label, "text": text} for label, text in suggestions]
+        self._agent = agent
+        self._now = now
         self._messages: dict[tuple[str, str], dict[str, Tale]] = {}  # by thread, then by ts
         self._statuses: dict[tuple[str, str], str] = {}
         self._pressed: dict[tuple[str, str], dict[str, str]] = {}
@@ -77,6 +84,7 @@ class Feed:
                 (fact for story in self._turns for fact in story.facts), key=lambda fact: fact["n"]
             ),
             "suggestions": self._suggestions,
+            "agent": self._agent,
             "trouble": self._trouble,
         }
 
@@ -108,13 +116,14 @@ class Feed:
     def __call__(self, fact: Fact) -> None:
         """Keep a fact of a turn, and tell it. Facts outside any turn are not told."""
         if isinstance(fact, TurnOpened):
-            self._turns.append(_Story(fact.turn))
+            place = (fact.channel, fact.thread_ts)
+            self._turns.append(_Story(fact.turn, place, frozenset(self._messages.get(place, ()))))
             self._asked_again(fact)
         story = next((each for each in reversed(self._turns) if each.turn == fact.turn), None)
         if story is None:
             return
         self._number += 1
-        told = story.add(self._number, fact)
+        told = story.take(self._number, fact)
         if isinstance(fact, TurnOpened) and self._trouble["slack_faults"]:
             told["slack_faults"] = self._trouble["slack_faults"]
         self._tell({"type": "fact", "fact": told})
@@ -126,6 +135,14 @@ class Feed:
             if before is not None and before in _retries(message):
                 self.pressed(fact.channel, message["ts"], RETRY, before)
 
+    def _text_stands(self, place: tuple[str, str], seen: Iterable[SeenMessage]) -> None:
+        """A turn's first text is in its thread: a call may have written it whatever its answer was."""
+        story = next((each for each in reversed(self._turns) if each.place == place), None)
+        if story is None or story.is_settled or not any(map(story.wrote, seen)):
+            return
+        self._number += 1
+        self._tell({"type": "fact", "fact": story.add(self._number, self._now(), {"kind": "visible"})})
+
     # ---- the workspace
 
     def _changed(self, change: Change) -> None:
@@ -136,6 +153,7 @@ class Feed:
         known = self._messages.setdefault(key, {})
         for message in seen:
             self._tell_message(known, self._message(change.channel, message))
+        self._text_stands(key, seen)
         for ts in set(known) - {message.ts for message in seen}:
             del known[ts]
             self._tell({"type": "gone", "channel": change.channel, "ts": ts})
@@ -173,6 +191,7 @@ class Feed:
             "state": seen.state,
             "for": seen.ephemeral_for,
             "files": [{"id": file.id, "name": file.name, "size": len(file.content)} for file in seen.files],
+            "reactions": {name: len(users) for name, users in (seen.reactions or {}).items()},
             "pressed": dict(self._pressed.get((channel, seen.ts), {})),
         }
 
@@ -213,14 +232,26 @@ def _only_grew(before: Tale, message: Tale) -> bool:
 class _Story:
     """The facts of one turn, told."""
 
-    def __init__(self, turn: str) -> None:
+    def __init__(self, turn: str, place: tuple[str, str], before: frozenset[str]) -> None:
         self.turn = turn
+        self.place = place
+        self._before = before  # the ts of what stood there when it began
         self.facts: list[Tale] = []
+        self.is_settled = False  # its first text stands, or never will
         self._event: int | None = None
 
-    def add(self, number: int, fact: Fact) -> Tale:
-        told = {"n": number, "at": fact.at, "turn": fact.turn, **self._told(number, fact)}
+    def wrote(self, seen: SeenMessage) -> bool:
+        """The bot wrote this in the turn, and there is text in it for everybody."""
+        ours = seen.is_bot and seen.ephemeral_for is None and seen.ts not in self._before
+        return ours and bool(seen.text.removeprefix(PLAN_FAILED).strip())
+
+    def take(self, number: int, fact: Fact) -> Tale:
+        return self.add(number, fact.at, self._told(number, fact))
+
+    def add(self, number: int, at: float, what: Tale) -> Tale:
+        told = {"n": number, "at": at, "turn": self.turn, **what}
         self.facts.append(told)
+        self.is_settled |= what["kind"] in ("visible", "closed")
         return told
 
     def _told(self, number: int, fact: Fact) -> Tale:

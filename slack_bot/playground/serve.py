@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import httpx
 from aiohttp import web
 
+from ..a2a.origins import bare
 from ..app import App, build, serve
 from ..clock import loop_clock
 from ..errors import BotError, UnreadableInput
@@ -104,7 +105,7 @@ async def open_playground(
     clock = loop_clock()
     workspace = Workspace(rules=Rules.real() if rules is None else rules)
     switchboard = Switchboard(httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None)))
-    stage = Stage(workspace, switchboard, clock)
+    stage = Stage(workspace, switchboard, clock, None if theirs is None else _shown(theirs))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(switchboard.aclose)
         url = await stack.enter_async_context(_page(stage, host, port))
@@ -119,6 +120,11 @@ async def open_playground(
         stack.push_async_callback(app.close, _GRACE)
         await stack.enter_async_context(_connected(app, face))
         yield Playground(url, workspace, stage, app)
+
+
+def _shown(theirs: Settings) -> str:
+    """The agent's address as everybody may read it: without credentials and query."""
+    return bare(theirs.agent.url or "").partition("?")[0]
 
 
 def _emulated(settings: Settings, api_url: str) -> Settings:

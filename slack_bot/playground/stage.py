@@ -42,9 +42,15 @@ class _Refused(Exception):
 
 
 class Stage:
-    """The people and places of the playground. `feed` tells the pages what comes of it."""
+    """The people and places of the playground. `feed` tells the pages what comes of it.
 
-    def __init__(self, workspace: Workspace, switchboard: Switchboard, clock: Clock) -> None:
+    `agent` is the address of another agent than the playground's own, without secrets: what the pages suggest
+    is for our own alone.
+    """
+
+    def __init__(
+        self, workspace: Workspace, switchboard: Switchboard, clock: Clock, agent: str | None = None
+    ) -> None:
         for user, name in PEOPLE.items():
             workspace.add_user(user, name)
         workspace.add_user(REPLAYER, "Replay")
@@ -53,7 +59,10 @@ class Stage:
         for user in PEOPLE:
             workspace.direct(user)
         self.replays = Replays(workspace, switchboard, clock, CHANNEL)
-        self.feed = Feed(workspace, virtual=[REPLAYER], suggestions=SUGGESTIONS)
+        suggestions = SUGGESTIONS if agent is None else ()
+        self.feed = Feed(
+            workspace, now=clock.monotonic, virtual=[REPLAYER], suggestions=suggestions, agent=agent
+        )
         self._workspace = workspace
         self._switchboard = switchboard
         self._clock = clock

@@ -21,9 +21,9 @@ def _first_visible_text(seen: Measures, params: Params) -> Verdict:
 
 
 def _shown_soon(seen: Measures, params: Params) -> Verdict:
-    first, wrote = seen.summary.first_visible, seen.summary.first_answer
-    if wrote is None:
+    if not seen.written:
         return Verdict(None, "the agent wrote no answer")
+    first, wrote = seen.summary.first_visible, seen.written[0][0]
     if first is None:
         return Verdict(False, "the agent wrote, and nothing was ever to be seen")
     waited = max(0.0, first - wrote)

@@ -16,6 +16,7 @@ from ..a2a.decode import decode
 from ..a2a.frames import Artifact, ArtifactUpdate, Frame, Reply, Snapshot, StatusUpdate, TaskState
 from ..errors import AgentError
 from ..observe.facts import AgentEvent, Decided, Fact, TurnClosed, TurnOpened
+from ..turn.actions import TakeBack
 from ..turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted
 from .figures import Curve, Summary, timeline
 from .jsonfile import Json
@@ -183,11 +184,16 @@ def _decided(facts: Sequence[Fact]) -> Iterator[object]:
 
 
 def _written(facts: Sequence[Fact], asked_at: float) -> Curve:
-    """How much of the answer there was over time. What might have been narration still is not counted."""
+    """How much of the answer there was over time. What might have been narration still is not counted, and
+    neither is what was taken back before anybody saw it.
+    """
     curve, size = list[tuple[float, int]](), 0
     for fact in facts:
         if isinstance(fact, Decided) and not fact.late:
             event = fact.event
+            if taken_back := sum(each.chars for each in fact.actions if isinstance(each, TakeBack)):
+                size -= taken_back
+                curve = [point for point in curve if point[1] <= size]
             if isinstance(event, AnswerText):
                 size += len(event.text)
             elif isinstance(event, AnswerReplaced | FinalAnswer):

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from slack_bot.playground.serve import Playground
+from slack_bot.playground.serve import Playground, open_playground
 from slack_bot.playground.stage import CHANNEL
 from slack_bot.playground.workspace import BOT_TOKEN
+from slack_bot.settings import Settings, with_overrides
+from tests.live_agent import live_agent
 
-from .chromium import CHROMIUM, Page
+from .chromium import CHROMIUM, Browser, Page
 from .visiting import ANSWER, QUESTION, SEALED, mention, outcome, picture, text_of
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
@@ -61,6 +63,14 @@ async def test_a_mention_is_answered_live(page: Page, playground: Playground) ->
     assert set(states) == {"done"}
     assert await page.value("document.querySelector('#stop').hidden")
     assert await text_of(page, "#status") == ""
+
+    first = "[...document.querySelectorAll('#figures div')].find((it) => /first visible/.test(it.innerText))"
+    (visible,) = [
+        fact["at"] - playground.stage.feed.snapshot()["facts"][0]["at"]
+        for fact in playground.stage.feed.snapshot()["facts"]
+        if fact["kind"] == "visible"
+    ]
+    assert await page.value(f"{first}.lastElementChild.innerText") == f"{visible:.2f} s"
 
     root = playground.workspace.history(CHANNEL)[0].ts
     written = playground.workspace.thread(CHANNEL, root)[-1].text
@@ -158,6 +168,75 @@ async def test_a_wide_table_scrolls_within_itself(page: Page, playground: Playgr
         " return [...document.querySelectorAll('#thread :is(p, .md, .table, .code)')]"
         ".every((one) => one.getBoundingClientRect().right <= pane); })()"
     )
+
+
+async def test_a_table_of_long_names_fits_its_pane(page: Page, playground: Playground) -> None:
+    await page.size(1400, 900)
+    await mention(page, "How are secrets kept?")
+    await outcome(page, "answered")
+    await page.value("document.querySelector('#thread .table').scrollIntoView()")
+    await picture(page, "table-1400")
+    widths = await page.value(
+        "[...document.querySelectorAll('#thread .table')].map((it) => [it.scrollWidth, it.clientWidth])"
+    )
+    assert len(widths) >= 2
+    assert all(inner <= outer for inner, outer in widths), widths
+    name = await page.value("document.querySelector('#thread .table td code').textContent")
+    assert name == "SLACK_BOT_STREAM__FLUSH_INTERVAL"
+
+
+async def test_a_question_that_waits_shows_the_mark_until_its_turn(page: Page) -> None:
+    await mention(page, "long 3000")
+    await page.until(f"document.querySelector('{ANSWER} .md')?.textContent.length > 100")
+    await page.click("#say-reply textarea")
+    await page.type("tell me a joke")
+    await page.enter()
+    mark = "#thread .reactions [data-emoji=hourglass_flowing_sand]"
+    await page.until(f"document.querySelector('{mark}')")
+    await picture(page, "waits")
+    assert (await text_of(page, mark)).split() == ["⏳", "1"]
+    asked = f"document.querySelector('{mark}').closest('.message').innerText"
+    assert "tell me a joke" in await page.value(asked)
+    await page.click("#stop")
+    await page.until(f"!document.querySelector('{mark}')")
+    await outcome(page, "answered")
+    assert await page.value("!document.querySelector('.reactions li')")
+
+
+async def test_an_emoji_that_is_not_known_is_shown_by_its_name(page: Page, playground: Playground) -> None:
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    root = playground.workspace.history(CHANNEL)[0].ts
+    for name in ("constructor", "eyes"):
+        args = {"channel": CHANNEL, "timestamp": root, "name": name}
+        playground.workspace.call("reactions.add", args, now=float(root) + 60, token=BOT_TOKEN, is_json=True)
+    await page.until("document.querySelectorAll('#thread .reactions li').length === 2")
+    await picture(page, "reactions")
+    for column in ("#thread", "#roots"):
+        assert (await text_of(page, f"{column} .reactions")).split() == [":constructor:", "1", "👀", "1"]
+
+
+async def test_the_page_of_another_agent_says_whom_it_asks(browser: Browser) -> None:
+    async with live_agent() as live:
+        theirs = with_overrides(Settings(), {"url": f"{live.url}?key=geheim"})
+        async with open_playground(theirs=theirs) as playground:
+            page = await browser.open(playground.url)
+            await page.until("document.body.dataset.ready")
+            await picture(page, "another-agent")
+            where = await text_of(page, "#where")
+            assert where == f"Asks {live.url} and writes to an emulated Slack."
+            shown = await text_of(page, "body")
+            assert "Nothing leaves" not in shown
+            assert "questions below" not in shown
+            assert await page.value("document.querySelectorAll('#chips *').length") == 0
+            await mention(page, "echo hello")
+            await outcome(page, "answered")
+            assert page.problems == []
+
+
+async def test_the_page_of_our_own_agent_says_that_nothing_leaves(page: Page) -> None:
+    assert "Nothing leaves this machine." in await text_of(page, "#where")
+    assert "one of the questions below" in await text_of(page, "#roots")
 
 
 async def test_a_doubled_mention_is_sent_once(page: Page, playground: Playground) -> None:

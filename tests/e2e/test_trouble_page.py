@@ -114,10 +114,41 @@ async def test_a_fault_that_does_not_exist_is_told(page: Page) -> None:
     await page.click("#trouble .fault input")
     await page.type("http:999")
     await page.click("#trouble-set")
-    await page.until("document.getElementById('notice').textContent.includes('http takes a status')")
+    await page.until("document.querySelector('#trouble .bad').textContent.includes('http takes a status')")
+    assert await page.value("document.getElementById('notice').hidden"), "it is told once"
     assert await page.value("document.getElementById('faults').getAttribute('aria-pressed')") == "false"
     assert await page.value("document.getElementById('trouble').open"), "what was typed is still there"
-    assert "http takes a status" in await text_of(page, "#trouble .bad")
+    await picture(page, "refused")
+
+
+@pytest.mark.parametrize("way", ["Escape", "Cancel"])
+async def test_the_panel_opens_with_what_is_in_force(page: Page, way: str) -> None:
+    await choose(page, cut=7, faults="-, internal_error")
+    await page.until("!document.getElementById('trouble').open")
+    await page.click("#faults")
+    for selector, more in (("#cut-after", "9"), ("#trouble .fault input", ", http:999")):
+        await page.click(selector)
+        await page.press("End", 35)
+        await page.type(more)
+    await page.click("#trouble-set")
+    await page.until("document.querySelector('#trouble .bad').textContent")
+    if way == "Escape":
+        await page.press("Escape", 27)
+    else:
+        await page.click("#trouble .deeds .button:last-child")
+    await page.until("!document.getElementById('trouble').open")
+    await page.click("#faults")
+    shown = await page.value("[...document.querySelectorAll('#trouble input')].map((one) => one.value)")
+    assert shown == ["7", "-, internal_error"]
+    assert await text_of(page, "#trouble .bad") == ""
+    assert await page.value("document.getElementById('notice').hidden")
+
+
+async def test_a_refusal_outside_the_panel_is_told_in_the_notice(page: Page) -> None:
+    await page.click("#say-root textarea")
+    await page.type("x" * 13_000)
+    await page.enter()
+    await page.until("document.getElementById('notice').innerText.includes('A message has 1 to')")
 
 
 async def test_a_stopped_turn_replays_as_stopped(page: Page, playground: Playground) -> None:

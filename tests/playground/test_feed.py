@@ -24,7 +24,9 @@ class Stand:
         self.workspace.add_user("U1", "Maya")
         self.workspace.add_user("U9", "Replay")
         self.workspace.add_channel("C1", "general")
-        self.feed = Feed(self.workspace, virtual=["U9"], suggestions=[("A joke", "tell me a joke")])
+        self.feed = Feed(
+            self.workspace, now=lambda: 7.5, virtual=["U9"], suggestions=[("A joke", "tell me a joke")]
+        )
         self.told: list[Tale] = []
         self.stop = self.feed.listen(self.told.append)
         self.root = self.workspace.say("U1", "C1", "<@U0BOT> hi", now=1.0)
@@ -242,6 +244,45 @@ def test_facts_are_numbered_named_and_kept(stand: Stand) -> None:
     assert facts[6]["outcome"] == "answered"
     assert stand.feed.snapshot()["facts"] == facts
     json.dumps(facts)
+
+
+def visible_at(stand: Stand) -> list[float]:
+    return [fact["at"] for fact in stand.feed.snapshot()["facts"] if fact["kind"] == "visible"]
+
+
+@pytest.mark.parametrize("fault", [None, "internal_error!", "timeout!"])
+def test_text_is_visible_once_it_stands_whatever_the_call_was_answered(
+    stand: Stand, fault: str | None
+) -> None:
+    stand.call("chat.postMessage", channel="C1", thread_ts=stand.root, text="of the turn before")
+    stand.feed(TurnOpened(5.0, "t1", "U1", "C1", stand.root, "hi"))
+    ts = stand.stream({"type": "task_update", "id": "a", "title": "Search", "status": "in_progress"})
+    stand.workspace.faults.set("chat.appendStream", [fault, None])
+    assert visible_at(stand) == []
+    args = {"channel": "C1", "ts": ts, "chunks": [text("Hello")]}
+    stand.workspace.call("chat.appendStream", args, now=2.0, token=BOT_TOKEN, is_json=True)
+    stand.append(ts, text(" world"))
+    assert visible_at(stand) == [7.5]
+    assert stand.feed.snapshot()["messages"][-1]["text"] == "Hello world"
+
+
+def test_text_that_was_refused_is_not_visible(stand: Stand) -> None:
+    stand.feed(TurnOpened(5.0, "t1", "U1", "C1", stand.root, "hi"))
+    ts = stand.stream()
+    stand.workspace.faults.set("chat.appendStream", ["internal_error"])
+    args = {"channel": "C1", "ts": ts, "chunks": [text("Hello")]}
+    stand.workspace.call("chat.appendStream", args, now=2.0, token=BOT_TOKEN, is_json=True)
+    stand.call("chat.postEphemeral", channel="C1", thread_ts=stand.root, user="U1", text="for one alone")
+    assert visible_at(stand) == []
+
+
+def test_a_reaction_is_told_when_it_comes_and_when_it_goes(stand: Stand) -> None:
+    stand.told.clear()
+    where = {"channel": "C1", "timestamp": stand.root, "name": "eyes"}
+    stand.call("reactions.add", **where)
+    stand.call("reactions.remove", **where)
+    told = [tale["message"]["reactions"] for tale in stand.told if tale["type"] == "message"]
+    assert told == [{"eyes": 1}, {}]
 
 
 def test_a_fact_of_no_known_turn_is_not_told(stand: Stand) -> None:

@@ -56,7 +56,7 @@ async def test_a_mention_is_answered_and_the_facts_of_it_are_told() -> None:
         assert answer["state"] == "sealed"
         assert {task["status"] for task in answer["tasks"]} == {"complete"}
         kinds = {fact["kind"] for fact in playground.stage.feed.snapshot()["facts"]}
-        assert kinds == {"opened", "event", "decision", "call", "closed"}
+        assert kinds == {"opened", "event", "decision", "call", "visible", "closed"}
 
 
 async def test_another_agent_is_asked_in_its_place() -> None:
@@ -67,6 +67,18 @@ async def test_another_agent_is_asked_in_its_place() -> None:
         end = await closed(playground, {"type": "say", "channel": CHANNEL, "text": "<@U0BOT> echo of mine"})
         assert end["outcome"] == "answered"
         assert last(playground)["text"] == "echo of mine"
+
+
+async def test_the_page_is_told_whom_it_asks_and_no_secret_of_it() -> None:
+    url = "http://me:geheim@127.0.0.1:9/agent?key=geheim"
+    async with open_playground(theirs=with_overrides(Settings(), {"url": url})) as playground:
+        shot = playground.stage.feed.snapshot()
+    assert (shot["agent"], shot["suggestions"]) == ("http://127.0.0.1:9/agent", [])
+    assert "geheim" not in json.dumps(shot)
+    async with open_playground(pace=0) as playground:
+        shot = playground.stage.feed.snapshot()
+    assert shot["agent"] is None
+    assert len(shot["suggestions"]) > 3
 
 
 def test_where_no_agent_is_the_playground_says_so(capsys: pytest.CaptureFixture[str]) -> None:

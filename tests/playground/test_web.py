@@ -21,7 +21,7 @@ class WatchedFeed(Feed):
     """Says when somebody stops listening."""
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace)
+        super().__init__(workspace, now=lambda: 0.0)
         self.left = asyncio.Event()
 
     def listen(self, listener: Listener) -> Callable[[], None]:

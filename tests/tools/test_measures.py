@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from slack_bot.observe.facts import AgentEvent, Fact
 from slack_bot.tools.measures import Attentive, ink, lag, measure
-from slack_bot.turn.events import AnswerReplaced
+from slack_bot.turn.actions import TakeBack
+from slack_bot.turn.events import AnswerReplaced, AnswerText, ProvedNarration
 from tests.tools.measured import FIRST, SECOND, TEXT, artifact, facts, measured, thread
 from tests.tools.turns import START, called, closed, decided, opened
 
@@ -114,6 +115,13 @@ def test_the_texts_of_a_follow_up_are_those_of_its_own_messages() -> None:
 def test_a_replaced_answer_is_as_long_as_what_replaced_it() -> None:
     seen = measured([*with_artifacts(), decided(2, AnswerReplaced("new"))])
     assert seen.written == ((2.0, 3),)
+
+
+def test_what_was_taken_back_unseen_was_never_written() -> None:
+    narration, answer = decided(1, AnswerText("Hm. ")), decided(3, AnswerText("Yes."))
+    taken = decided(2, ProvedNarration(unseen=True), TakeBack(4, "unseen"))
+    assert measured(with_artifacts(narration, taken, answer)).written == ((3.0, 4),)
+    assert measured(with_artifacts(decided(0.5, AnswerText("Yes")), narration, taken)).written == ((0.5, 3),)
 
 
 def test_how_it_was_delivered() -> None:

@@ -87,6 +87,7 @@ def react(state: State, args: Json, now: float) -> Json:
     if state.bot.user_id in users:
         raise Refused("already_reacted")
     users.append(state.bot.user_id)
+    _changed(state, args)
     return {}
 
 
@@ -98,13 +99,21 @@ def unreact(state: State, args: Json, now: float) -> Json:
     if state.bot.user_id not in users:
         raise Refused("no_reaction")
     users.remove(state.bot.user_id)
+    _changed(state, args)
     return {}
 
 
 def _reaction(state: State, args: Json) -> list[str]:
-    message = message_of(state, channel_of(state, args["channel"]), args["timestamp"])
+    return _reacted(state, args).reactions.setdefault(args["name"].strip(":"), [])
+
+
+def _reacted(state: State, args: Json) -> Message:
+    return message_of(state, channel_of(state, args["channel"]), args["timestamp"])
+
+
+def _changed(state: State, args: Json) -> None:
+    message = _reacted(state, args)
     state.changed(message.channel, message.root)
-    return message.reactions.setdefault(args["name"].strip(":"), [])
 
 
 def _addressed(state: State, channel_id: str) -> Channel:

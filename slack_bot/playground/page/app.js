@@ -19,7 +19,7 @@ const DRAWN_EVERY_MS = 80;
 const STORIES_KEPT = 30; // as many as the playground keeps
 const LARGEST_FILE = 32 * 1024 * 1024;
 
-const told = { people: {}, channels: [], bot: { user_id: "", name: "slack_bot" }, messages: new Map(), statuses: new Map(), stories: new Map(), suggestions: [] };
+const told = { people: {}, channels: [], bot: { user_id: "", name: "slack_bot" }, messages: new Map(), statuses: new Map(), stories: new Map(), suggestions: [], agent: null };
 const view = { me: "", place: "", thread: null, turn: "follow", story: null };
 const world = { names: {}, person, press, open: (message) => { openThread(message.channel, rootOf(message)); page.now(); } };
 const due = { parts: new Set(), messages: new Map(), roots: new Map() };
@@ -33,7 +33,7 @@ const link = new Link((tales) => { for (const tale of tales) TELLS[tale.type]?.(
 
 const TELLS = {
   snapshot(all) {
-    Object.assign(told, { people: Object.fromEntries(all.people.map((one) => [one.id, one])), channels: all.channels, bot: all.bot, suggestions: all.suggestions });
+    Object.assign(told, { people: Object.fromEntries(all.people.map((one) => [one.id, one])), channels: all.channels, bot: all.bot, suggestions: all.suggestions, agent: all.agent });
     world.names = { ...Object.fromEntries(all.people.map((one) => [one.id, one.name])), [all.bot.user_id]: all.bot.name };
     told.messages = new Map();
     told.statuses = new Map();
@@ -42,6 +42,7 @@ const TELLS = {
     for (const status of all.statuses) told.statuses.set(threadKey(status.channel, status.thread_ts), status.text);
     for (const fact of all.facts) note(fact);
     trouble.show(all.trouble);
+    $("where").textContent = $("where").title = told.agent ? `Asks ${told.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
     if (!told.people[view.me]) view.me = all.people.find((one) => !one.virtual)?.id ?? "";
     if (!told.channels.some((channel) => channel.id === view.place)) view.place = told.channels[0]?.id ?? "";
     if (view.thread && !messagesOf(view.thread.channel).has(view.thread.ts)) leaveThread();
@@ -83,8 +84,7 @@ const TELLS = {
   choose({ name, keys }) { choose(name, keys); },
   taken({ n }) { link.settle(n, true); },
   refused({ n, text }) {
-    complain(text);
-    link.settle(n, false, text);
+    if (!link.settle(n, false, text)) complain(text);
   },
 };
 
@@ -215,7 +215,7 @@ function welcome() {
   return [h("div", { class: "welcome" },
     h("h2", { text: isDm(view.place) ? "Talk to the bot alone" : "Ask the bot something" }),
     h("p", { text: isDm(view.place) ? "No mention is needed here: every message of yours is a question."
-      : "Mention @slack_bot, or take one of the questions below. The answer is written into a thread while the agent is still at work." }),
+      : `Mention @slack_bot${told.suggestions.length ? ", or take one of the questions below" : ""}. The answer is written into a thread while the agent is still at work.` }),
     h("p", { class: "dim", text: "On the right you see what the agent sent, what the bot decided and why, and what it told Slack. Drop a captured event file anywhere to replay it." }))];
 }
 

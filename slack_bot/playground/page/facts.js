@@ -89,15 +89,10 @@ export class TurnStory {
     this.facts.push(fact);
     this.until = fact.at;
     if (fact.kind === "event") this.counts.events += 1;
-    if (fact.kind === "call") this.called(fact);
+    if (fact.kind === "call") this.counts.calls += 1;
+    if (fact.kind === "visible") this.visibleAt = fact.at;
     if (fact.kind === "decision") this.decided(fact);
     if (fact.kind === "closed") this.outcome = fact.outcome;
-  }
-
-  called(fact) {
-    this.counts.calls += 1;
-    const shows = JSON.stringify(fact.args.chunks ?? []).includes("markdown_text") || fact.args.markdown_text || fact.method === "chat.postMessage";
-    if (fact.ok && shows && this.visibleAt === undefined) this.visibleAt = fact.at;
   }
 
   decided(fact) {

@@ -29,7 +29,7 @@ export class Link {
     });
   }
 
-  /** Send an order. False if there is no connection; else `settled(taken, why)` is called once; `why` says why it was refused. */
+  /** Send an order. False if there is no connection; else `settled(taken, why)` is called once; `why` says why it was refused. True from `settled`: the visitor has been told. */
   send(order, settled = () => {}) {
     if (!this.up || this.socket.readyState !== WebSocket.OPEN) return false;
     this.number += 1;
@@ -38,9 +38,10 @@ export class Link {
     return true;
   }
 
+  /** Whether the visitor has been told by it. */
   settle(number, taken, why = "") {
     const settled = this.waiting.get(number);
     this.waiting.delete(number);
-    settled?.(taken, why);
+    return settled?.(taken, why) === true;
   }
 }

@@ -176,11 +176,18 @@ function listNode(item, names) {
 }
 
 function tableNode(block, names) {
-  const cell = (tag, text, column) => h(tag, { class: block.aligns[column] ? `to-${block.aligns[column]}` : null,
-    scope: tag === "th" ? "col" : null }, ...inline(text ?? "", names));
+  const cell = (tag, text, column) => breakable(h(tag, { class: block.aligns[column] ? `to-${block.aligns[column]}` : null,
+    scope: tag === "th" ? "col" : null }, ...inline(text ?? "", names)));
   return h("div", { class: "table", tabindex: "0" }, h("table", {},
     h("thead", {}, h("tr", {}, ...block.head.map((text, column) => cell("th", text, column)))),
     h("tbody", {}, ...block.rows.map((row) => h("tr", {}, ...block.head.map((_, column) => cell("td", row[column], column)))))));
+}
+
+/** Code in a cell is mostly one long name: broken between its words, a table that is a little too wide fits its pane. */
+function breakable(cell) {
+  for (const code of cell.querySelectorAll("code"))
+    code.replaceChildren(...code.textContent.split(/(?<=[_./:])(?=[^_./:])/).flatMap((part, at) => (at ? [h("wbr"), part] : [part])));
+  return cell;
 }
 
 // -- inside a line

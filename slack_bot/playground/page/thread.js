@@ -5,6 +5,7 @@
 
 import { h, icon } from "./dom.js";
 import { show } from "./markdown.js";
+import { drawn } from "./emoji.js";
 
 const CARD_STATES = { in_progress: "running", pending: "waiting", complete: "done", error: "failed" };
 
@@ -16,6 +17,7 @@ export class MessageView {
     this.plan = new PlanView();
     this.blocks = h("div", { class: "blocks" });
     this.files = h("ul", { class: "files", "aria-label": "Files" });
+    this.reactions = h("ul", { class: "reactions", "aria-label": "Reactions" });
     this.foot = inThread ? null : h("button", { type: "button", class: "replies", hidden: true, on: { click: () => world.open(this.message) } });
     const author = world.person(message.author);
     this.node = h("article", { class: "message", data: { ts: message.ts, author: message.author } },
@@ -24,7 +26,7 @@ export class MessageView {
         h("header", {}, h("b", { text: author.name }), author.app ? h("span", { class: "badge", text: "APP" }) : null,
           h("time", { datetime: new Date(message.ts * 1000).toISOString(), text: clock(message.ts) }),
           message.for ? h("span", { class: "dim only", text: "Only visible to you" }) : null),
-        this.plan.node, this.body, this.blocks, this.files, this.foot));
+        this.plan.node, this.body, this.blocks, this.files, this.reactions, this.foot));
     this.update(message);
   }
 
@@ -41,6 +43,7 @@ export class MessageView {
       this.blocks.replaceChildren(...message.blocks.map((block) => blockNode(block, message, this.world)).filter(Boolean));
     }
     if (JSON.stringify(before?.files) !== JSON.stringify(message.files)) this.files.replaceChildren(...message.files.map(fileNode));
+    if (JSON.stringify(before?.reactions) !== JSON.stringify(message.reactions)) this.reactions.replaceChildren(...Object.entries(message.reactions).map(reactionNode));
   }
 
   /** How many replies the thread has; only for roots in a channel. */
@@ -168,6 +171,10 @@ function fileNode({ id, name, size }) {
   const known = size > 0;
   const label = known ? h("a", { href: `/file/${encodeURIComponent(id)}`, target: "_blank", rel: "noopener noreferrer", text: name }) : h("span", { text: name });
   return h("li", { class: "file" }, icon("file"), label, known ? h("span", { class: "dim", text: sized(size) }) : null);
+}
+
+function reactionNode([name, count]) {
+  return h("li", { title: `:${name}:`, data: { emoji: name } }, drawn(name), h("span", { text: String(count) }));
 }
 
 function sized(bytes) {

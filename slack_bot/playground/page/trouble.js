@@ -11,12 +11,17 @@ export class Trouble {
   /** `dialog` is filled; `button` opens it and shows that something is in force; `send(order, settled)` gives an order. */
   constructor(dialog, button, send) {
     this.button = button;
+    this.inForce = { slack_faults: {}, cut_after: null };
     this.dialog = dialog;
     this.rows = h("div", { class: "faults" });
     this.cut = h("input", { type: "number", min: "0", step: "1", id: "cut-after", class: "short", placeholder: "never" });
     const order = () => ({ type: "trouble", slack_faults: this.faults(), cut_after: this.cut.value === "" ? null : Number(this.cut.value) });
     this.why = h("p", { class: "bad", role: "alert" });
-    const settled = (taken, why) => { this.why.textContent = why; if (taken) dialog.close(); };
+    const settled = (taken, why) => {
+      if (taken) dialog.close();
+      this.why.textContent = why;
+      return dialog.open;
+    };
     const calm = () => send({ type: "trouble", slack_faults: {}, cut_after: null }, settled);
     const use = (event) => { event.preventDefault(); send(order(), settled); };
     dialog.append(h("form", { method: "dialog", on: { submit: use } },
@@ -29,18 +34,25 @@ export class Trouble {
         h("button", { type: "button", class: "button", data: { sends: "" }, id: "trouble-clear", on: { click: calm } }, "Nothing goes wrong"),
         h("button", { type: "button", class: "button", on: { click: () => this.add() } }, "One more method"),
         h("button", { type: "button", class: "button", on: { click: () => dialog.close() } }, "Cancel"))));
-    button.addEventListener("click", () => dialog.showModal());
+    button.addEventListener("click", () => { this.why.textContent = ""; this.fill(); dialog.showModal(); });
   }
 
   /** What is in force. */
-  show({ slack_faults, cut_after }) {
+  show(inForce) {
+    this.inForce = inForce;
+    this.fill();
+    const count = Object.keys(inForce.slack_faults).length + (inForce.cut_after === null ? 0 : 1);
+    this.button.setAttribute("aria-pressed", String(count > 0));
+    this.button.textContent = count ? "Faults are on…" : "Faults…";
+  }
+
+  /** What was typed and not taken is forgotten. */
+  fill() {
+    const { slack_faults, cut_after } = this.inForce;
     this.cut.value = cut_after ?? "";
     this.rows.replaceChildren();
     for (const [method, entries] of Object.entries(slack_faults)) this.add(method, entries.map((entry) => entry ?? NO_FAULT).join(", "));
     if (!this.rows.childElementCount) this.add();
-    const count = Object.keys(slack_faults).length + (cut_after === null ? 0 : 1);
-    this.button.setAttribute("aria-pressed", String(count > 0));
-    this.button.textContent = count ? "Faults are on…" : "Faults…";
   }
 
   add(method = METHODS[1], entries = "") {

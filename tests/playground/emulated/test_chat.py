@@ -128,6 +128,16 @@ def test_reactions_come_and_go() -> None:
     assert scene.workspace.thread("C1", scene.root)[0].reactions == {}
 
 
+def test_who_listens_sees_a_reaction_come_and_go() -> None:
+    scene = Scene()
+    where = {"channel": "C1", "timestamp": scene.root, "name": "eyes"}
+    looks: list[object] = []
+    scene.workspace.listen(lambda _: looks.append(scene.workspace.thread("C1", scene.root)[0].reactions))
+    scene.ok("reactions.add", **where)
+    scene.ok("reactions.remove", **where)
+    assert looks == [{"eyes": ("U0BOT",)}, {}]
+
+
 def test_text_beyond_forty_thousand_is_cut() -> None:
     scene = Scene()
     scene.post(text="x" * 50_000)
