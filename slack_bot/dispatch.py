@@ -2,7 +2,7 @@
 
 A second question in a thread waits until the first is answered: agents drop or mix up what comes in while
 they work (facts: A2A 2.6). The desk also knows what a thread and its agent have in common (the context id,
-and whether it waits for somebody), who may stop a turn, and what to tell the readers when the process ends.
+and whom it waits for), who may stop a turn, and what to tell the readers when the process ends.
 
 A turn that broke ends here, and here only: the traceback is logged and the reader is told.
 """
@@ -128,7 +128,7 @@ class Desk:
         if running is not None and running.waits_for(user):
             return True
         conversation = await self._store.contexts.get(self._agent.name, thread)
-        return conversation.task_id is not None and conversation.asked_user == user
+        return user in conversation.waits
 
     # -- what people do to turns -----------------------------------------------------------------------------
 
@@ -247,7 +247,7 @@ class Desk:
 
     async def _answer(self, question: Question, sink: Sink, control: Control) -> None:
         known = await self._store.contexts.get(self._agent.name, question.thread)
-        answers = known.task_id if known.asked_user == question.user else None
+        answers = known.waits.get(question.user)
         question = replace(question, context_id=known.context_id, task_id=answers)
         kept = _Kept(self, question.thread, known)
         options = RunnerOptions(
@@ -348,8 +348,9 @@ class _Kept:
             await self.keep(replace(self.conversation, context_id=ids.context_id))
 
     async def keep(self, conversation: Conversation) -> None:
-        """Keep `conversation` if it is news."""
-        if conversation != self.conversation:
+        """Keep `conversation` if it is news, and if only who was asked last is."""
+        before = self.conversation
+        if conversation != before or tuple(conversation.waits) != tuple(before.waits):
             self.conversation = conversation
             await self._desk.keep(self._thread, conversation)
 
@@ -357,16 +358,14 @@ class _Kept:
 def conversation_after(before: Conversation, question: Question, result: TurnResult) -> Conversation:
     """What is known of a thread when a turn in it is over.
 
-    An agent goes on waiting for one person while others ask in the same thread, and after an answer of that
-    person that never reached it.
+    An agent goes on waiting for each person it asked while others ask, are asked and answer in the same
+    thread, and after an answer of that person that never reached it.
     """
-    context = result.context_id or before.context_id
+    known = replace(before, context_id=result.context_id or before.context_id)
     if result.answers is not None:
-        return Conversation(context, result.answers, question.user)
+        return known.asked(question.user, result.answers)
     was_answered = question.task_id is not None and result.outcome is not Outcome.REFUSED
-    if before.task_id is None or was_answered:
-        return Conversation(context)
-    return replace(before, context_id=context)
+    return known.answered(question.user) if was_answered else known
 
 
 async def _settle(tasks: set[asyncio.Task[None]], seconds: float) -> None:

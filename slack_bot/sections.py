@@ -220,7 +220,7 @@ class LogSettings(Section):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe level that is logged. Message text is logged at debug only; tokens never."""
     log_format: Literal["text", "json"] = "text"
-    """One line of text or one JSON object an entry."""
+    """A line of text an entry, with a traceback below it where there is one; or one JSON object an entry."""
 
 
 class ReferenceSettings(Section):

@@ -182,21 +182,75 @@ async def test_what_another_person_says_does_not_answer_the_agent() -> None:
         assert asked(bot)[2] == ("production", "ctx-1", "task-1")
 
 
+def asks(text: str, task_id: str) -> Tape:
+    """The agent asks back in a task of its own, in the context it was handed."""
+    said = [task(), status("input-required", text)]
+    named = [{**event, "id" if event["kind"] == "task" else "taskId": task_id} for event in said]
+    moments = [Moment(0.1 + 0.4 * number, event=event) for number, event in enumerate(named)]
+    return Tape({"wire": "0.3"}, (*moments, Moment(0.6, end="closed")))
+
+
+@pytest.mark.parametrize("order", [("U1", "U2"), ("U2", "U1")])
+@on_virtual_time
+async def test_an_agent_may_wait_for_two_people_in_one_thread(order: tuple[str, str]) -> None:
+    said = {"U1": "production", "U2": "staging"}
+    tasks = {"U1": "task-of-1", "U2": "task-of-2"}
+    async with whole_bot(
+        asks("Deploy where?", tasks["U1"]), asks("Roll back where?", tasks["U2"]), answer("Done.")
+    ) as bot:
+        root = await bot.ask("deploy")
+        await bot.idle()
+        await bot.ask("roll back", user="U2", thread_ts=root)
+        await bot.idle()
+        assert bot.read(root) == ["Deploy where?", "Roll back where?"]
+        for user in order:
+            await bot.say(said[user], user=user, thread_ts=root)  # no mention
+            await bot.idle()
+            assert asked(bot)[-1] == (said[user], "ctx-1", tasks[user])
+            await bot.say("thanks", user=user, thread_ts=root)
+            await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["deploy", "roll back", *(said[user] for user in order)]
+        assert bot.ends == ["asked", "asked", "answered", "answered"]
+        assert bot.read(root)[2:] == ["Done.", "Done."]
+
+
 @pytest.mark.parametrize(
     ("before", "task_id", "result", "after"),
     [
         (Conversation(), None, TurnResult(Outcome.ANSWERED, context_id="c"), Conversation("c")),
         (Conversation("c"), None, TurnResult(Outcome.REFUSED), Conversation("c")),
-        (Conversation("c"), None, TurnResult(Outcome.ASKED, answers="t"), Conversation("c", "t", "U1")),
-        (Conversation("c", "t", "U1"), "t", TurnResult(Outcome.ANSWERED), Conversation("c")),
+        (Conversation("c"), None, TurnResult(Outcome.ASKED, answers="t"), Conversation("c", {"U1": "t"})),
+        (Conversation("c", {"U1": "t"}), "t", TurnResult(Outcome.ANSWERED), Conversation("c")),
         (
-            Conversation("c", "t", "U1"),
+            Conversation("c", {"U1": "t"}),
             "t",
-            TurnResult(Outcome.ASKED, answers="t"),
-            Conversation("c", "t", "U1"),
+            TurnResult(Outcome.ASKED, answers="v"),
+            Conversation("c", {"U1": "v"}),
         ),
-        (Conversation("c", "t", "U1"), "t", TurnResult(Outcome.REFUSED), Conversation("c", "t", "U1")),
-        (Conversation("c", "t", "U2"), None, TurnResult(Outcome.ANSWERED), Conversation("c", "t", "U2")),
+        (
+            Conversation("c", {"U1": "t"}),
+            "t",
+            TurnResult(Outcome.REFUSED, context_id="d"),
+            Conversation("d", {"U1": "t"}),
+        ),
+        (
+            Conversation("c", {"U2": "t"}),
+            None,
+            TurnResult(Outcome.ANSWERED),
+            Conversation("c", {"U2": "t"}),
+        ),
+        (
+            Conversation("c", {"U2": "t"}),
+            None,
+            TurnResult(Outcome.ASKED, answers="v"),
+            Conversation("c", {"U2": "t", "U1": "v"}),
+        ),
+        (
+            Conversation("c", {"U1": "v", "U2": "t"}),
+            "v",
+            TurnResult(Outcome.ANSWERED),
+            Conversation("c", {"U2": "t"}),
+        ),
     ],
 )
 def test_what_is_known_after_a_turn(
@@ -204,6 +258,20 @@ def test_what_is_known_after_a_turn(
 ) -> None:
     asked_now = Question(thread_of("1.0"), "1.0", "U1", "T1", "q", task_id=task_id)
     assert conversation_after(before, asked_now, result) == after
+
+
+@on_virtual_time
+async def test_who_was_asked_again_in_the_same_task_was_asked_last() -> None:
+    store = MemoryStore()
+    async with whole_bot(asks("1?", "a"), asks("2?", "b"), asks("1 again?", "a"), store=store) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await bot.ask("two", user="U2", thread_ts=root)
+        await bot.idle()
+        await bot.say("this", thread_ts=root)
+        await bot.idle()
+        known = await store.contexts.get(bot.app.agent.name, thread_of(root))
+        assert list(known.waits.items()) == [("U2", "b"), ("U1", "a")]
 
 
 @on_virtual_time

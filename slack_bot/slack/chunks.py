@@ -19,6 +19,7 @@ from ..turn.safety import neutralise
 MAX_CARDS = 50
 """Cards in one message. Slack: a plan holds 50 tasks."""
 CONTINUES = " (continues below)"
+STOPPED = " (stopped)"
 """What the title of a card says that goes on in the next message."""
 
 _GUARD = "\u200b"
@@ -31,7 +32,12 @@ class Close(StrEnum):
 
     DONE = "done"  # the turn ended well
     FAILED = "failed"  # the turn failed, and the card with it
+    STOPPED = "stopped"  # a human stopped it
     CONTINUES = "continues"  # it goes on in the next message
+
+
+_WORDS = {Close.CONTINUES: CONTINUES, Close.STOPPED: STOPPED}
+"""Slack has no state for a card that neither ended nor failed: its title says what became of it."""
 
 
 def text_chunk(text: str) -> Chunk:
@@ -230,14 +236,14 @@ class CardBook:
         card = self._named(self._wanted[key])
         if card.state is not CardState.RUNNING:
             return card
-        if close is Close.CONTINUES:
-            return replace(card, state=CardState.DONE, title=_continued(card.title or key))
+        if close in _WORDS:
+            return replace(card, state=CardState.DONE, title=_titled(card.title or key, _WORDS[close]))
         return replace(card, state=CardState.ERROR if close is Close.FAILED else CardState.DONE)
 
 
-def _continued(title: str) -> str:
-    """A title with the words that send the reader on, however long it is."""
-    return card_text(title, _TITLE - len(CONTINUES)) + CONTINUES
+def _titled(title: str, words: str) -> str:
+    """A title with the words that say how the card ended, however long it is."""
+    return card_text(title, _TITLE - len(words)) + words
 
 
 _TITLE = 256  # Slack: characters of a card's title

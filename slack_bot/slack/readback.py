@@ -47,12 +47,19 @@ def bare(text: str) -> str:
 def what_stands(message: Mapping[str, Any], confirmed: str, sent: str) -> Stands:
     """Whether `message`, read back after its stop, shows `sent` behind `confirmed`, or only `confirmed`."""
     without, both = bare(confirmed), bare(confirmed + sent)
-    shown = {bare(str(message.get("text") or "")), bare(words_of(message.get("blocks")))}
-    if both in shown and both != without:
+    texts = (str(message.get("text") or ""), words_of(message.get("blocks")))
+    shown = {bare(text) for text in texts}
+    if both != without and both in shown:
         return Stands.ALL
+    if sent.strip() and any(_is_exactly(text, confirmed + sent) for text in texts):
+        return Stands.ALL  # no letters came, and no dialect changed the signs that did
     if both != without and shown <= {without, ""} and without in shown:
         return Stands.NONE
     return Stands.UNREADABLE
+
+
+def _is_exactly(shown: str, written: str) -> bool:
+    return "".join(written.split()) in ("".join(text.split()) for text in (shown, html.unescape(shown)))
 
 
 def words_of(blocks: object) -> str:

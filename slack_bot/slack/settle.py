@@ -86,6 +86,26 @@ class Settling:
         await self._edits.lay(message, message.text, (), Close.CONTINUES)
         return not message.book.closing(Close.CONTINUES)
 
+    async def _heal_all(self, messages: Sequence[tuple[Message, Close]]) -> None:
+        """The turn ends: close the cards that stand open, again while Slack refuses that.
+
+        A message of cards alone is taken away where nothing else helps: nobody should watch it for ever.
+        """
+        for pause in (0.0, *_SWEEP_PAUSES):
+            messages = [each for each in messages if _has_open_cards(*each)]
+            if not messages:
+                return
+            await asyncio.sleep(pause)
+            messages = [each for each in messages if not await self._is_laid(*each)]
+        for message, _ in messages:
+            if message.text.strip() or not await self._edits.delete(message):
+                _log.error("turn %s: a message keeps a card that Slack left open", self._turn)
+
+    async def _is_laid(self, message: Message, how: Close) -> bool:
+        """Write it anew with its cards closed, or where those are refused, without them."""
+        stands, refused = await self._edits.lay(message, message.text, (), how)
+        return stands or (refused is not None and refused.fault in _ENDS)
+
     async def is_shown(self, message: Message, sent: str) -> bool:
         """Whether an edited message, read back, shows `sent` behind its text. Not knowing counts as no."""
         shown = await self._streams.read(message)
@@ -146,9 +166,8 @@ class Settling:
         """
         ends = [(message, Close.CONTINUES) for message in self._unstopped if message is not last]
         self._left += await self._stop_all([*ends, *([(last, how)] if last is not None else [])])
-        for message in self._unhealed:
-            if message.book.is_open and not await self._is_healed(message):
-                _log.error("turn %s: a message keeps a card that Slack left open", self._turn)
+        closings = [(message, Close.CONTINUES) for message in self._unhealed if message is not last]
+        await self._heal_all([*closings, *([(last, how)] if last is not None else [])])
         for message in self._unfound:
             if message.ts is None:
                 await self._look_again(message, known)
@@ -182,3 +201,9 @@ class Settling:
             await self._take_away(message)
         else:
             self._watch(message)
+
+
+def _has_open_cards(message: Message, how: Close) -> bool:
+    """It stands there, is no stream any more, and some card in it still runs."""
+    is_unsigned = message.ts is not None and not message.is_open and not message.is_signed
+    return is_unsigned and bool(message.book.closing(how))

@@ -347,14 +347,14 @@ class Sink:
         """The human stopped the turn: what stands stays, with the truth under it."""
         ending = replace(ending, note=ending.note or "Stopped.", form=None, outcome=Outcome.STOPPED)
         delivery, self._told_stop = self._delivery, True
-        if not await closing.close(delivery, self._under(ending), Close.DONE) and delivery.ended is None:
+        if not await closing.close(delivery, self._under(ending), Close.STOPPED) and delivery.ended is None:
             await self._post_note(ending)
 
     async def _tell_truth(self, ending: Ending) -> None:
         """The human stopped the stream in Slack: what it shows stays, the truth about it goes under it."""
         ending = replace(ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None)
         delivery, last = self._delivery, self._delivery.last
-        if last is None or not await closing.sign(delivery, last, self._under(ending), Close.DONE):
+        if last is None or not await closing.sign(delivery, last, self._under(ending), Close.STOPPED):
             await self._post_note(ending)
 
     async def _post_note(self, ending: Ending, *, must: bool = True) -> None:
@@ -374,6 +374,8 @@ class Sink:
 
 def _close(ending: Ending) -> Close:
     """How the turn's end reads on a card that was still running."""
+    if ending.outcome is Outcome.STOPPED:
+        return Close.STOPPED
     return Close.FAILED if ending.outcome in _BAD_ENDS else Close.DONE
 
 

@@ -5,22 +5,38 @@ Times are wall-clock seconds (UTC) given by the caller. Errors of the store are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Protocol
 
 from ..turn.record import ThreadKey
+
+MOST_WAITS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """What is known of a thread with one agent.
 
-    `task_id` and `asked_user` are set while the agent waits for that person's answer.
+    `waits` names the people whose answer the agent waits for, each with the id of the task that asked them;
+    who was asked last stands last. It is a copy that nobody can change.
     """
 
     context_id: str | None = None
-    task_id: str | None = None
-    asked_user: str | None = None
+    waits: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "waits", MappingProxyType(dict(self.waits)))
+
+    def asked(self, user: str, task_id: str) -> Conversation:
+        """The same while `task_id` waits for `user`. Of more than `MOST_WAITS` people the first is let go."""
+        others = [(each, task) for each, task in self.waits.items() if each != user]
+        return replace(self, waits=dict([*others, (user, task_id)][-MOST_WAITS:]))
+
+    def answered(self, user: str) -> Conversation:
+        """The same without waiting for `user`."""
+        return replace(self, waits={each: task for each, task in self.waits.items() if each != user})
 
 
 @dataclass(frozen=True, slots=True)

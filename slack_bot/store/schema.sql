@@ -1,4 +1,5 @@
--- Version 1. Times are seconds since 1970 (UTC). A later version is another file and a step in sqlite.py.
+-- Version 1. Times are seconds since 1970 (UTC). A later version is another file and a step in sqlite.py:
+-- this one stays as it is, because every file of a store begins here.
 
 CREATE TABLE accepted (
     key TEXT PRIMARY KEY,

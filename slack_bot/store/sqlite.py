@@ -6,6 +6,7 @@ bring it again (delivery.md 8). Every method is one statement, so each is one st
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,7 +20,8 @@ from ..errors import StoreError
 from ..turn.record import ThreadKey
 from .contracts import Conversation, Press
 
-VERSION = 1
+_STEPS = ("schema.sql", "schema_2.sql")  # the n-th makes version n of the one before
+VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
 
 
@@ -80,28 +82,27 @@ class SqliteContexts:
     async def get(self, agent: str, thread: ThreadKey) -> Conversation:
         """See `contracts.Contexts`."""
         found = await self._rows.read(
-            "SELECT context_id, task_id, asked_user FROM contexts"
+            "SELECT context_id, waits FROM contexts"
             " WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
             agent,
             thread.team,
             thread.channel,
             thread.ts,
         )
-        return Conversation(*found[0]) if found else Conversation()
+        return Conversation(found[0][0], json.loads(found[0][1])) if found else Conversation()
 
     async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
         """See `contracts.Contexts`."""
         await self._rows.write(
             "INSERT OR REPLACE INTO contexts"
-            " (agent, team, channel, thread, context_id, task_id, asked_user, at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            " (agent, team, channel, thread, context_id, waits, at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
             agent,
             thread.team,
             thread.channel,
             thread.ts,
             conversation.context_id,
-            conversation.task_id,
-            conversation.asked_user,
+            json.dumps(dict(conversation.waits)),
             now,
         )
 
@@ -187,7 +188,7 @@ async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
 
 
 async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
-    """Bring the file to VERSION. A file from a newer version is left alone."""
+    """Bring the file to VERSION, wholly or not at all. A file from a newer version is left alone."""
     found = list(await connection.execute_fetchall("PRAGMA user_version"))
     version = int(found[0][0])
     if version > VERSION:
@@ -195,10 +196,11 @@ async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
             f"The store {path} was written by a newer version of the bot (format {version}, this one knows"
             f" {VERSION}); install that version or name another file in SLACK_BOT_STORE__STORE_URL."
         )
-    if version == 0:
-        schema = (resources.files(__package__) / "schema.sql").read_text(encoding="utf-8")
+    if version < VERSION:
+        room = resources.files(__package__)
+        steps = "\n".join((room / name).read_text(encoding="utf-8") for name in _STEPS[version:])
         await connection.executescript(
-            f"BEGIN IMMEDIATE;\n{schema}\nPRAGMA user_version = {VERSION};\nCOMMIT;"
+            f"BEGIN IMMEDIATE;\n{steps}\nPRAGMA user_version = {VERSION};\nCOMMIT;"
         )
 
 

@@ -21,7 +21,7 @@ from .likeness import Profile, profile
 from .opening import open_capture, taped
 from .outfile import InMemory, OutFile
 from .progress import Progress
-from .replay import accept_any_script
+from .replay import accept_any_script, tell_assumed
 from .scenario import Scenario
 from .tape import Recording, Tape, read_tape
 from .trace import trace_capture
@@ -58,6 +58,7 @@ def main(args: argparse.Namespace) -> int:
 def _profile(capture: Tape | Recording, name: str) -> Profile:
     short = name if is_address(name) else Path(name).name
     line, result = trace_capture(capture, short, Scenario())
+    tell_assumed(name, capture, result)
     return profile(taped(capture), line, result)
 
 

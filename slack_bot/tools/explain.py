@@ -13,7 +13,7 @@ from pathlib import Path
 from .account import Account
 from .explanation import explain
 from .opening import open_capture
-from .replay import accept_any_script, questioned, read_scenario_file, replayed
+from .replay import accept_any_script, questioned, read_scenario_file, replayed, tell_assumed
 from .scenario import Scenario
 from .tape import Recording, Tape
 
@@ -23,12 +23,13 @@ def main(args: argparse.Namespace) -> int:
     capture = open_capture(Path(args.file), args.key)
     around = read_scenario_file(args.scenario)
     accept_any_script()
-    sys.stdout.write(explain_capture(capture, around))
+    sys.stdout.write(explain_capture(capture, around, args.file))
     return 0
 
 
-def explain_capture(capture: Tape | Recording, scenario: Scenario) -> str:
+def explain_capture(capture: Tape | Recording, scenario: Scenario, name: str = "the capture") -> str:
     """The explanation of one capture in one scenario."""
     around, account = questioned(scenario, capture), Account()
     seen = replayed(capture, around, witness=account)
+    tell_assumed(name, capture, seen.result())
     return explain(account, seen.thread, asker=around.user, question=around.text, more=seen.follow_ups)

@@ -39,7 +39,7 @@ from .pace import Pace
 from .plain import FollowUp, as_text
 from .result import Shown, as_line, visible
 from .scenario import Scenario, as_captured, read_scenario
-from .tape import Recording, Tape, interrupted_at, turns_of
+from .tape import Recording, Tape, assumption, interrupted_at, turns_of
 from .watching import Watching
 from .witness import Witness
 
@@ -66,6 +66,7 @@ def main(args: argparse.Namespace) -> int:
         result = seen.result()
         if watching is not None:
             watching.end()
+        tell_assumed(path, capture, result)
         if args.json:
             sys.stdout.write(as_line(result) + "\n")
             continue
@@ -75,6 +76,12 @@ def main(args: argparse.Namespace) -> int:
         )
         sys.stdout.write(head + said + end)
     return 0
+
+
+def tell_assumed(name: str, capture: Tape | Recording, result: Json) -> None:
+    """Say on stderr what the result rests on that is not in the capture."""
+    if (assumed := assumption(capture, result["outcome"])) is not None:
+        sys.stderr.write(f"note: {name}: {assumed}\n")
 
 
 def questioned(scenario: Scenario, capture: Tape | Recording) -> Scenario:

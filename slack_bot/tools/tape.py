@@ -105,6 +105,26 @@ def interrupted_at(capture: Tape | Recording) -> float | None:
     return last.t if last is not None and last.comment == INTERRUPTED else None
 
 
+def assumption(capture: Tape | Recording, outcome: str | None) -> str | None:
+    """What a replay of `capture` that ended as `outcome` took for granted, in a sentence; None: nothing.
+
+    Behind a broken connection the bot asks for the task, and no capture of a stream alone says what it heard.
+    """
+    if outcome != "lost":
+        return None
+    if isinstance(capture, Recording):
+        ended = capture.ended if capture.cut else None
+    else:
+        last = capture.moments[-1] if capture.moments else None
+        ended = last.t if last is not None and last.end == "cut" else None
+    if ended is None:
+        return None
+    return (
+        f"the capture breaks off at {ended:.3f} s, and what the agent did then is not in it: from there on"
+        " the task is taken to stay as it was"
+    )
+
+
 def _has_questions(moments: Sequence[Moment]) -> bool:
     if isinstance(moments, Lines):
         return moments.has_questions

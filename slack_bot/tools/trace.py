@@ -36,6 +36,7 @@ from .replay import (
     questioned,
     read_scenario_file,
     replayed,
+    tell_assumed,
 )
 from .scenario import Scenario
 from .table import Table, figures_of
@@ -94,7 +95,8 @@ def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
     for path, capture in captures:
         if len(captures) > 1:
             sys.stdout.write(f"== {path}\n")
-        line, _ = trace_capture(capture, _short_name(path), scenario, _table(args.all))
+        line, result = trace_capture(capture, _short_name(path), scenario, _table(args.all))
+        tell_assumed(path, capture, result)
         found.append(line)
     return found
 

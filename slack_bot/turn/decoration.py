@@ -28,9 +28,10 @@ LONGEST_CLOSER = 64
 
 _JOINER = "\u2060"
 _MARKS = frozenset("*_~`")
+_BLOCK_SIGNS = frozenset("`~#>-+*0123456789")
 _MOST_MARKS = 6
 _LONGEST_EMPHASIS = 3
-_LONGEST_CODE = 8
+_LONGEST_CODE = 2  # three backticks at a message's front would begin a fence
 _LONGEST_RUN = 32
 _LONGEST_LEAD = 20
 _LONGEST_INFO = 80
@@ -97,13 +98,24 @@ def _opener(standing: Standing, last_line: str, head: str) -> str:
         bars = ""
     marks = "".join(_carried_marks(state))
     if marks:
-        return bars + marks + (_JOINER if _stands_apart(marks, head) else "")
+        return bars + marks + _behind(marks, standing.line, head)
     if head.startswith("\n") and _rules(standing.line, "", head[1:]):
         return standing.line.lstrip()  # the header row's own line end had not been sent
     header = standing.open.header
     if header and _rules(header, standing.line, head):
         return header.lstrip() + standing.line
     return bars or ("" if standing.line else _levels(last_line, head))
+
+
+def _behind(marks: str, line: str, head: str) -> str:
+    """What stands between `marks` and `head`: a line end where that begins a line that may begin a block.
+
+    Marks in front of a fence, a list or a heading would make it text. Told from its first character alone:
+    more may not have come.
+    """
+    if not line and (not head or head[0].isspace() or head[0] in _BLOCK_SIGNS):
+        return f"{_JOINER}\n"
+    return _JOINER if _stands_apart(marks, head) else ""
 
 
 def _stands_apart(marks: str, head: str) -> bool:
@@ -239,6 +251,7 @@ def _marked(standing: Standing) -> Iterator[str]:
     if added and added[-1] in _MARKS:
         yield f"{added}{_JOINER}{added[-1]}"
         yield f"{added}{_JOINER} "
+        yield f"{added}{_JOINER}\n"
 
 
 def joined(texts: Sequence[str]) -> str:
@@ -295,6 +308,7 @@ def _heads(standing: Standing, line: str, second: str) -> Iterator[int]:
     joiner = second.find(_JOINER, 0, LONGEST_CLOSER)
     if joiner >= 0:
         yield joiner + 1
+        yield joiner + 2
     yield len(opener(standing, line, "x"))
     if standing.open.header:
         yield second.find("\n") + 1 + len(standing.line)

@@ -308,7 +308,7 @@ class Ledger:
         if not added or weight + weigh(added) > self._limits.rotate_bytes:
             return ""
         follows = opener(standing, last_line(text.lstrip()), "x")
-        fits = weigh(follows + GUARDS[1]) <= self._limits.decoration  # a joiner may have to stand behind it
+        fits = weigh(follows + GUARDS[0]) <= self._limits.decoration  # a joiner may have to stand behind it
         return added if fits and seam(text + added, follows + "x") == (len(added), len(follows)) else ""
 
     def _opener(self) -> str:
@@ -320,8 +320,8 @@ class Ledger:
         added = opener(last.standing, last_line(last.body.lstrip()), head)
         if weigh(added) > self._limits.decoration and not last.closed_by:
             added = ""  # what was closed is opened again, whatever limits hold by now
-        if not added and last.standing.line and _BEGINS_BLOCK.match(head):
-            return GUARDS[1]  # in the middle of a line it begins no quote and no list
+        if not added and last.standing.line and _begins_block(last.standing, head):
+            return GUARDS[1]  # in the middle of a line it begins no quote, no list and no fence
         if last.closed_by or _is_clear(last.text, added, head):
             return added
         guards = tuple(reversed(GUARDS)) if _is_inline(head) else GUARDS
@@ -343,6 +343,13 @@ def lay_out(text: str, limits: Limits) -> list[str]:
 def _standing(present: Segment | None, text: str) -> Standing:
     """How the message stands with `text` behind it."""
     return present.standing.then(text) if present and present.text.strip() else stands(text)
+
+
+def _begins_block(standing: Standing, head: str) -> bool:
+    """In a message of its own `head` would begin a block, and behind `standing` it begins none."""
+    line = head.partition("\n")[0] + "\n"
+    is_fence = stands(line).open.fence and not standing.then(line).open.fence
+    return bool(is_fence or _BEGINS_BLOCK.match(head))
 
 
 def _is_clear(before: str, added: str, head: str) -> bool:

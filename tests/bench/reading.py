@@ -22,11 +22,15 @@ _FENCE = re.compile(
 _FENCE_END = re.compile(r"[ \t>]*(?P<run>`{3,}|~{3,})[ \t]*")
 _RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _QUOTED = re.compile(r"[ \t]*>")
+_HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
+_BELOW_A_TABLE = re.compile(r"[ \t]*(?:$|#{1,6}(?:[ \t]|$)|>|(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$))")
 _MARKS = frozenset("*_~`")
 _MOST_MARKS = 24
 _REACH = 2_000
 _JOINER = "\u2060"  # nobody sees it
-_TEXT, _ROW, _FIRST_CODE = "t", "r", 0x100
+_TEXT, _ROW, _LAZY, _FIRST_CODE = "t", "r", "l", 0x100
+_LIKE = frozenset({_LAZY + _TEXT, _LAZY + _ROW, _ROW + _LAZY})
+"""A line without bars right below a table's rows is a row to some, and text to others."""
 _PROBE = 24
 
 
@@ -119,12 +123,13 @@ class _Reading:
             self._add(line, self._code)
 
     def _line_of_text(self, line: str, following: str) -> None:
-        if self._table is not None and "|" not in line:
+        if self._table is not None and "|" not in line and _BELOW_A_TABLE.match(line):
             self._end_table()
-        if self._table is None and "|" in line and "|" in following and _RULE.fullmatch(following):
+        may_rule = "|" in line and not _HEADING.match(line)
+        if self._table is None and may_rule and "|" in following and _RULE.fullmatch(following):
             self._table = (len(self._ink), 0)
         begun = len(self._ink)
-        self._add(line, _TEXT if self._table is None else _ROW)
+        self._add(line, _TEXT if self._table is None else _ROW if "|" in line else _LAZY)
         if self._table is not None and not self._table[1] and begun > self._table[0]:
             self._table = (self._table[0], len(self._ink))
         if _QUOTED.match(line):
@@ -264,7 +269,7 @@ class _Comparison:
         for here in range(length):
             one, other = answer.place[at + here], page.place[skip + here]
             excused = one == _ROW and other == _TEXT and any(at + here in each for each in headless)
-            if one != other and not excused:
+            if one != other and one + other not in _LIKE and not excused:
                 return self._misplaced(number, page, skip + here, at + here)
         gaps = (answer.gaps[at + 1 : at + length], page.gaps[skip + 1 : skip + length])
         if gaps[0] != gaps[1]:
@@ -281,7 +286,7 @@ class _Comparison:
         return [*cut, *(range(start, end) for start, _, end in torn)]
 
     def _misplaced(self, number: int, page: Page, here: int, at: int) -> Finding:
-        names = {_TEXT: "text", _ROW: "a row"}
+        names = {_TEXT: "text", _ROW: "a row", _LAZY: "a row without bars"}
         one, other = self._answer.place[at], page.place[here]
         why = f"{page.ink[here : here + _PROBE]!r} stands in another place"
         return Finding("wrong", number, why, names.get(one, "code"), names.get(other, "other code"))

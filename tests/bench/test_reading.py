@@ -106,6 +106,19 @@ def test_a_table_without_its_header_is_found() -> None:
     assert kind(TABLE, TABLE[:30], "| x | y |\n|---|---|\n" + TABLE[30:]) == "wrong"
 
 
+def test_a_heading_heads_no_table() -> None:
+    answer = "# one | two\n---|---\n"
+    assert kind(answer, answer[:12], answer[12:]) == "right"
+
+
+def test_a_line_right_below_a_table_may_be_read_as_its_row() -> None:
+    answer = TABLE[:30] + "a line of words\n\n" + TABLE[30:]
+    assert kind(answer, answer[:36], TABLE[:20] + "| " + answer[36:45], TABLE[:20] + answer[45:]) == "wrong"
+    assert kind(answer, answer[:36], TABLE[:20] + "| " + answer[36:]) == "right"
+    assert kind(answer, answer[:30], answer[30:]) == "right"
+    assert kind(answer, answer[:47], TABLE[:20] + answer[47:]) == "wrong"
+
+
 def test_a_line_end_that_vanished_is_found() -> None:
     assert kind("one\ntwo", "one two") == "wrong"
     assert kind("one two", "onetwo") == "wrong"

@@ -62,6 +62,7 @@ def test_a_part_is_enough_only_where_the_truth_says_so_and_never_twice() -> None
     assert found(part, truth=truth).kind == "lost"
     silent = found(message(ANSWER[:20]), truth=truth, outcome="stopped")
     assert (silent.kind, silent.why) == ("lost", "how it ended is not told: ''")
+    assert found(message("Stopped.", kind="note"), truth=truth, outcome="stopped").is_right
     assert found(message(ANSWER[:20]), message(ANSWER[:20]), truth=truth, outcome="stopped").kind == "doubled"
 
 

@@ -205,7 +205,8 @@ def _judge_around(truth: Truth, scene: Scene, faults: _Faults) -> None:
 
 def _judge_told(words: Sequence[str], messages: Sequence[SeenMessage], faults: _Faults) -> None:
     """The end of an answer that is not whole is told below it."""
-    said = " ".join(extra for seen in messages for extra in seen.extras)
+    notes = [seen.text for seen in messages if kind_of(seen) == "note"]  # refused as blocks, as text
+    said = " ".join([*(extra for seen in messages for extra in seen.extras), *notes])
     if not any(word in said for word in words):
         faults.add("lost", f"how it ended is not told: {said[:80]!r}")
 

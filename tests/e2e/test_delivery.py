@@ -7,6 +7,7 @@ answer's beginning stands there, once. The judge is the fault run's (`tests/benc
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from hypothesis import given
@@ -77,9 +78,10 @@ def tapes(draw: st.DrawFn) -> tuple[str, Tape]:
     text = draw(TEXTS)
     most = draw(SIZES)
     size = max(most, len(text) // 150)
-    parts = [text[at : at + size] for at in range(0, len(text), size)]
     # no agent takes half a minute for a letter, and between the letters of a fence nothing can be mended
-    pauses = draw(PAUSES if size > 7 else SHORT_PAUSES)
+    is_slow = size > 7
+    parts = re.findall(f"(?s).{{1,{size}}}{'`*' if is_slow else ''}", text)
+    pauses = draw(PAUSES if is_slow else SHORT_PAUSES)
     now, moments = 0.1, [Moment(0.1, event=task())]
     for number in range(draw(TOOLS)):
         for event in (_tool("start", number), _tool("end", number)):

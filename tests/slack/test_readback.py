@@ -111,3 +111,17 @@ def test_our_stream_is_known_by_its_time_and_what_it_reads() -> None:
         == long
     )
     assert own_stream([stream("8.0")], since=5.0, sent="Two", known=[]) == stream("8.0")
+
+
+@pytest.mark.parametrize(
+    ("shown", "stands"),
+    [
+        ("two words \\|", Stands.ALL),
+        ("two words", Stands.UNREADABLE),
+        ("two words |", Stands.UNREADABLE),
+    ],
+)
+def test_signs_are_known_where_no_dialect_changed_them(shown: str, stands: Stands) -> None:
+    assert what_stands({"text": shown}, "two words ", "\\| ") is stands
+    assert what_stands({"text": "two words"}, "two words ", "\n") is Stands.UNREADABLE
+    assert what_stands({"text": "a &lt; &amp;"}, "a ", "< & ") is Stands.ALL

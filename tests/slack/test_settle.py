@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.api import Failed
+from slack_bot.slack.chunks import Close
 from slack_bot.slack.edit import Edits
 from slack_bot.slack.faults import Fault
 from slack_bot.slack.line import Line
@@ -122,16 +123,48 @@ def test_a_card_that_could_not_be_closed_is_closed_at_the_end() -> None:
     assert [task.status for task in scene.only().tasks] == ["complete"]
 
 
-def test_a_card_that_cannot_be_closed_at_all_is_said_aloud(caplog: Any) -> None:
+REFUSED_LONG = ["nobody_knows_this"] * 6
+
+
+def left_open(text: str, faults: Any) -> Scene:
+    """A message of `text` and a card that ran when Slack ended it, at the end of the turn."""
+
     async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
         message.book.want([Card("a", "A", CardState.RUNNING)])
-        await streams.send(message, Write("", message.book.unsent()))
+        await streams.send(message, Write(text, message.book.unsent()))
         await streams.send(message, Write("Two. "))
         await settling.stop(message)
         await settling.sweep([])
 
-    play(story, {APPEND: ["message_not_in_streaming_state"], UPDATE: ["block_mismatch"]})
+    return play(story, {APPEND: ["message_not_in_streaming_state"], **faults})
+
+
+@pytest.mark.parametrize("text", ["", "One. "])
+def test_a_card_is_closed_in_the_end_however_often_that_is_refused(text: str) -> None:
+    scene = left_open(text, {UPDATE: [*REFUSED_LONG, None]})
+    assert scene.texts() == [text]
+    assert [task.status for task in scene.only().tasks] == ["complete"]
+
+
+def test_cards_that_cannot_be_closed_at_all_are_taken_away_where_they_stand_alone() -> None:
+    assert left_open("", {UPDATE: ["block_mismatch"]}).thread() == []
+
+
+@pytest.mark.parametrize("text,faults", [("", {DELETE: ["cant_delete_message"]}), ("One. ", {})])
+def test_a_card_that_cannot_be_closed_at_all_is_said_aloud(text: str, faults: Any, caplog: Any) -> None:
+    scene = left_open(text, {UPDATE: ["block_mismatch"], **faults})
+    assert len(scene.thread()) == 1
     assert "keeps a card" in caplog.text
+
+
+def test_the_last_message_gets_its_cards_closed_too() -> None:
+    async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
+        message.book.want([Card("a", "A", CardState.RUNNING)])
+        await Edits(Line(scene.api), scene.place, scene.settings).show(message, "One. ", "")
+        await settling.sweep([], message, Close.FAILED)
+
+    scene = play(story, {UPDATE: [*REFUSED_LONG[:2], None]})
+    assert [task.status for task in scene.only().tasks] == ["error"]
 
 
 def test_what_could_not_be_stopped_is_stopped_at_the_end() -> None:

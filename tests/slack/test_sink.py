@@ -163,21 +163,22 @@ def test_cards_are_shown_and_their_details_add_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "status"),
+    ("ending", "status", "words"),
     [
-        (Ending(Outcome.ANSWERED, rest="x"), "complete"),
-        (Ending(Outcome.ASKED, form=Form("Which?")), "complete"),
-        (Ending(Outcome.STOPPED, note="Stopped."), "complete"),
-        (Ending(Outcome.FAILED, note="It broke."), "error"),
-        (Ending(Outcome.LOST, note="It was lost."), "error"),
+        (Ending(Outcome.ANSWERED, rest="x"), "complete", ""),
+        (Ending(Outcome.ASKED, form=Form("Which?")), "complete", ""),
+        (Ending(Outcome.STOPPED, note="Stopped."), "complete", " (stopped)"),
+        (Ending(Outcome.FAILED, note="It broke."), "error", ""),
+        (Ending(Outcome.LOST, note="It was lost."), "error", ""),
     ],
 )
-def test_a_card_that_still_runs_is_closed_as_the_turn_ended(ending: Ending, status: str) -> None:
+def test_a_card_that_still_runs_is_closed_as_the_turn_ended(ending: Ending, status: str, words: str) -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("", (SEARCH,)))
         await scene.sink.finish(ending)
 
-    assert [task.status for task in sealed(play(story)).tasks] == [status]
+    tasks = sealed(play(story)).tasks
+    assert [(task.status, task.title) for task in tasks] == [(status, SEARCH.title + words)]
 
 
 def test_a_failed_card_stays_failed() -> None:

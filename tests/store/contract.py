@@ -34,10 +34,16 @@ class StoreContract:
         assert await store.contexts.get("agent", THREAD) == Conversation()
 
     async def test_what_is_known_of_a_thread_is_replaced_whole(self, store: Store) -> None:
-        await store.contexts.put("agent", THREAD, Conversation("ctx", "task", "U1"), 1.0)
-        assert await store.contexts.get("agent", THREAD) == Conversation("ctx", "task", "U1")
+        await store.contexts.put("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
+        assert await store.contexts.get("agent", THREAD) == Conversation("ctx", {"U1": "task"})
         await store.contexts.put("agent", THREAD, Conversation("ctx"), 2.0)
         assert await store.contexts.get("agent", THREAD) == Conversation("ctx")
+
+    async def test_whom_an_agent_waits_for_is_kept_in_the_order_they_were_asked(self, store: Store) -> None:
+        waits = {"U2": "two", "U1": "one", "U'3": 'th"r\u2028ee\x00😀'}
+        await store.contexts.put("agent", THREAD, Conversation("ctx", waits), 1.0)
+        known = await store.contexts.get("agent", THREAD)
+        assert list(known.waits.items()) == list(waits.items())
 
     async def test_contexts_are_kept_by_agent_team_channel_and_thread(self, store: Store) -> None:
         await store.contexts.put("agent", THREAD, Conversation("ctx"), 1.0)

@@ -11,6 +11,7 @@ import pytest
 from slack_bot.errors import StoreError
 from slack_bot.store.contracts import Conversation, Press, Store
 from slack_bot.store.sqlite import VERSION, open_sqlite
+from slack_bot.turn.record import ThreadKey
 
 from .contract import HOUR, THREAD, StoreContract
 
@@ -27,14 +28,14 @@ async def test_everything_is_still_there_after_the_file_was_closed_and_opened(tm
     file = tmp_path / "store.sqlite"
     first = await open_sqlite(file, 24.0)
     await first.inbox.accept("key", 1.0)
-    await first.contexts.put("agent", THREAD, Conversation("ctx", "task", "U1"), 1.0)
+    await first.contexts.put("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
     await first.feedback.record(Press("turn", "U1", "positive", 1.0))
     await first.lore.learn("agent", "wire", "0.3", 1.0)
     await first.close()
 
     second = await open_sqlite(file, 24.0)
     assert not await second.inbox.accept("key", 2.0)
-    assert await second.contexts.get("agent", THREAD) == Conversation("ctx", "task", "U1")
+    assert await second.contexts.get("agent", THREAD) == Conversation("ctx", {"U1": "task"})
     assert await second.feedback.presses("turn") == (Press("turn", "U1", "positive", 1.0),)
     assert await second.lore.learned("agent") == {"wire": "0.3"}
     await second.close()
@@ -86,6 +87,81 @@ async def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     writer.close()
     with pytest.raises(StoreError, match="written by a newer version"):
         await open_sqlite(file, 24.0)
+
+
+FIRST_VERSION = """
+CREATE TABLE accepted (key TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX accepted_at ON accepted (at);
+CREATE TABLE contexts (
+    agent TEXT NOT NULL, team TEXT NOT NULL, channel TEXT NOT NULL, thread TEXT NOT NULL,
+    context_id TEXT, task_id TEXT, asked_user TEXT, at REAL NOT NULL,
+    PRIMARY KEY (agent, team, channel, thread)
+) WITHOUT ROWID;
+CREATE TABLE presses (
+    turn TEXT NOT NULL, user TEXT NOT NULL, value TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (turn, user)
+) WITHOUT ROWID;
+CREATE TABLE lore (
+    agent TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (agent, name)
+) WITHOUT ROWID;
+PRAGMA user_version = 1;
+"""  # what the first version of the bot wrote: it never changes
+
+
+def write_first_version(file: Path, *statements: str) -> None:
+    with sqlite3.connect(file) as writer:
+        writer.executescript(FIRST_VERSION + "".join(f"{each};" for each in statements))
+    writer.close()
+
+
+async def test_a_file_of_the_first_version_is_taken_over_without_loss(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    write_first_version(
+        file,
+        "INSERT INTO accepted VALUES ('key', 1.0)",
+        "INSERT INTO contexts VALUES ('agent', 'T1', 'C1', '111.222', 'ctx', 'ta\"sk', 'U1', 1.0)",
+        "INSERT INTO contexts VALUES ('agent', 'T1', 'C1', '2.0', 'quiet', NULL, NULL, 2.0)",
+        "INSERT INTO contexts VALUES ('other', 'T1', 'C1', '2.0', NULL, NULL, NULL, 3.0)",
+        "INSERT INTO presses VALUES ('turn', 'U1', 'positive', 1.0)",
+        "INSERT INTO lore VALUES ('agent', 'wire', '0.3', 1.0)",
+    )
+    for _ in range(2):  # and then it is a file as any other
+        store = await open_sqlite(file, 24.0)
+        known = await store.contexts.get("agent", THREAD)
+        assert known == Conversation("ctx", {"U1": 'ta"sk'})
+        assert await store.contexts.get("agent", ThreadKey("T1", "C1", "2.0")) == Conversation("quiet")
+        assert await store.contexts.get("other", ThreadKey("T1", "C1", "2.0")) == Conversation()
+        assert not await store.inbox.accept("key", 2.0)
+        assert await store.feedback.presses("turn") == (Press("turn", "U1", "positive", 1.0),)
+        assert await store.lore.learned("agent") == {"wire": "0.3"}
+        assert await store._rows.read("SELECT at FROM contexts ORDER BY at") == [(1.0,), (2.0,), (3.0,)]
+        assert await store._rows.read("PRAGMA user_version") == [(VERSION,)]
+        await store.close()
+    assert table_sql(file) == table_sql(await new_file(tmp_path))
+
+
+async def new_file(folder: Path) -> Path:
+    await (await open_sqlite(folder / "new.sqlite", 24.0)).close()
+    return folder / "new.sqlite"
+
+
+def table_sql(file: Path) -> list[str]:
+    """Tables and columns, however the statements that made them were laid out."""
+    with sqlite3.connect(file) as reader:
+        found = reader.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name").fetchall()
+    reader.close()
+    return ["".join(sql.split()) for (sql,) in found]
+
+
+async def test_a_file_that_cannot_be_taken_over_stays_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    write_first_version(file, "DROP TABLE contexts")
+    before = table_sql(file)
+    with pytest.raises(StoreError, match="no such table"):
+        await open_sqlite(file, 24.0)
+    assert table_sql(file) == before
+    with sqlite3.connect(file) as reader:
+        assert reader.execute("PRAGMA user_version").fetchone() == (1,)
+    reader.close()
 
 
 async def test_a_write_that_fails_is_a_store_error(tmp_path: Path) -> None:

@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
+from slack_bot import cli
 from slack_bot.errors import SettingsError, UnreadableInput
 from slack_bot.tools.replay import main, replay, replayed
 from slack_bot.tools.scenario import make_scenario
 from slack_bot.tools.tape import Moment, Tape, read_tape, write_tape
+from tests.whole_bot import answer
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 ROOT = Path(__file__).parents[2]
@@ -324,3 +326,14 @@ def test_a_dead_agent_is_nothing_that_was_heard() -> None:
     assert pace.outcome == "lost"
     assert seen.result()["events"] == {"task": 1, "streaming_result": 4}
     assert pace.waited > 50
+
+
+def test_what_is_assumed_behind_a_broken_connection_is_told_on_stderr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = answer("One two three.", seconds=1.0)
+    file = tmp_path / "broken.jsonl"
+    file.write_text(write_tape(Tape(whole.head, (*whole.moments[:3], Moment(0.9, end="cut")))), "utf-8")
+    for verb in ("replay", "trace", "explain"):
+        assert cli.main([verb, str(file)]) == 0
+        assert f"note: {file}: the capture breaks off at 0.900 s" in capsys.readouterr().err

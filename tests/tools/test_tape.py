@@ -18,6 +18,7 @@ from slack_bot.tools.tape import (
     Moment,
     Recording,
     Tape,
+    assumption,
     interrupted_at,
     read_tape,
     turns_of,
@@ -39,6 +40,17 @@ def moments(document: Any, key: str | None = None) -> tuple[Moment, ...]:
 
 def times(document: Any) -> list[float]:
     return [moment.t for moment in moments(document)]
+
+
+def test_what_a_replay_takes_for_granted_behind_a_broken_connection_is_said() -> None:
+    cut = Tape({}, (Moment(0.0, event=STATUS), Moment(3.0871, end="cut")))
+    said = assumption(cut, "lost")
+    assert said is not None and said.startswith("the capture breaks off at 3.087 s, ")
+    assert assumption(cut, "answered") is None, "it was over before"
+    assert assumption(Tape({}, (*cut.moments, Moment(4.0, event=DONE))), "lost") is None, "looked at since"
+    assert assumption(Tape({}, ()), "lost") is None
+    assert assumption(Recording(200, {}, (), True, 2.0), "lost") is not None
+    assert assumption(Recording(200, {}, (), False, 2.0), "lost") is None
 
 
 def test_a_tape_reads_back_as_it_was_written() -> None:

@@ -31,6 +31,9 @@ from slack_bot.turn.markdown import Standing, open_at_end
         ("**a b ", "\u2060**", "**"),
         ("*a `b", "`*", "*`"),
         ("`b ", "`", "`"),
+        ("``b ` c", "``", "``"),
+        ("word```py\n", "", ""),
+        ("**so ```a", "", ""),
         ("- one\n- two\n", "", ""),
     ],
 )
@@ -140,6 +143,23 @@ def test_marks_that_are_too_many_to_be_meant_are_not_carried_over(text: str) -> 
 )
 def test_a_closer_is_short(text: str) -> None:
     assert len(closer(Standing().then(text), text[-1]).encode()) <= LONGEST_CLOSER
+
+
+@pytest.mark.parametrize("head", ["```py\n", "~~~\n", "- one", "1. one", "# Title", "> said", "  - two"])
+def test_a_line_that_may_begin_a_block_stands_below_the_marks(head: str) -> None:
+    first = "some *words\n"
+    added = opener(Standing().then(first), first.strip(), head)
+    assert added == "*\u2060\n"
+    assert seam(f"{first}\u2060*", added + head) == (2, 3)
+
+
+def test_a_fence_below_marks_that_were_open_is_a_fence() -> None:
+    added = opener(Standing().then("some *words\n"), "some *words", "```py\n")
+    assert open_at_end("", before=stands(f"{added}```py\n")).fence == "```"
+
+
+def test_a_line_that_goes_on_stands_behind_the_marks() -> None:
+    assert opener(Standing().then("some *words\n"), "some *words", "and more") == "*"
 
 
 def test_a_mark_behind_a_mark_stands_apart() -> None:

@@ -436,7 +436,7 @@ def test_the_work_for_a_call_does_not_grow_with_the_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "rest", ["> and more", "- 1 is left", "# of them", "1. is first", "* stars", "+1 for it"]
+    "rest", ["> and more", "- 1 is left", "# of them", "1. is first", "* stars", "+1 for it", "```sh\nls\n"]
 )
 def test_what_looks_like_a_block_in_the_middle_of_a_line_is_none_in_the_next_message(rest: str) -> None:
     ledger = told("Ping <!channel")
