@@ -11,11 +11,9 @@ from dataclasses import replace
 
 from .slack.orders import Batch
 from .turn.actions import Card, Remember
-from .turn.buffer import StreamBuffer
+from .turn.buffer import EARLY, StreamBuffer
 from .turn.form import Form
 from .turn.safety import Safety
-
-_EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
 
 
 class Outbox:
@@ -101,7 +99,7 @@ class Outbox:
         if self._question is None:
             return None
         left = self._question[1] - now
-        return left if left > _EARLY else 0.0
+        return left if left > EARLY else 0.0
 
     def take_memories(self) -> list[Remember]:
         """The ids that wait; they are the caller's now."""
@@ -121,7 +119,7 @@ class Outbox:
     def is_due(self, now: float) -> bool:
         """Something may be written now, as far as can be told without cutting the text."""
         deadline = self.buffer.deadline()
-        return self.has_cards or (deadline is not None and deadline <= now + _EARLY)
+        return self.has_cards or (deadline is not None and deadline <= now + EARLY)
 
     def batch(self, now: float) -> Batch:
         """What may be written now. The text stays in the buffer; cards and title are the caller's now."""

@@ -38,7 +38,7 @@ from .turn.actions import (
     TakeBack,
     UpdateCard,
 )
-from .turn.buffer import StreamBuffer
+from .turn.buffer import EARLY, StreamBuffer
 from .turn.events import Event, ProvedNarration, TaskEnded, TaskKnown, TurnBegan
 from .turn.form import Form
 from .turn.harmless import harmless_card, harmless_form
@@ -49,7 +49,6 @@ from .turn.safety import neutralise
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
-_EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
 _TICK = 0.001  # seconds to rest at least: what is due in less than a clock can tell would keep the loop busy
 
 
@@ -295,7 +294,7 @@ class _Run:
 
     def _is_too_late(self, now: float) -> bool:
         waited = 0.0 if self._slot_asked_at is None else now - self._slot_asked_at
-        return waited >= self._options.start_wait - _EARLY and not self._late and self._sink.begins
+        return waited >= self._options.start_wait - EARLY and not self._late and self._sink.begins
 
     async def _rest_until_due(self) -> None:
         if self._close is not None or self._wake.is_set():

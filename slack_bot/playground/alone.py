@@ -30,7 +30,7 @@ def main(args: argparse.Namespace) -> int:
     try:
         asyncio.run(_serve(args.host, args.port, chosen))
     except OSError as error:
-        raise BotError(_no_address(args.host, args.port, error)) from error
+        raise BotError(no_address("agent", args.host, args.port, error)) from error
     return 0
 
 
@@ -70,9 +70,10 @@ async def _serve(host: str, port: int, chosen: ReferenceSettings) -> None:
         await stop.wait()
 
 
-def _no_address(host: str, port: int, error: OSError) -> str:
+def no_address(what: str, host: str, port: int, error: OSError) -> str:
+    """Why `what` cannot be served there, and the remedy."""
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} on {host} is taken: choose another one with --port, or 0 for any that is free."
     if error.errno == errno.EACCES:
         return f"Port {port} is not ours to use: choose one above 1023 with --port."
-    return f"The agent cannot be served on {host}: give an address of this machine with --host."
+    return f"The {what} cannot be served on {host}: give an address of this machine with --host."

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import errno
 import logging
 import signal
 import sys
@@ -30,7 +29,7 @@ from ..settings import Settings, load, secrets_of, with_overrides
 from ..tools.addressing import settings_for
 from ..tools.reaching import card_of
 from . import agent
-from .alone import chosen_agent
+from .alone import chosen_agent, no_address
 from .slack_api import SlackFace
 from .stage import Stage
 from .switchboard import Switchboard
@@ -156,11 +155,7 @@ async def _page(stage: Stage, host: str, port: int) -> AsyncIterator[str]:
 
 
 def _no_address(host: str, port: int, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"Port {port} on {host} is taken: choose another one with --port, or 0 for any that is free."
-    if error.errno == errno.EACCES:
-        return f"Port {port} is not ours to use: choose one above 1023 with --port."
-    return f"The page cannot be served on {host}: give an address of this machine with --host."
+    return no_address("page", host, port, error)
 
 
 @asynccontextmanager

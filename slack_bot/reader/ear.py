@@ -16,10 +16,9 @@ from typing import Any, cast
 from ..a2a.frames import Received, TaskState
 from ..errors import AgentError, BadAgentData, StreamCut
 from ..sections import AgentSettings
+from ..turn.buffer import EARLY
 from .control import Leaving
 from .standing import Standing
-
-_EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
 
 
 class Heard(StrEnum):
@@ -100,7 +99,7 @@ class Ear:
             return True
         now = self._now()
         self._stop_until = now + self._settings.stop_wait if self._stop_until is None else self._stop_until
-        return now + _EARLY >= self._stop_until
+        return now + EARLY >= self._stop_until
 
     def _patience(self) -> float:
         if self._stop_until is not None:

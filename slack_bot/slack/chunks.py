@@ -19,8 +19,9 @@ from ..turn.safety import neutralise
 MAX_CARDS = 50
 """Cards in one message. Slack: a plan holds 50 tasks."""
 CONTINUES = " (continues below)"
-STOPPED = " (stopped)"
 """What the title of a card says that goes on in the next message."""
+STOPPED = " (stopped)"
+"""What it says of a card that a human stopped."""
 
 _GUARD = "\u200b"
 

@@ -17,6 +17,7 @@ from ..clock import Clock
 from ..errors import SlackError
 from ..sections import StreamSettings
 from ..turn.actions import Card
+from ..turn.buffer import EARLY
 from ..turn.layout import Limits
 from ..turn.segments import Finish, Ledger, Overflow, Show
 from .api import Failed
@@ -35,8 +36,6 @@ from .surface import Memory, Surface, next_surface
 _log = logging.getLogger(__name__)
 
 Args = dict[str, Any]
-
-_EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
 
 
 class Delivery:
@@ -120,7 +119,7 @@ class Delivery:
         if self.surface is not Surface.EDIT:
             return 0.0
         left = self._edited_at + self._settings.edit_interval - now
-        return left if left > _EARLY else 0.0
+        return left if left > EARLY else 0.0
 
     def due(self, now: float) -> float | None:
         """Seconds until `advance` has something to do although nothing more comes; None: never."""

@@ -34,7 +34,7 @@ from ..turn.events import (
     TurnBegan,
     Waited,
 )
-from .alignment import matches
+from .alignment import CHANCE, matches
 from .heard import Heard, asked_name
 from .result import is_of_stop
 from .sources import Cause, Piece, Sources
@@ -51,7 +51,6 @@ _SHOWING = frozenset(
         "chat.delete",
     }
 )
-_CHANCE = 20  # characters; fewer may be alike by chance
 _OWN = (StreamEnded, StopPressed, TurnBegan, Waited)
 
 
@@ -124,7 +123,7 @@ class _Seen:
             self.text = text
             return
         stretches, end = [], 0
-        for kept in matches(before, text, _CHANCE):
+        for kept in matches(before, text, CHANCE):
             stretches.append((kept.other - end, showing))
             stretches += _cut(self.stretches, kept.one, kept.one + kept.size)
             end = kept.other + kept.size
@@ -238,7 +237,7 @@ class Account(Witness):
         is_told = any(each.cause.number == self._event.number for each in self.again)
         if not said or not answer or is_told:
             return
-        if same(answer, said) or (len(answer) >= _CHANCE and contains(said, answer)):
+        if same(answer, said) or (len(answer) >= CHANCE and contains(said, answer)):
             by = replace(self._event, reason="it had been shown")
             self.again.append(Unshown(by, "the same answer", min(len(said), len(answer))))
 

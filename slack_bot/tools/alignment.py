@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+CHANCE = 20
+"""Characters; fewer may be alike by chance."""
+
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 
 

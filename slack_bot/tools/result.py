@@ -16,11 +16,10 @@ from typing import Any, TypeGuard
 
 from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
 from ..turn.events import AnswerReplaced, AnswerText, FinalAnswer, StreamEnded, TaskEnded
-from .alignment import matches
+from .alignment import CHANCE, matches
 from .jsonfile import Json
 
 _DIGITS = 3
-_CHANCE = 20  # characters; fewer may be alike by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ class Turn:
             if end is None or sample.at < end:
                 early = sample.visible
         one, other = _calm(early.removeprefix(self.before)), _calm(self.own)
-        kept = (other[each.other : each.other + each.size] for each in matches(one, other, _CHANCE))
+        kept = (other[each.other : each.other + each.size] for each in matches(one, other, CHANCE))
         return sum(map(len, map(_ink, kept))), len(_ink(self.own))
 
     @property

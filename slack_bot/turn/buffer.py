@@ -16,7 +16,8 @@ from collections import deque
 from .clusters import cluster_cut
 from .markdown import Cuts, Standing, best_cut, survey
 
-_EARLY = 1e-6  # seconds a timer may fire before the time it was set to, by rounding
+EARLY = 1e-6
+"""Seconds a timer may fire before the time it was set to, by rounding."""
 _MARGIN = 400  # characters read beyond one call's worth, to know what follows the cut
 _PAUSES_IN_AGE = (
     5  # a pause is this part of the answer's age: the reader never misses more than a fifth of it
@@ -191,7 +192,7 @@ class StreamBuffer:
 
     def _has_come(self, now: float) -> bool:
         when = self.deadline()
-        return when is not None and now + _EARLY >= when
+        return when is not None and now + EARLY >= when
 
     def _look(self) -> None:
         """Learn where the window may be cut, but only when that can have become more."""
