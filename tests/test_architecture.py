@@ -96,7 +96,7 @@ OWNED = {
     "uvicorn": {"playground"},
 }
 BANNED_NAMES = re.compile(r"(^|_)(utils?|helpers?|common|misc|managers?|services?)$")
-BODY, MODULE = 40, 400
+BODY, MODULE = 40, 500
 
 
 def room(path: Path) -> str:
