@@ -13,6 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from slack_bolt.request.async_request import AsyncBoltRequest
 
 from slack_bot.app import build, check_agent, check_slack, run, serve
 from slack_bot.clock import loop_clock
@@ -26,6 +27,7 @@ from slack_bot.playground.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET,
 from slack_bot.settings import Settings, load
 from slack_bot.store.memory import MemoryStore
 from slack_bot.store.sqlite import open_sqlite
+from tests.listeners.payloads import mention
 from tests.log_watch import log_watch
 from tests.store.small_disk import add_yesterday_keys, count_keys, fill, small_disk
 from tests.whole_bot import (
@@ -161,8 +163,8 @@ async def test_what_is_known_of_a_thread_outlives_the_process(tmp_path: Path) ->
         for number in (1, 2):
             async with bot_on_network(url=url, store_url=store_url) as (workspace, _, app):
                 workspace.place("U1", CHANNEL, "Hello.", now=0.0, ts=root)
-                mention = f"<@{workspace.bot.user_id}> {number}"
-                workspace.say("U1", CHANNEL, mention, now=1700000000.0 + number, thread_ts=root)
+                text = f"<@{workspace.bot.user_id}> {number}"
+                workspace.say("U1", CHANNEL, text, now=1700000000.0 + number, thread_ts=root)
                 await seen(partial(is_answered, workspace, root), workspace)
                 await app.desk.idle()
     sent = [call.params["message"] for call in agent.questions]
@@ -223,6 +225,34 @@ async def test_a_question_that_was_being_stored_when_the_bot_ended_is_answered_a
     assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["After the restart."]
 
 
+async def test_a_question_is_answered_though_the_request_that_brought_it_was_cancelled(
+    tmp_path: Path,
+) -> None:
+    """As a time limit of the HTTP server does. The redelivery counts as taken before, and that is true."""
+    file = tmp_path / "bot.sqlite"
+    async with bot_on_network(answer("Still answered."), store_url=f"sqlite:///{file}") as (
+        workspace,
+        _,
+        app,
+    ):
+        lock = sqlite3.connect(file, isolation_level=None)
+        lock.execute("BEGIN IMMEDIATE")
+        body = mention(text=f"<@{workspace.bot.user_id}> hi")
+        root = workspace.place("U1", CHANNEL, body["event"]["text"], now=0.0, ts=body["event"]["ts"]).ts
+        request = AsyncBoltRequest(body=body, mode="socket_mode")
+        delivery = asyncio.create_task(app.bolt.async_dispatch(request))
+        await until(is_being_stored)
+        delivery.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await delivery
+        lock.close()
+        await seen(partial(is_answered, workspace, root), workspace)
+        again = await app.bolt.async_dispatch(AsyncBoltRequest(body=body, mode="socket_mode"))
+        assert again.status == 200
+        await app.desk.idle()
+        assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Still answered."]
+
+
 @pytest.mark.parametrize("http", [False, True], ids=["Socket Mode", "HTTP"])
 async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_and_ends(
     tmp_path: Path, http: bool
@@ -253,11 +283,11 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
         with log_watch() as log:
             running = asyncio.create_task(run(settings, http=http))
             await log.wait_for("waiting for Slack at" if http else "connected to Slack")
-            mention = f"<@{workspace.bot.user_id}> hi"
-            first = workspace.say("U1", CHANNEL, mention, now=loop_clock().wall())
+            text = f"<@{workspace.bot.user_id}> hi"
+            first = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
             await seen(lambda: workspace.open_streams(), workspace)
             file.unlink()
-            second = workspace.say("U1", CHANNEL, mention, now=loop_clock().wall())
+            second = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
             with pytest.raises(
                 StoreError, match=r"^8 questions in a row .* readonly database\)\. The bot ends"
             ):
@@ -270,20 +300,20 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
 
 async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
     with small_disk(tmp_path) as disk, log_watch() as log:
-        options = {"store_url": f"sqlite:///{disk}/bot.sqlite", "http": True, "retry_delays": (1.0, 1.0)}
+        options = {"store_url": f"sqlite:///{disk}/bot.sqlite", "http": True, "retry_delays": (0.5, 0.5)}
         tapes = (answer("Long.", seconds=4.0), answer("At last.", seconds=0.1))
         async with bot_on_network(*tapes, max_failures=2, **options) as (workspace, face, app):
-            mention = f"<@{workspace.bot.user_id}> hi"
-            workspace.say("U1", CHANNEL, mention, now=loop_clock().wall())
+            text = f"<@{workspace.bot.user_id}> hi"
+            workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
             await seen(lambda: workspace.open_streams(), workspace)
             filler = fill(disk, leave=0)
-            root = workspace.say("U1", CHANNEL, mention, now=loop_clock().wall())
+            root = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
             await log.wait_for("The bot ends as soon as no answer runs.")
             filler.unlink()
             await seen(partial(is_answered, workspace, root), workspace)
             await app.desk.idle()
             assert not app.desk.store_health.is_broken
-            again = workspace.say("U1", CHANNEL, mention, now=loop_clock().wall())
+            again = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
             await seen(partial(is_answered, workspace, again), workspace)
             await face.settle()
             await app.desk.idle()

@@ -147,7 +147,7 @@ async def test_at_a_restart_the_old_process_is_no_false_alarm() -> None:
         _, _, ready = await old.enter_async_context(one_process(face.api_url))
         await ready.wait()
         with log_watch() as log:
-            async with one_process(face.api_url, check_delay=1.0) as (_, _, ready):
+            async with one_process(face.api_url, check_delay=2.0) as (_, _, ready):
                 await ready.wait()
                 await old.aclose()
                 await log.wait_for(ALONE)
