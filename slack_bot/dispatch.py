@@ -108,6 +108,8 @@ class Desk:
         """
         if self._closing:
             raise BotError(_CLOSING)
+        if question.key in self._remembered:  # the same mention as another event: no need to ask the store
+            return False
         taking = asyncio.create_task(self._accept(question), name=f"accept {question.key}")
         self._errands.add(taking)
         taking.add_done_callback(self._errands.discard)

@@ -40,7 +40,7 @@ async def serve_socket(
     *,
     ready: Callable[[], None] | None = None,
     ping_interval: float = PING_INTERVAL,
-    check_delay: float = 60.0,
+    check_delay: float,
 ) -> None:
     """Let Slack in until `stop` is set; `ready` is called when it is.
 

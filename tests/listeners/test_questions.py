@@ -36,6 +36,9 @@ class SlowToOpen(MemoryStore):
         self._accept = self.inbox.accept
         self.inbox.accept = self._maybe  # type: ignore[method-assign]
 
+    def break_down(self) -> None:
+        self._failures = 1_000_000
+
     async def _maybe(self, key: str, now: float) -> bool:
         if self._failures:
             self._failures -= 1
@@ -231,6 +234,22 @@ async def test_when_slack_comes_for_the_last_time_the_asker_is_told_once() -> No
         await bot.ask("hi", thread_ts=root)
         await bot.idle()
         assert bot.read(root)[1:] == ["Again."]
+
+
+@on_virtual_time
+async def test_the_twin_of_a_question_that_was_taken_needs_no_store() -> None:
+    store = SlowToOpen(0)
+    async with whole_bot(answer("Answered."), store=store) as bot:
+        root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
+        one, other = bot.workspace.take()
+        assert await bot.deliver([one]) == [200]
+        store.break_down()
+        assert await bot.deliver([other]) == [200]
+        await bot.idle()
+        assert await bot.deliver([one, other], retry=3) == [200, 200]
+        await bot.idle()
+        assert bot.read(root) == ["Answered."]
+        assert not bot.app.desk.store_health.is_broken
 
 
 @on_virtual_time
