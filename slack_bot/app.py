@@ -24,9 +24,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 from .a2a.agent import Agent, new_http
 from .clock import Clock, loop_clock
 from .dispatch import Desk
-from .errors import BotError, SettingsError
+from .errors import BotError, SettingsError, StoreError
 from .listeners import register
-from .listeners.http_mode import serve_http
+from .listeners.http_mode import check_address, serve_http
 from .listeners.signin import SlackDoor
 from .listeners.socket_mode import serve_socket
 from .observe.facts import Watcher, Watchers
@@ -162,7 +162,24 @@ def _new_bolt(settings: Settings, session: aiohttp.ClientSession, door: SlackDoo
 async def serve(
     app: App, stop: asyncio.Event, *, http: bool = False, ready: Callable[[], None] | None = None
 ) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is. Raises SettingsError, SlackError."""
+    """Let Slack in until `stop` is set; `ready` is called when it is.
+
+    Raises SettingsError, SlackError, and StoreError where the store failed for good: no answer runs then.
+    """
+    cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
+    watching = asyncio.create_task(_stop_on_broken_store(app.desk, stop), name="store health")
+    try:
+        await _let_slack_in(app, stop, http=http, ready=ready)
+    finally:
+        for task in (cleaning, watching):
+            task.cancel()
+    if watching.done():
+        raise watching.result()
+
+
+async def _let_slack_in(
+    app: App, stop: asyncio.Event, *, http: bool, ready: Callable[[], None] | None
+) -> None:
     slack = app.settings.slack
     if http:
         if slack.signing_secret is None:  # anybody could speak as Slack then
@@ -171,7 +188,29 @@ async def serve(
     elif slack.app_token is None:
         raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
     else:
-        await serve_socket(app.bolt, app.web_client, slack.app_token.get_secret_value(), stop, ready=ready)
+        token, delay = slack.app_token.get_secret_value(), slack.connection_check_delay
+        await serve_socket(app.bolt, app.web_client, token, stop, ready=ready, check_delay=delay)
+
+
+async def _clean_up(app: App) -> None:
+    """Remove old keys from the store, now and then. What fails is tried again: no question depends on it."""
+    while True:
+        try:
+            await app.store.inbox.remove_old(app.clock.wall())
+        except StoreError as error:
+            log.warning("old entries of the store were not removed: %s", error)
+        await asyncio.sleep(app.settings.store.cleanup_interval)
+
+
+async def _stop_on_broken_store(desk: Desk, stop: asyncio.Event) -> StoreError:
+    """Set `stop` once the store failed too often and no answer runs. Returns what is to be said of it."""
+    while True:
+        problem = await desk.store_health.broken()
+        log.error("%s The bot ends as soon as no answer runs.", problem)
+        await desk.idle()
+        if desk.store_health.is_broken:
+            stop.set()
+            return StoreError(f"{problem} The bot ends so that it is started again and opens the store anew.")
 
 
 async def run(settings: Settings, *, http: bool = False, watcher: Watcher | None = None) -> None:
@@ -181,6 +220,8 @@ async def run(settings: Settings, *, http: bool = False, watcher: Watcher | None
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, stop.set)
     async with await build(settings, watcher=watcher) as app:
+        if http:
+            await check_address(settings.slack.http_host, settings.slack.http_port)
         await check_slack(app)
         await check_agent(app)
         await serve(app, stop, http=http)

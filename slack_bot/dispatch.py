@@ -13,6 +13,7 @@ import asyncio
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Coroutine
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -31,6 +32,7 @@ from .slack.sink import Sink
 from .slack.surface import Memory
 from .slack.waiting import WaitMark
 from .store.contracts import Conversation, Press, Store
+from .store.health import StoreHealth
 from .turn.actions import Remember
 from .turn.record import Outcome, Question, ThreadKey, TurnResult
 
@@ -40,7 +42,10 @@ _FAREWELL_SECONDS = 5.0
 _FAREWELLS = 5  # times that, while readers are told in each: Slack's budgets let some forty be told so
 _TOO_LONG = "This took too long and was ended."
 _BROKE = "Something went wrong in the bot while it was answering."
+_CLOSING = "The bot is ending and takes no more questions."
 _ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
+_NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
+_MOST_REFUSED = 1000  # questions that are remembered as refused
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
@@ -80,28 +85,60 @@ class Desk:
         self._agent, self._store, self._api = agent, store, api
         self._settings, self._clock, self._watcher = settings, clock, watcher
         self._secrets = secrets_of(settings)
+        self.store_health = StoreHealth(settings.store.max_failures)
         self._memory = Memory(settings.stream.refusal_memory)
         self._sightings = Sightings(self._errand)
         self._lanes: dict[ThreadKey, deque[Question]] = {}
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
-        self._errands: set[asyncio.Task[None]] = set()
+        self._errands: set[asyncio.Task[Any]] = set()
         self._marks: dict[str, WaitMark] = {}  # of the questions that wait
         self._remembered: OrderedDict[str, Question] = OrderedDict()
+        self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
         self._closing = False
 
     # -- taking questions ------------------------------------------------------------------------------------
 
     async def accept(self, question: Question) -> bool:
-        """Take `question`, once; False where it was taken before.
+        """Take `question` and begin its answer, once; False where it was taken before.
 
-        Raises BotError when it cannot be taken: then Slack must not be told that it was.
+        Raises BotError when it cannot be taken: then Slack must not be told that it was. Once the question is
+        stored its answer begins, even where the caller is cancelled, or it is released: what is stored and
+        not begun would be lost, because Slack's redelivery would count as taken before.
         """
         if self._closing:
-            raise BotError("The bot is ending and takes no more questions.")
-        return await self._store.inbox.accept(question.key, self._clock.wall())
+            raise BotError(_CLOSING)
+        if question.key in self._remembered:  # the same mention as another event: no need to ask the store
+            return False
+        taking = asyncio.create_task(self._accept(question), name=f"accept {question.key}")
+        self._errands.add(taking)
+        taking.add_done_callback(self._errands.discard)
+        return await asyncio.shield(taking)
 
-    def start(self, question: Question) -> None:
+    async def _accept(self, question: Question) -> bool:
+        inbox = self._store.inbox
+        try:
+            is_new = await inbox.accept(question.key, self._clock.wall())
+        except StoreError as error:
+            self.store_health.record_failure(error)
+            raise
+        self.store_health.record_success()
+        if is_new:
+            async with AsyncExitStack() as on_failure:
+                on_failure.push_async_callback(inbox.release, question.key)
+                if self._closing:  # it was told to end meanwhile
+                    raise BotError(_CLOSING)
+                self._start(question)
+                on_failure.pop_all()
+        return is_new
+
+    def refuse(self, question: Question) -> None:
+        """Tell the asker, once, that `question` could not be taken. The store is not needed for that."""
+        if question.key not in self._refused:
+            self._refused.append(question.key)
+            self._errand(self._tell(question, self._sink(question), _NOT_TAKEN))
+
+    def _start(self, question: Question) -> None:
         """Answer an accepted question: now, or when those before it in its thread are answered."""
         if not question.text:
             self._errand(self._hint(question))
@@ -153,10 +190,7 @@ class Desk:
         if question.user != user:
             return Retrying.NOT_YOURS
         again = replace(question, attempt=question.attempt + 1)
-        if not await self.accept(again):
-            return Retrying.ALREADY
-        self.start(again)
-        return Retrying.STARTED
+        return Retrying.STARTED if await self.accept(again) else Retrying.ALREADY
 
     async def feedback(self, turn: str, user: str, value: str) -> bool:
         """Keep a press of a feedback button. False: that was kept before. Raises StoreError."""

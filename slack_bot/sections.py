@@ -43,6 +43,9 @@ class SlackSettings(Section):
     """Seconds for one Web API call."""
     slack_write_timeout: float = Field(default=10.0, gt=0)
     """Seconds for one Web API call that writes: what comes of it is then found out, which beats waiting."""
+    connection_check_delay: float = Field(default=60.0, gt=0)
+    """Seconds after which another process that is connected to Slack as this app is warned of, if it is still
+    there: at a restart the old process needs some time to end."""
     http_host: str = "0.0.0.0"
     """Address of the HTTP server in HTTP mode."""
     http_port: int = Field(default=3000, ge=0, le=65535)
@@ -212,6 +215,11 @@ class StoreSettings(Section):
     """`sqlite:///relative/path`, `sqlite:////absolute/path`, or `memory://`."""
     dedupe_hours: float = Field(default=24.0, gt=0)
     """Hours for which a message that was taken is not taken again."""
+    cleanup_interval: float = Field(default=3600.0, gt=0)
+    """Seconds between two removals of what is older than that."""
+    max_failures: int = Field(default=4, gt=0)
+    """Failures in a row to store a question after which the process ends, as soon as no answer runs, to be
+    started again. A mention comes as two events, and Slack brings each again at once: that makes 4."""
 
 
 class LogSettings(Section):

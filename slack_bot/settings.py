@@ -196,6 +196,8 @@ def _lacking(found: _Found, http: bool) -> Iterator[str]:
         )
     elif slack.signing_secret is None:
         yield "SLACK_SIGNING_SECRET is not set: copy it from your Slack app's Basic Information page"
+    elif _is_quoted(slack.signing_secret):
+        yield f"SLACK_SIGNING_SECRET {_QUOTED}"
     if agent.url is None and ("agent", "url") not in found.refused:
         yield "A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card"
 
@@ -340,5 +342,15 @@ def _shown(path: SettingPath, value: object) -> str:
 def _token_problem(name: str, token: SecretStr | None, prefix: str, page: str) -> Iterator[str]:
     if token is None:
         yield f"{name} is not set: copy it from your Slack app's page {page} ({prefix}...)"
+    elif _is_quoted(token):
+        yield f"{name} {_QUOTED}"
     elif not token.get_secret_value().startswith(prefix):
         yield f"{name} is not such a token: it must begin with {prefix} (your Slack app's page {page})"
+
+
+_QUOTED = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
+
+
+def _is_quoted(secret: SecretStr) -> bool:
+    value = secret.get_secret_value()
+    return len(value) > 1 and value[0] == value[-1] and value[0] in "'\""

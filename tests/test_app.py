@@ -6,22 +6,30 @@ import asyncio
 import logging
 import os
 import signal
+import sqlite3
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
+from slack_bolt.request.async_request import AsyncBoltRequest
 
-from slack_bot.app import build, check_agent, check_slack, run
+from slack_bot.app import build, check_agent, check_slack, run, serve
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError, StoreError
+from slack_bot.listeners.http_mode import EVENTS_PATH
 from slack_bot.observe.facts import Fact
 from slack_bot.playground.scripted import ScriptedAgent
 from slack_bot.playground.scripted_http import serve_scripted
 from slack_bot.playground.slack_api import SlackFace
-from slack_bot.playground.workspace import APP_TOKEN, BOT_TOKEN, Workspace
+from slack_bot.playground.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
 from slack_bot.settings import Settings, load
 from slack_bot.store.memory import MemoryStore
+from slack_bot.store.sqlite import open_sqlite
+from tests.listeners.payloads import mention
+from tests.log_watch import log_watch
+from tests.store.small_disk import add_yesterday_keys, count_keys, fill, small_disk
 from tests.whole_bot import (
     CHANNEL,
     answer,
@@ -155,12 +163,170 @@ async def test_what_is_known_of_a_thread_outlives_the_process(tmp_path: Path) ->
         for number in (1, 2):
             async with bot_on_network(url=url, store_url=store_url) as (workspace, _, app):
                 workspace.place("U1", CHANNEL, "Hello.", now=0.0, ts=root)
-                mention = f"<@{workspace.bot.user_id}> {number}"
-                workspace.say("U1", CHANNEL, mention, now=1700000000.0 + number, thread_ts=root)
+                text = f"<@{workspace.bot.user_id}> {number}"
+                workspace.say("U1", CHANNEL, text, now=1700000000.0 + number, thread_ts=root)
                 await seen(partial(is_answered, workspace, root), workspace)
                 await app.desk.idle()
     sent = [call.params["message"] for call in agent.questions]
     assert ["contextId" in message for message in sent] == [False, True]
+
+
+# -- a store in trouble
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait for what nobody tells of."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110  there is no event to wait for
+            await asyncio.sleep(0)
+
+
+def is_being_stored() -> bool:
+    """Whether a question is on its way into the store."""
+    return any(task.get_name().startswith("accept ") for task in asyncio.all_tasks())
+
+
+async def test_a_question_that_was_being_stored_when_the_bot_ended_is_answered_after_the_restart(
+    tmp_path: Path,
+) -> None:
+    workspace = Workspace()
+    workspace.add_channel(CHANNEL)
+    file, agent = tmp_path / "bot.sqlite", ScriptedAgent(answer("After the restart.", seconds=0.1))
+    async with (
+        serve_scripted(agent) as agent_url,
+        SlackFace(workspace, loop_clock(), ack_timeout=0.5, retry_delays=(0.05, 0.05, 0.05)) as face,
+    ):
+        settings = settings_for(
+            A2A_AGENT_URL=agent_url,
+            SLACK_API_URL=face.api_url,
+            SLACK_BOT_STORE__STORE_URL=f"sqlite:///{file}",
+        )
+        app, stop = await build(settings), asyncio.Event()
+        serving = asyncio.create_task(serve(app, stop))
+        await face.sockets.connected()
+        lock = sqlite3.connect(file, isolation_level=None)
+        lock.execute("BEGIN IMMEDIATE")  # as a backup does: the store waits for it
+        root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=loop_clock().wall())
+        await until(is_being_stored)
+        stop.set()
+        await serving
+        ending = asyncio.create_task(app.close())
+        await asyncio.sleep(0)  # it takes no more questions now
+        lock.close()
+        await ending
+        async with await build(settings) as app:
+            stop = asyncio.Event()
+            serving = asyncio.create_task(serve(app, stop))
+            await face.settle()
+            await app.desk.idle()
+            stop.set()
+            await serving
+    assert face.lost == []
+    assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["After the restart."]
+
+
+async def test_a_question_is_answered_though_the_request_that_brought_it_was_cancelled(
+    tmp_path: Path,
+) -> None:
+    """As a time limit of the HTTP server does. The redelivery counts as taken before, and that is true."""
+    file = tmp_path / "bot.sqlite"
+    async with bot_on_network(answer("Still answered."), store_url=f"sqlite:///{file}") as (
+        workspace,
+        _,
+        app,
+    ):
+        lock = sqlite3.connect(file, isolation_level=None)
+        lock.execute("BEGIN IMMEDIATE")
+        body = mention(text=f"<@{workspace.bot.user_id}> hi")
+        root = workspace.place("U1", CHANNEL, body["event"]["text"], now=0.0, ts=body["event"]["ts"]).ts
+        request = AsyncBoltRequest(body=body, mode="socket_mode")
+        delivery = asyncio.create_task(app.bolt.async_dispatch(request))
+        await until(is_being_stored)
+        delivery.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await delivery
+        lock.close()
+        await seen(partial(is_answered, workspace, root), workspace)
+        again = await app.bolt.async_dispatch(AsyncBoltRequest(body=body, mode="socket_mode"))
+        assert again.status == 200
+        await app.desk.idle()
+        assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Still answered."]
+
+
+@pytest.mark.parametrize("http", [False, True], ids=["Socket Mode", "HTTP"])
+async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_and_ends(
+    tmp_path: Path, http: bool
+) -> None:
+    workspace = Workspace()
+    workspace.add_channel(CHANNEL)
+    file, port = tmp_path / "bot.sqlite", free_port()
+    agent = ScriptedAgent(answer("Finished before the end.", seconds=3.0))
+    async with (
+        serve_scripted(agent) as agent_url,
+        SlackFace(
+            workspace,
+            loop_clock(),
+            bot_url=f"http://127.0.0.1:{port}{EVENTS_PATH}" if http else None,
+            ack_timeout=0.2,
+            retry_delays=(0.05, 0.05, 0.05),
+        ) as face,
+    ):
+        settings = settings_for(
+            SLACK_SIGNING_SECRET=SIGNING_SECRET,
+            A2A_AGENT_URL=agent_url,
+            SLACK_API_URL=face.api_url,
+            SLACK_BOT_STORE__STORE_URL=f"sqlite:///{file}",
+            SLACK_BOT_STORE__MAX_FAILURES="8",
+            SLACK_BOT_SLACK__HTTP_HOST="127.0.0.1",
+            SLACK_BOT_SLACK__HTTP_PORT=str(port),
+        )
+        with log_watch() as log:
+            running = asyncio.create_task(run(settings, http=http))
+            await log.wait_for("waiting for Slack at" if http else "connected to Slack")
+            text = f"<@{workspace.bot.user_id}> hi"
+            first = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+            await seen(lambda: workspace.open_streams(), workspace)
+            file.unlink()
+            second = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+            with pytest.raises(
+                StoreError, match=r"^8 questions in a row .* readonly database\)\. The bot ends"
+            ):
+                await asyncio.wait_for(running, 30)
+            assert sum("The bot ends as soon as no answer runs." in line for line in log.messages) == 1
+    assert [m.text for m in workspace.thread(CHANNEL, first) if m.is_bot] == ["Finished before the end."]
+    (told,) = [m.read for m in workspace.thread(CHANNEL, second) if m.is_bot]
+    assert "could not take this question" in told
+
+
+async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
+    with small_disk(tmp_path) as disk, log_watch() as log:
+        options = {"store_url": f"sqlite:///{disk}/bot.sqlite", "http": True, "retry_delays": (0.5, 0.5)}
+        tapes = (answer("Long.", seconds=4.0), answer("At last.", seconds=0.1))
+        async with bot_on_network(*tapes, max_failures=2, **options) as (workspace, face, app):
+            text = f"<@{workspace.bot.user_id}> hi"
+            workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+            await seen(lambda: workspace.open_streams(), workspace)
+            filler = fill(disk, leave=0)
+            root = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+            await log.wait_for("The bot ends as soon as no answer runs.")
+            filler.unlink()
+            await seen(partial(is_answered, workspace, root), workspace)
+            await app.desk.idle()
+            assert not app.desk.store_health.is_broken
+            again = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+            await seen(partial(is_answered, workspace, again), workspace)
+            await face.settle()
+            await app.desk.idle()
+
+
+async def test_old_keys_are_removed_by_a_timer(tmp_path: Path) -> None:
+    file = tmp_path / "bot.sqlite"
+    await (await open_sqlite(file, 24.0)).close()
+    settings = {"store_url": f"sqlite:///{file}", "cleanup_interval": 0.01}
+    async with bot_on_network(**settings):
+        for _ in range(2):
+            add_yesterday_keys(file, loop_clock().wall())
+            await until(lambda: not count_keys(file))
 
 
 # -- the whole run

@@ -193,8 +193,9 @@ def test_a_run_with_a_broken_env_file_names_its_line_and_nothing_that_may_stand_
     ]
 
 
-def test_a_run_that_cannot_reach_slack_is_one_sentence_and_exit_1(elsewhere: Path) -> None:
-    env = {
+def run_process(*words: str, where: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """`slack-bot run` in a process of its own; nobody answers where Slack and the agent should be."""
+    known = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(Path(__file__).parents[1]),
         "SLACK_BOT_TOKEN": "xoxb-hunter2",
@@ -202,15 +203,32 @@ def test_a_run_that_cannot_reach_slack_is_one_sentence_and_exit_1(elsewhere: Pat
         "A2A_AGENT_URL": "http://127.0.0.1:1",
         "SLACK_API_URL": f"http://127.0.0.1:{free_port()}/api/",
     }
-    ran = subprocess.run(
-        [sys.executable, "-m", "slack_bot", "run"],
-        cwd=elsewhere,
-        env=env,
+    return subprocess.run(
+        [sys.executable, "-m", "slack_bot", "run", *words],
+        cwd=where,
+        env={**known, **env},
         capture_output=True,
         text=True,
         timeout=30,
         check=False,
     )
+
+
+def test_a_run_whose_port_is_taken_says_so_before_it_asks_slack(elsewhere: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        env = {"SLACK_BOT_SLACK__HTTP_HOST": "127.0.0.1", "SLACK_BOT_SLACK__HTTP_PORT": port}
+        ran = run_process("--http", where=elsewhere, SLACK_SIGNING_SECRET="hunter2", **env)
+    assert ran.returncode == 2
+    assert len(ran.stderr.splitlines()) == 1, ran.stderr
+    assert ran.stderr.startswith(f"slack-bot run: Port {port} cannot be used (")
+    assert "set SLACK_BOT_SLACK__HTTP_PORT to another" in ran.stderr
+
+
+def test_a_run_that_cannot_reach_slack_is_one_sentence_and_exit_1(elsewhere: Path) -> None:
+    ran = run_process(where=elsewhere)
     assert ran.returncode == 1
     assert len(ran.stderr.splitlines()) == 1, ran.stderr
     assert ran.stderr.startswith("slack-bot run: Slack cannot be reached at http://127.0.0.1:")

@@ -308,6 +308,20 @@ def test_tokens_in_each_other_s_place_are_noticed_and_not_shown() -> None:
     assert "hunter2" not in "".join(lines)
 
 
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_a_token_in_quotes_is_told_so_in_one_sentence_and_not_shown(quote: str) -> None:
+    """`docker --env-file` and a Kubernetes secret keep the quotes."""
+    quoted = {name: f"{quote}{READY[name]}-hunter2{quote}" for name in ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN")}
+    remedy = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
+    assert missing({**READY, **quoted}, http=False) == [
+        f"SLACK_BOT_TOKEN {remedy}",
+        f"SLACK_APP_TOKEN {remedy}",
+    ]
+    signed = {**READY, "SLACK_SIGNING_SECRET": f"{quote}hunter2{quote}"}
+    assert missing(signed, http=True) == [f"SLACK_SIGNING_SECRET {remedy}"]
+    assert load_for_run(True, {**signed, "SLACK_SIGNING_SECRET": quote}, None, None).slack.signing_secret
+
+
 # -- overrides
 
 

@@ -186,11 +186,15 @@ class Bot:
         await self.deliver()
         return ts
 
-    async def deliver(self, envelopes: Sequence[Envelope] | None = None) -> list[int]:
-        """Give Bolt what Slack wants to deliver. Returns the statuses of its answers."""
+    async def deliver(self, envelopes: Sequence[Envelope] | None = None, *, retry: int = 0) -> list[int]:
+        """Give Bolt what Slack wants to deliver, for the `retry`-th time again.
+
+        Returns the statuses of its answers.
+        """
+        headers: dict[str, Sequence[str]] = {"x-slack-retry-num": [str(retry)]} if retry else {}
         given: list[int] = []
         for envelope in self.workspace.take() if envelopes is None else envelopes:
-            request = AsyncBoltRequest(body=dict(envelope.payload), mode="socket_mode")
+            request = AsyncBoltRequest(body=dict(envelope.payload), mode="socket_mode", headers=headers)
             given.append((await self.app.bolt.async_dispatch(request)).status)
         self.answers += given
         await asyncio.sleep(0)
@@ -270,7 +274,7 @@ async def whole_bot(
 
 @asynccontextmanager
 async def bot_on_network(
-    *tapes: Tape, http: bool = False, **overrides: Any
+    *tapes: Tape, http: bool = False, retry_delays: Sequence[float] = (0.05, 0.05), **overrides: Any
 ) -> AsyncIterator[tuple[Workspace, SlackFace, App]]:
     """The same with real sockets and real time: Slack's HTTP and Socket Mode, the agent's HTTP."""
     clock = loop_clock()
@@ -281,7 +285,7 @@ async def bot_on_network(
     bot_url = f"http://127.0.0.1:{port}/slack/events" if http else None
     async with (
         serve_scripted(agent) as agent_url,
-        SlackFace(workspace, clock, bot_url=bot_url, retry_delays=(0.05, 0.05)) as face,
+        SlackFace(workspace, clock, bot_url=bot_url, retry_delays=retry_delays) as face,
     ):
         env = {
             "SLACK_BOT_TOKEN": BOT_TOKEN,

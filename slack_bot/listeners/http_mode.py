@@ -48,15 +48,32 @@ async def serve_http(
         try:
             await web.TCPSite(runner, host, port).start()
         except OSError as error:
-            raise SettingsError(
-                f"Port {port} cannot be used ({error.strerror}); set SLACK_BOT_SLACK__HTTP_PORT to another."
-            ) from error
+            raise _unusable(port, error) from error
         log.info("waiting for Slack at http://%s:%s%s", host, port, EVENTS_PATH)
         if ready is not None:
             ready()
         await stop.wait()
     finally:
         await runner.cleanup()
+
+
+async def check_address(host: str, port: int) -> None:
+    """Listen there for a moment, before Slack is asked anything.
+
+    SettingsError where the port cannot be used.
+    """
+    try:
+        server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
+    except OSError as error:
+        raise _unusable(port, error) from error
+    server.close()
+    await server.wait_closed()
+
+
+def _unusable(port: int, error: OSError) -> SettingsError:
+    return SettingsError(
+        f"Port {port} cannot be used ({error.strerror}); set SLACK_BOT_SLACK__HTTP_PORT to another."
+    )
 
 
 def _may_be_signed(headers: Mapping[str, str]) -> bool:

@@ -2,7 +2,8 @@
 
 Bolt acknowledges an event before its listener's body runs and keeps no hold on that body. A question taken
 there would be lost with the process. So it is taken in a middleware: judged, stored, given to the desk, and
-only then acknowledged. If it cannot be stored there is no acknowledgement, and Slack comes again.
+only then acknowledged. If it cannot be stored there is no acknowledgement, and Slack comes again. When Slack
+comes for the last time, the asker is told that the question was not taken, and that is acknowledged.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, assert_never
 
 from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from ..dispatch import Desk
@@ -21,6 +23,9 @@ from .inbound import Ignored, Me, Overheard, StreamBegan, read_message
 
 log = logging.getLogger(__name__)
 
+_LAST_RETRY = 3
+"""Slack delivers an event again up to three times, and numbers these retries (facts: Slack 3.3)."""
+
 
 class Acceptance:
     """Takes questions for `desk`."""
@@ -29,16 +34,25 @@ class Acceptance:
         self._desk = desk
 
     async def accept(
-        self, body: dict[str, Any], context: AsyncBoltContext, next_: Callable[[], Awaitable[None]]
+        self,
+        request: AsyncBoltRequest,
+        body: dict[str, Any],
+        context: AsyncBoltContext,
+        next_: Callable[[], Awaitable[None]],
     ) -> BoltResponse | None:
-        """The middleware of `app_mention` and `message`. Answers 503 where it could not be taken."""
+        """The middleware of `app_mention` and `message`. Answers 503 where Slack is to bring it again."""
+        question = None
         try:
             question = await self._judge(body, Me(context.bot_user_id or "", context.bot_id or ""))
-            if question is not None and await self._desk.accept(question):
-                self._desk.start(question)
+            if question is not None:
+                await self._desk.accept(question)
         except BotError as error:
-            log.error("a question was not taken, Slack will bring it again: %s", error)
-            return BoltResponse(status=503)
+            if _retry_number(request) < _LAST_RETRY:
+                log.error("a question was not taken, Slack will bring it again: %s", error)
+                return BoltResponse(status=503)
+            log.error("a question was not taken, and Slack will not bring it again: %s", error)
+            if question is not None:  # None: nobody knows whether it was for the bot
+                self._desk.refuse(question)
         await next_()
         return None
 
@@ -56,3 +70,12 @@ class Acceptance:
                 return question
             case unknown:
                 assert_never(unknown)
+
+
+def _retry_number(request: AsyncBoltRequest) -> int:
+    """0 for an event that comes for the first time. Bolt gives Socket Mode's number in the same header."""
+    (number, *_) = request.headers.get("x-slack-retry-num") or ("0",)
+    try:
+        return int(number)
+    except ValueError:
+        return 0

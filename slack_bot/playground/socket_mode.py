@@ -43,8 +43,8 @@ class SocketMode:
 
     @property
     def connections(self) -> int:
-        """How many sockets are open."""
-        return len(self._sockets)
+        """How many sockets are open, also those that were asked to reconnect and have not closed yet."""
+        return len(self._open)
 
     async def connected(self) -> None:
         """Wait until a socket is open."""

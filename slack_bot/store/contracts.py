@@ -53,7 +53,16 @@ class Inbox(Protocol):
     """Questions taken from Slack, each once."""
 
     async def accept(self, key: str, now: float) -> bool:
-        """Take the question named `key`. False: it was taken before, within the dedupe time. One step."""
+        """Take the question named `key`. False: it was taken before, within the dedupe time. One step.
+
+        An error means that it was not taken: nothing else is done here that could fail.
+        """
+
+    async def release(self, key: str) -> None:
+        """Give `key` back: its question was taken but not begun. Whoever brings it again may take it."""
+
+    async def remove_old(self, now: float) -> None:
+        """Remove the keys that are older than the dedupe time. For a timer: `accept` does not need it."""
 
 
 class Contexts(Protocol):

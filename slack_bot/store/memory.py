@@ -7,7 +7,7 @@ from .contracts import Conversation, Press
 
 
 class MemoryInbox:
-    """Keys with the time they were taken at, oldest first."""
+    """Keys with the time they were taken at."""
 
     def __init__(self, dedupe_hours: float) -> None:
         self._keep = dedupe_hours * 3600
@@ -15,12 +15,18 @@ class MemoryInbox:
 
     async def accept(self, key: str, now: float) -> bool:
         """See `contracts.Inbox`."""
-        for old in [known for known, at in self._taken.items() if at <= now - self._keep]:
-            del self._taken[old]
-        if key in self._taken:
+        if key in self._taken and self._taken[key] > now - self._keep:
             return False
         self._taken[key] = now
         return True
+
+    async def release(self, key: str) -> None:
+        """See `contracts.Inbox`."""
+        self._taken.pop(key, None)
+
+    async def remove_old(self, now: float) -> None:
+        """See `contracts.Inbox`."""
+        self._taken = {key: at for key, at in self._taken.items() if at > now - self._keep}
 
 
 class MemoryContexts:

@@ -1,12 +1,14 @@
 """The store in one file: SQLite, no server, one process.
 
 `synchronous=FULL`, because a question that was accepted is acknowledged to Slack next, and Slack will not
-bring it again (delivery.md 8). Every method is one statement, so each is one step whoever else writes.
+bring it again (delivery.md 8). Every method is one statement, so each is one step whoever else writes;
+only the removal of old keys is several, so that it needs little room and holds nobody up.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -23,6 +25,9 @@ from .contracts import Conversation, Press
 _STEPS = ("schema.sql", "schema_2.sql")  # the n-th makes version n of the one before
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
+_KEYS_AT_ONCE = 100
+"""Old keys removed in one statement. SQLite first copies every page that it changes to a file beside the
+store: the fewer keys, the less free space on the disk is needed to make some."""
 
 
 class _Rows:
@@ -54,7 +59,7 @@ class _Rows:
 
 
 class SqliteInbox:
-    """Keys that were taken. Old ones are forgotten when new ones come."""
+    """Keys that were taken."""
 
     def __init__(self, rows: _Rows, dedupe_hours: float) -> None:
         self._rows = rows
@@ -69,8 +74,20 @@ class SqliteInbox:
             now,
             self._keep,
         )
-        await self._rows.write("DELETE FROM accepted WHERE at <= ?1 - ?2", now, self._keep)
         return taken > 0
+
+    async def release(self, key: str) -> None:
+        """See `contracts.Inbox`."""
+        await self._rows.write("DELETE FROM accepted WHERE key = ?", key)
+
+    async def remove_old(self, now: float) -> None:
+        """See `contracts.Inbox`."""
+        statement = (
+            "DELETE FROM accepted WHERE key IN"
+            " (SELECT key FROM accepted WHERE at <= ?1 - ?2 ORDER BY at LIMIT ?3)"
+        )
+        while await self._rows.write(statement, now, self._keep, _KEYS_AT_ONCE) == _KEYS_AT_ONCE:
+            pass
 
 
 class SqliteContexts:
@@ -172,11 +189,9 @@ class SqliteStore:
 
 async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
     """Open the file at `path`, and make it if there is none. StoreError in one sentence if that cannot be."""
-    if not path.parent.is_dir():
-        raise StoreError(
-            f"The store cannot be opened: the directory {path.parent} does not exist; create it."
-        )
     async with _as_store_errors(path), AsyncExitStack() as on_failure:
+        if problem := _unusable(path):
+            raise StoreError(f"The store cannot be opened: {problem}.")
         # aiosqlite leaves its thread to itself when it cannot open a file, and that thread outlives the loop.
         sqlite3.connect(path).close()
         connection = await aiosqlite.connect(path, isolation_level=None, timeout=_BUSY_SECONDS)
@@ -185,6 +200,25 @@ async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
         await _migrate(connection, path)
         on_failure.pop_all()
     return SqliteStore(_Rows(connection, path), dedupe_hours)
+
+
+def _unusable(path: Path) -> str | None:
+    """Why nothing can be written at `path`, with the remedy. SQLite would not say so, or not before the first
+    write. It writes to the directory too: its journal stands beside the file.
+    """
+    folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__STORE_URL"
+    if not folder.is_dir():
+        return f"the directory {folder} does not exist; create it"
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        return f"the directory {folder} is on a read-only file system; mount a volume there, or {elsewhere}"
+    for place, need in ((folder, os.W_OK | os.X_OK), (path, os.R_OK | os.W_OK)):
+        if place.exists() and not os.access(place, need, effective_ids=True):
+            user, owner = os.geteuid(), place.stat().st_uid
+            return (
+                f"{place} belongs to user {owner}, and the bot runs as user {user}, who may not write there;"
+                f" change the owner (chown {user}, also in a Docker volume), or {elsewhere}"
+            )
+    return None
 
 
 async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from slack_bot.app import serve
 from slack_bot.errors import SettingsError
-from slack_bot.listeners.http_mode import EVENTS_PATH
+from slack_bot.listeners.http_mode import EVENTS_PATH, check_address
 from slack_bot.playground.events_api import sign
 from slack_bot.playground.workspace import SIGNING_SECRET
-from tests.whole_bot import CHANNEL, answer, bot_on_network, seen
+from tests.whole_bot import CHANNEL, answer, bot_on_network, free_port, seen
 
 from .payloads import mention
 
@@ -100,3 +100,13 @@ async def test_a_port_that_is_taken_is_one_sentence() -> None:
             SettingsError, match=r"Port \d+ cannot be used \(.+\); set SLACK_BOT_SLACK__HTTP_PORT"
         ):
             await serve(app, asyncio.Event(), http=True)
+
+
+async def test_a_port_is_looked_at_before_anything_else_and_left_free() -> None:
+    port = free_port()
+    for _ in range(2):
+        await check_address("127.0.0.1", port)
+    async with bot_on_network(http=True) as (_, _, app):
+        port = app.settings.slack.http_port
+        with pytest.raises(SettingsError, match=rf"^Port {port} cannot be used \(.+\); set SLACK_BOT_SLACK"):
+            await check_address("127.0.0.1", port)

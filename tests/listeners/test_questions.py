@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import logging
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from slack_bolt.request.async_request import AsyncBoltRequest
 
 from slack_bot.errors import StoreError
 from slack_bot.playground.workspace import Envelope
+from slack_bot.store.contracts import Conversation
 from slack_bot.store.memory import MemoryStore
-from tests.whole_bot import CHANNEL, answer, on_virtual_time, question, whole_bot
+from slack_bot.store.sqlite import open_sqlite
+from slack_bot.turn.record import ThreadKey
+from tests.log_watch import log_watch
+from tests.store.small_disk import YESTERDAY_KEYS, add_yesterday_keys, count_keys, fill, small_disk
+from tests.whole_bot import CHANNEL, answer, bot_on_network, on_virtual_time, question, whole_bot
 
 from .payloads import direct, event, mention
 
@@ -27,6 +35,9 @@ class SlowToOpen(MemoryStore):
         self._failures = failures
         self._accept = self.inbox.accept
         self.inbox.accept = self._maybe  # type: ignore[method-assign]
+
+    def break_down(self) -> None:
+        self._failures = 1_000_000
 
     async def _maybe(self, key: str, now: float) -> bool:
         if self._failures:
@@ -166,3 +177,107 @@ async def test_a_bot_that_asks_gets_a_post() -> None:
         await bot.idle()
         assert bot.read(root) == ["For a bot."]
         assert bot.calls("chat.startStream") == []
+
+
+# -- a store in trouble
+
+
+NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
+
+
+async def test_a_question_on_a_nearly_full_disk_is_answered(tmp_path: Path) -> None:
+    """On the whole path: socket, Bolt, store, redeliveries. Old keys cannot be removed for lack of room."""
+    with small_disk(tmp_path) as disk:
+        file = disk / "bot.sqlite"
+        await (await open_sqlite(file, 24.0)).close()
+        add_yesterday_keys(file, time.time())
+        fill(disk, leave=24 * 1024)
+        store_url = f"sqlite:///{file}"
+        async with bot_on_network(answer("Answered.", seconds=0.1), store_url=store_url) as parts:
+            workspace, face, app = parts
+            root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
+            await face.settle()
+            await app.desk.idle()
+            assert face.lost == []
+            assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Answered."]
+        assert count_keys(file) == YESTERDAY_KEYS + 1
+
+
+async def test_a_question_that_a_full_disk_refused_is_answered_when_slack_brings_it_again(
+    tmp_path: Path,
+) -> None:
+    with small_disk(tmp_path) as disk, log_watch() as log:
+        options = {"store_url": f"sqlite:///{disk}/bot.sqlite", "http": True, "retry_delays": (0.5, 0.5)}
+        async with bot_on_network(answer("At last.", seconds=0.1), **options) as (workspace, face, app):
+            filler = fill(disk, leave=0)
+            root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
+            await log.wait_for("Slack will bring it again", times=2)
+            filler.unlink()
+            await face.settle()
+            await app.desk.idle()
+            assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["At last."]
+
+
+@on_virtual_time
+async def test_when_slack_comes_for_the_last_time_the_asker_is_told_once() -> None:
+    async with whole_bot(answer("Again."), store=SlowToOpen(8)) as bot:
+        root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
+        envelopes = bot.workspace.take()
+        for retry in range(3):
+            assert await bot.deliver(envelopes, retry=retry) == [503, 503]
+            await bot.idle()
+            assert bot.read(root) == []
+        assert await bot.deliver(envelopes, retry=3) == [200, 200]
+        await bot.idle()
+        (told,) = [seen.read for seen in bot.thread(root) if seen.is_bot]
+        assert NOT_TAKEN in told
+        await bot.ask("hi", thread_ts=root)
+        await bot.idle()
+        assert bot.read(root)[1:] == ["Again."]
+
+
+@on_virtual_time
+async def test_the_twin_of_a_question_that_was_taken_needs_no_store() -> None:
+    store = SlowToOpen(0)
+    async with whole_bot(answer("Answered."), store=store) as bot:
+        root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
+        one, other = bot.workspace.take()
+        assert await bot.deliver([one]) == [200]
+        store.break_down()
+        assert await bot.deliver([other]) == [200]
+        await bot.idle()
+        assert await bot.deliver([one, other], retry=3) == [200, 200]
+        await bot.idle()
+        assert bot.read(root) == ["Answered."]
+        assert not bot.app.desk.store_health.is_broken
+
+
+@on_virtual_time
+async def test_what_people_say_to_each_other_is_never_answered_with_a_problem_of_the_store() -> None:
+    class Unreadable(MemoryStore):
+        def __init__(self) -> None:
+            super().__init__()
+            self.contexts.get = self._fail  # type: ignore[method-assign]
+
+        async def _fail(self, agent: str, thread: ThreadKey) -> Conversation:
+            raise StoreError("The disk is gone.")
+
+    async with whole_bot(store=Unreadable()) as bot:
+        root = bot.workspace.say("U1", CHANNEL, "lunch?", now=bot.now)
+        bot.workspace.say("U2", CHANNEL, "yes", now=bot.now, thread_ts=root)
+        envelopes = bot.workspace.take()
+        assert await bot.deliver(envelopes, retry=2) == [200, 503]
+        assert await bot.deliver(envelopes, retry=3) == [200, 200]
+        await bot.idle()
+        assert bot.read(root) == []
+
+
+@pytest.mark.parametrize("number", ["", "x", "-1", "9" * 5_000, "³"])
+@on_virtual_time
+async def test_a_retry_number_that_is_none_counts_as_the_first_delivery(number: str) -> None:
+    async with whole_bot(store=SlowToOpen(99)) as bot:
+        bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
+        body = dict(bot.workspace.take()[0].payload)
+        headers = {"x-slack-retry-num": [number]}
+        request = AsyncBoltRequest(body=body, mode="socket_mode", headers=headers)
+        assert (await bot.app.bolt.async_dispatch(request)).status == 503

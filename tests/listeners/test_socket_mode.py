@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import aiohttp
 import pytest
+from aiohttp import web
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.app import serve
@@ -18,6 +20,7 @@ from slack_bot.errors import SettingsError, SlackError
 from slack_bot.listeners.socket_mode import serve_socket
 from slack_bot.playground.slack_api import SlackFace
 from slack_bot.playground.workspace import APP_TOKEN, BOT_TOKEN, Workspace
+from tests.log_watch import log_watch
 from tests.whole_bot import CHANNEL, answer, bot_on_network, seen
 
 
@@ -61,18 +64,41 @@ async def serving(
     breaks: int,
 ) -> AsyncIterator[tuple[SlackFace, asyncio.Task[None], asyncio.Event, asyncio.Event]]:
     """A bot that hears nothing but is connected to Slack, whose first handshakes break."""
-    async with SlackFace(Workspace(), loop_clock()) as face, aiohttp.ClientSession() as session:
+    async with SlackFace(Workspace(), loop_clock()) as face:
         face.sockets.breaks = breaks
-        client = AsyncWebClient(BOT_TOKEN, face.api_url, session=session, retry_handlers=[])
+        async with one_process(face.api_url, ping_interval=0.05) as (task, stop, ready):
+            yield face, task, stop, ready
+
+
+@asynccontextmanager
+async def one_process(
+    api_url: str, *, ping_interval: float = 10.0, check_delay: float = 60.0
+) -> AsyncIterator[tuple[asyncio.Task[None], asyncio.Event, asyncio.Event]]:
+    """One process of the app, that acknowledges everything."""
+    async with aiohttp.ClientSession() as session:
+        client = AsyncWebClient(BOT_TOKEN, api_url, session=session, retry_handlers=[])
         bolt = AsyncApp(signing_secret="x", client=client)
+        bolt.use(acknowledge)
         stop, ready = asyncio.Event(), asyncio.Event()
         task = asyncio.create_task(
-            serve_socket(bolt, client, APP_TOKEN, stop, ready=ready.set, ping_interval=0.05)
+            serve_socket(
+                bolt,
+                client,
+                APP_TOKEN,
+                stop,
+                ready=ready.set,
+                ping_interval=ping_interval,
+                check_delay=check_delay,
+            )
         )
-        yield face, task, stop, ready
+        yield task, stop, ready
         stop.set()
         async with asyncio.timeout(5):
             await task
+
+
+async def acknowledge() -> BoltResponse:
+    return BoltResponse(status=200)
 
 
 async def test_a_handshake_that_breaks_is_repeated_with_another_ticket() -> None:
@@ -97,3 +123,94 @@ async def test_who_is_told_to_end_ends_though_slack_lets_nobody_in() -> None:
         async with asyncio.timeout(5):
             await task
         assert not ready.is_set()
+
+
+# -- more than one process
+
+WARNING = "WARNING: another process is connected to Slack as this app (connections besides this one: %d)"
+ALONE = "INFO: no other process is connected to Slack as this app"
+
+
+async def test_a_second_process_that_stays_is_warned_of_with_the_remedy() -> None:
+    async with SlackFace(Workspace(), loop_clock()) as face, one_process(face.api_url) as (_, _, first):
+        await first.wait()
+        with log_watch() as log:
+            async with one_process(face.api_url, check_delay=0.05) as (_, _, second):
+                await second.wait()
+                await log.wait_for("run one process only")
+        (said,) = [line for line in log.messages if "another process" in line]
+        assert said.startswith(WARNING % 1)
+
+
+async def test_at_a_restart_the_old_process_is_no_false_alarm() -> None:
+    async with SlackFace(Workspace(), loop_clock()) as face, AsyncExitStack() as old:
+        _, _, ready = await old.enter_async_context(one_process(face.api_url))
+        await ready.wait()
+        with log_watch() as log:
+            async with one_process(face.api_url, check_delay=2.0) as (_, _, ready):
+                await ready.wait()
+                await old.aclose()
+                await log.wait_for(ALONE)
+        assert not [line for line in log.messages if "another process" in line]
+
+
+async def test_one_process_alone_does_not_look_again() -> None:
+    async with SlackFace(Workspace(), loop_clock()) as face:
+        async with one_process(face.api_url, check_delay=0.0) as (_, _, ready):
+            await ready.wait()
+            await face.refresh()
+            await face.sockets.connected()
+        assert [call.method for call in face.workspace.calls] == ["apps.connections.open"] * 2
+
+
+async def test_a_second_look_that_fails_is_no_alarm() -> None:
+    async with SlackFace(Workspace(), loop_clock()) as face, one_process(face.api_url) as (_, _, first):
+        await first.wait()
+        with log_watch() as log:
+            async with one_process(face.api_url, check_delay=0.3) as (_, _, second):
+                await second.wait()
+                face.sockets.breaks = 1
+                await log.wait_for("could not be asked: WSServerHandshakeError")
+        assert not [line for line in log.messages if "another process" in line]
+
+
+class TwoConnections:
+    """Slack, which says that there are others, and sends an event on the connection of the second look."""
+
+    def __init__(self) -> None:
+        self.acknowledged = asyncio.Event()
+        self._opened = 0
+
+    async def open(self, request: web.Request) -> web.Response:
+        return web.json_response({"ok": True, "url": f"ws://{request.host}/link"})
+
+    async def link(self, request: web.Request) -> web.WebSocketResponse:
+        self._opened += 1
+        is_first = self._opened == 1
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        if not is_first:
+            await socket.send_str("not json")
+            await socket.send_str("[]")
+            await socket.send_json({"type": "events_api", "envelope_id": "e1", "payload": {"event": {}}})
+        await socket.send_json({"type": "hello", "num_connections": 2 if is_first else 4})
+        async for frame in socket:
+            if is_first and "e1" in frame.data:
+                self.acknowledged.set()
+        return socket
+
+
+async def test_an_event_that_comes_during_the_second_look_is_not_lost() -> None:
+    slack, server = TwoConnections(), web.Application()
+    server.add_routes([web.post("/api/{method}", slack.open), web.get("/link", slack.link)])
+    runner = web.AppRunner(server, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        api_url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
+        with log_watch() as log:
+            async with one_process(api_url, check_delay=0.05), asyncio.timeout(10):
+                await slack.acknowledged.wait()
+                await log.wait_for(WARNING % 2)
+    finally:
+        await runner.cleanup()

@@ -101,8 +101,9 @@ async def test_refresh_asks_for_a_new_connection_and_the_old_one_gets_nothing_mo
         old = await connect(face, http)
         await face.refresh()
         assert (await old.receive_json())["reason"] == "refresh_requested"
-        assert face.sockets.connections == 0
+        assert face.sockets.connections == 1, "it is still open"
         new = await connect(face, http)
+        await old.close()
         scene.workspace.say("U1", "C1", "hello", now=NOW)
         frame = await new.receive_json()
         await new.send_str(json.dumps({"envelope_id": frame["envelope_id"]}))

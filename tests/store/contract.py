@@ -30,6 +30,22 @@ class StoreContract:
         assert await store.inbox.accept("old", 1000.0 + 24 * HOUR)
         assert not await store.inbox.accept("old", 1000.0 + 24 * HOUR + 1)
 
+    async def test_a_key_that_was_released_may_be_taken_again_once(self, store: Store) -> None:
+        assert await store.inbox.accept("released", 1000.0)
+        assert await store.inbox.accept("kept", 1000.0)
+        await store.inbox.release("released")
+        await store.inbox.release("never taken")
+        assert await store.inbox.accept("released", 1001.0)
+        assert not await store.inbox.accept("released", 1002.0)
+        assert not await store.inbox.accept("kept", 1002.0)
+
+    async def test_removing_old_keys_leaves_those_that_still_count(self, store: Store) -> None:
+        for number in range(250):
+            assert await store.inbox.accept(f"key {number}", 1000.0 + number)
+        await store.inbox.remove_old(1000.0 + 24 * HOUR + 240)
+        taken = [await store.inbox.accept(f"key {number}", 1001.0 + number) for number in range(250)]
+        assert taken == [number <= 240 for number in range(250)]
+
     async def test_a_new_thread_has_no_context(self, store: Store) -> None:
         assert await store.contexts.get("agent", THREAD) == Conversation()
 

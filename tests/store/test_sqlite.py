@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,9 @@ from slack_bot.store.sqlite import VERSION, open_sqlite
 from slack_bot.turn.record import ThreadKey
 
 from .contract import HOUR, THREAD, StoreContract
+from .small_disk import YESTERDAY_KEYS, add_yesterday_keys, count_keys, fill, make_read_only, small_disk
+
+NOBODY = 65534
 
 
 class TestSqlite(StoreContract):
@@ -41,15 +47,82 @@ async def test_everything_is_still_there_after_the_file_was_closed_and_opened(tm
     await second.close()
 
 
-async def test_old_keys_leave_the_file(tmp_path: Path) -> None:
-    store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
-    for number in range(5):
-        await store.inbox.accept(f"key {number}", float(number))
-    await store.inbox.accept("later", 25 * HOUR)
-    await store.close()
-    with sqlite3.connect(tmp_path / "store.sqlite") as reader:
-        assert reader.execute("SELECT key FROM accepted").fetchall() == [("later",)]
-    reader.close()
+async def test_a_nearly_full_disk_takes_a_question_and_lets_old_keys_go(tmp_path: Path) -> None:
+    with small_disk(tmp_path) as disk:
+        file = disk / "store.sqlite"
+        store = await open_sqlite(file, 24.0)
+        add_yesterday_keys(file, now=100 * HOUR)
+        fill(disk, leave=64 * 1024)
+        assert await store.inbox.accept("key", 100 * HOUR)
+        assert count_keys(file) == YESTERDAY_KEYS + 1
+        await store.inbox.remove_old(100 * HOUR)
+        assert count_keys(file) == 1
+        assert not await store.inbox.accept("key", 100 * HOUR)
+        await store.close()
+
+
+async def test_a_full_disk_takes_no_question_and_takes_it_when_there_is_room(tmp_path: Path) -> None:
+    with small_disk(tmp_path) as disk:
+        file = disk / "store.sqlite"
+        store = await open_sqlite(file, 24.0)
+        filler = fill(disk, leave=0)
+        with pytest.raises(StoreError, match="disk is full"):
+            await store.inbox.accept("key", 1.0)
+        filler.unlink()
+        assert await store.inbox.accept("key", 2.0)
+        await store.close()
+
+
+@contextmanager
+def another_user() -> Iterator[Path]:
+    """A directory of root's, while this process is nobody. Skipped where the process is not root."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        os.seteuid(NOBODY)
+        try:
+            yield Path(name)
+        finally:
+            os.seteuid(0)
+
+
+async def test_a_directory_of_another_user_is_named_with_the_remedy() -> None:
+    with another_user() as directory:
+        with pytest.raises(StoreError) as caught:
+            await open_sqlite(directory / "store.sqlite", 24.0)
+        assert str(caught.value) == (
+            f"The store cannot be opened: {directory} belongs to user 0, and the bot runs as user {NOBODY},"
+            f" who may not write there; change the owner (chown {NOBODY}, also in a Docker volume), or name"
+            " a file elsewhere in SLACK_BOT_STORE__STORE_URL."
+        )
+
+
+async def test_a_file_of_another_user_is_named_with_the_remedy() -> None:
+    with another_user() as directory:
+        os.seteuid(0)
+        await (await open_sqlite(directory / "store.sqlite", 24.0)).close()
+        directory.chmod(0o777)
+        os.seteuid(NOBODY)
+        with pytest.raises(StoreError, match=rf"store\.sqlite belongs to user 0, .*chown {NOBODY}"):
+            await open_sqlite(directory / "store.sqlite", 24.0)
+
+
+async def test_a_directory_that_may_not_be_entered_is_one_sentence() -> None:
+    with another_user() as directory:
+        os.seteuid(0)
+        directory.chmod(0o700)
+        os.seteuid(NOBODY)
+        with pytest.raises(StoreError, match="Permission denied"):
+            await open_sqlite(directory / "inner" / "store.sqlite", 24.0)
+
+
+async def test_a_read_only_file_system_is_named_with_the_remedy(tmp_path: Path) -> None:
+    with small_disk(tmp_path) as disk:
+        await (await open_sqlite(disk / "store.sqlite", 24.0)).close()
+        make_read_only(disk)
+        with pytest.raises(StoreError, match="is on a read-only file system; mount a volume there, or name"):
+            await open_sqlite(disk / "store.sqlite", 24.0)
 
 
 async def test_a_question_taken_by_one_connection_is_taken_for_the_other(tmp_path: Path) -> None:
