@@ -10,6 +10,7 @@ BotError                      what a person may be told is `str(error)`: one cle
     AgentRefused              HTTP 401, 403, 429, 503 ...: the question was not taken
     AgentFailed               a JSON-RPC error; `code` is its number
     BadAgentData              not JSON, not SSE, too large, nested too deep: we cannot read it
+      BadEncoding             compressed in a way that was not asked for, or to grow without bound
     StreamLost                the stream broke after the question may have been taken
       StreamCut               the connection ended in the middle
       StreamIdle              no event for too long (pings do not count)
@@ -97,6 +98,10 @@ class BadAgentData(AgentError):
     """What came cannot be read as A2A."""
 
     safe = "The agent sent something that could not be understood."
+
+
+class BadEncoding(BadAgentData):
+    """The body is compressed as it cannot be taken. Names the remedy."""
 
 
 class StreamLost(AgentError):

@@ -16,6 +16,7 @@ import httpx
 
 from ..errors import AgentError, AgentRefused, AgentUnreachable, BadAgentData, StreamCut, StreamIdle
 from ..sections import AgentSettings
+from .content_encoding import unpacked
 from .decode import failure, quote
 from .origins import place_of
 
@@ -100,7 +101,7 @@ def media_type(response: httpx.Response) -> str:
 async def read_json(response: httpx.Response, host: str, max_bytes: int) -> Any:
     """The JSON value in the body. Raises BadAgentData: too large, too deep, not JSON."""
     body = bytearray()
-    async for chunk in response.aiter_bytes():
+    async for chunk in unpacked(response, max_bytes):
         body += chunk
         if len(body) > max_bytes:
             raise BadAgentData(f"{host} sent an answer larger than agent.max_event_bytes ({max_bytes})")
@@ -174,10 +175,10 @@ async def _error_body(response: httpx.Response) -> Any:
     """The JSON of an error's body, or None: the status says enough where the body cannot be had."""
     body = bytearray()
     try:
-        async for chunk in response.aiter_bytes():
+        async for chunk in unpacked(response, _ERROR_BODY_BYTES):
             body += chunk
             if len(body) > _ERROR_BODY_BYTES:
                 return None
         return json.loads(body)
-    except (httpx.HTTPError, ValueError, RecursionError):
+    except (httpx.HTTPError, BadAgentData, ValueError, RecursionError):
         return None
