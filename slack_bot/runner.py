@@ -115,7 +115,13 @@ class _Run:
         self._task_id, self._context_id = question.task_id, question.context_id
         self._trace_id: str | None = None
         self._reader = Reader(
-            question, agent, options.agent, clock, control, self._gone, Hearing(self._take, self._saw)
+            question,
+            agent.in_conversation(question.thread),
+            options.agent,
+            clock,
+            control,
+            self._gone,
+            Hearing(self._take, self._saw),
         )
 
     async def go(self) -> TurnResult:

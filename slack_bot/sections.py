@@ -118,6 +118,9 @@ class AgentSettings(Section):
     a2a-sdk 0.3 loses what was said in between, stores the rest twice and may hang [obs]."""
     card_ttl: float = Field(default=300.0, ge=0)
     """Seconds an agent card is believed."""
+    cookie_threads: int = Field(default=1000, ge=0)
+    """Threads whose cookies of the agent's server are kept, in memory; beyond it the least recently used are
+    dropped. 0: no cookie is sent back."""
 
 
 class StreamSettings(Section):

@@ -17,6 +17,7 @@ import httpx
 from ..errors import AgentError, AgentRefused, AgentUnreachable, BadAgentData, StreamCut, StreamIdle
 from ..sections import AgentSettings
 from .content_encoding import unpacked
+from .cookies import no_cookies
 from .decode import failure, quote
 from .origins import place_of
 
@@ -53,8 +54,9 @@ _REFUSALS: Mapping[int, str] = {
 def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
     """One pooled client without a limit of connections: each turn in flight holds one for minutes.
 
-    Redirects are not followed, because the question and its credentials would be. The environment's proxies
-    are used, but not to an agent on this machine. The caller closes it.
+    Redirects are not followed, because the question and its credentials would be. Cookies are not kept here,
+    where all conversations would share them. The environment's proxies are used, but not to an agent on this
+    machine. The caller closes it.
     """
     place = place_of(settings.url or "")
     return httpx.AsyncClient(
@@ -69,6 +71,7 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
             max_connections=None, max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE
         ),
         follow_redirects=False,
+        cookies=no_cookies(),
         trust_env=place is None or not place.is_loopback,
     )
 
