@@ -20,6 +20,8 @@ BotError                      what a person may be told is `str(error)`: one cle
 
 from __future__ import annotations
 
+_SAID_CHARS = 300
+
 
 class BotError(Exception):
     """Base of all errors raised on purpose. `str()` is fit for an operator or a developer."""
@@ -37,12 +39,16 @@ class AgentError(BotError):
     """Something about the agent.
 
     `safe` is one sentence for the reader in Slack: it names no host, no header and nothing the server wrote.
+    `said` is what the server wrote, on one line, "" for nothing. It may hold internals: it is no text for a
+    reader, nor for a log at info. `brief` is `str()` without it.
     """
 
     safe = "The agent could not answer."
 
-    def __init__(self, message: str, *, safe: str | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, safe: str | None = None, said: str = "") -> None:
+        clipped = said if len(said) <= _SAID_CHARS else f"{said[:_SAID_CHARS]}..."
+        super().__init__(f"{message}: {clipped}" if said else message)
+        self.brief, self.said = message, said
         if safe is not None:
             self.safe = safe
 
@@ -77,9 +83,15 @@ class AgentRefused(AgentError):
     safe = "The agent refused the request."
 
     def __init__(
-        self, message: str, *, status: int, retry_after: float | None = None, safe: str | None = None
+        self,
+        message: str,
+        *,
+        status: int,
+        retry_after: float | None = None,
+        safe: str | None = None,
+        said: str = "",
     ) -> None:
-        super().__init__(message, safe=safe)
+        super().__init__(message, safe=safe, said=said)
         self.status = status
         self.retry_after = retry_after
 
@@ -89,8 +101,8 @@ class AgentFailed(AgentError):
 
     safe = "The agent reported an error."
 
-    def __init__(self, message: str, *, code: int, safe: str | None = None) -> None:
-        super().__init__(message, safe=safe)
+    def __init__(self, message: str, *, code: int, safe: str | None = None, said: str = "") -> None:
+        super().__init__(message, safe=safe, said=said)
         self.code = code
 
 

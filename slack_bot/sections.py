@@ -76,6 +76,9 @@ class AgentSettings(Section):
     """Name of a header that carries a key for the agent."""
     header_value: SecretStr | None = None
     """Value of that header."""
+    error_text: Literal["hide", "show"] = "hide"
+    """What the agent says of its own failure, often the text of an exception: hide keeps it from readers, who
+    get a reference that the log has too. Why it declined a task is always shown."""
     connect_timeout: float = Field(default=10.0, gt=0)
     """Seconds to connect to the agent."""
     write_timeout: float = Field(default=30.0, gt=0)

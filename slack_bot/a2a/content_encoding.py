@@ -92,6 +92,9 @@ async def unpacked(response: httpx.Response, max_bytes: int) -> AsyncGenerator[b
 
     Raises as `Unpacker` does, and what httpx raises.
     """
+    if response.is_stream_consumed:  # made of bytes by a transport in memory: httpx has read and unpacked it
+        yield response.content
+        return
     unpacker = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
     async for chunk in response.aiter_raw():
         for piece in unpacker.feed(chunk):

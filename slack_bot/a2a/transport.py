@@ -126,8 +126,8 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
 async def refusal(response: httpx.Response, host: str) -> AgentError:
     """What an HTTP status other than 2xx means, with what the body says about it."""
     status = response.status_code
-    said = await _error_body(response)
-    error = said.get("error") if isinstance(said, Mapping) else None
+    body = await _error_body(response)
+    error = body.get("error") if isinstance(body, Mapping) else None
     if status in _REFUSALS:
         return _refused(f"{host} {_REFUSALS[status]} (HTTP {status})", response)
     if isinstance(error, Mapping) and isinstance(error.get("code"), int):
@@ -137,8 +137,8 @@ async def refusal(response: httpx.Response, host: str) -> AgentError:
             f"{host} redirects (HTTP {status}), which is not followed: configure its final address", response
         )
     if status < 500:
-        quoted = f": {quote(error)}" if isinstance(error, str) else ""
-        return _refused(f"{host} refused the request (HTTP {status}){quoted}", response)
+        said = quote(error) if isinstance(error, str) else ""
+        return _refused(f"{host} refused the request (HTTP {status})", response, said)
     # a gateway's 502 or 504 may come after the agent took the question: not a refusal
     return BadAgentData(
         f"{host} answered HTTP {status} instead of A2A", safe="The agent's server reported an error."
@@ -158,8 +158,8 @@ def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
     )
 
 
-def _refused(message: str, response: httpx.Response) -> AgentRefused:
-    return AgentRefused(message, status=response.status_code, retry_after=wanted_pause(response))
+def _refused(message: str, response: httpx.Response, said: str = "") -> AgentRefused:
+    return AgentRefused(message, status=response.status_code, retry_after=wanted_pause(response), said=said)
 
 
 def wanted_pause(response: httpx.Response) -> float | None:

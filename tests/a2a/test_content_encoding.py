@@ -231,6 +231,10 @@ async def test_a_plain_body_passes_as_it_came() -> None:
     assert chunks == [b"a" * 3 * PIECE, b"b"]
 
 
+async def test_a_response_made_of_bytes_is_read_as_it_is() -> None:
+    assert [piece async for piece in unpacked(httpx.Response(200, content=b"ab"), 10)] == [b"ab"]
+
+
 async def test_what_httpx_raises_passes() -> None:
     with pytest.raises(httpx.ReadError):
         async for _ in unpacked(reply(b"a", error=httpx.ReadError("cut")), 10):
