@@ -1,4 +1,4 @@
-"""What a reader sees of an agent that fails: what it had written, our sentence, a reference; not its own words."""
+"""What a reader sees of an agent that fails: what it had written, our sentence, a reference."""
 
 from __future__ import annotations
 
