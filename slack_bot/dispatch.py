@@ -23,7 +23,7 @@ from .clock import Clock
 from .errors import BotError, StoreError
 from .observe.facts import TurnClosed, Watcher
 from .reader import Control
-from .runner import RunnerOptions, run_turn
+from .runner import RunnerOptions, referred, run_turn
 from .settings import Settings, secrets_of
 from .slack.api import SlackApi
 from .slack.orders import Ending, Place
@@ -328,8 +328,9 @@ class Desk:
         return Sink(self._api, place, self._settings.stream, self._clock, self._memory, self._sightings)
 
     async def _tell(self, question: Question, sink: Sink, note: str, *, offer_retry: bool = False) -> None:
+        told = referred(note, question.key) if offer_retry else note
         try:
-            await sink.finish(Ending(Outcome.FAILED, note=note, offer_retry=offer_retry))
+            await sink.finish(Ending(Outcome.FAILED, note=told, offer_retry=offer_retry))
         except BotError as error:
             log.error("the reader could not be told: %s", error, extra={"turn": question.key})
 

@@ -10,6 +10,7 @@ BotError                      what a person may be told is `str(error)`: one cle
     AgentRefused              HTTP 401, 403, 429, 503 ...: the question was not taken
     AgentFailed               a JSON-RPC error; `code` is its number
     BadAgentData              not JSON, not SSE, too large, nested too deep: we cannot read it
+      BadEncoding             compressed in a way that was not asked for, or to grow without bound
     StreamLost                the stream broke after the question may have been taken
       StreamCut               the connection ended in the middle
       StreamIdle              no event for too long (pings do not count)
@@ -18,6 +19,8 @@ BotError                      what a person may be told is `str(error)`: one cle
 """
 
 from __future__ import annotations
+
+_SAID_CHARS = 300
 
 
 class BotError(Exception):
@@ -36,12 +39,16 @@ class AgentError(BotError):
     """Something about the agent.
 
     `safe` is one sentence for the reader in Slack: it names no host, no header and nothing the server wrote.
+    `said` is what the server wrote, on one line, "" for nothing. It may hold internals: it is no text for a
+    reader, nor for a log at info. `brief` is `str()` without it.
     """
 
     safe = "The agent could not answer."
 
-    def __init__(self, message: str, *, safe: str | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, safe: str | None = None, said: str = "") -> None:
+        clipped = said if len(said) <= _SAID_CHARS else f"{said[:_SAID_CHARS]}..."
+        super().__init__(f"{message}: {clipped}" if said else message)
+        self.brief, self.said = message, said
         if safe is not None:
             self.safe = safe
 
@@ -76,9 +83,15 @@ class AgentRefused(AgentError):
     safe = "The agent refused the request."
 
     def __init__(
-        self, message: str, *, status: int, retry_after: float | None = None, safe: str | None = None
+        self,
+        message: str,
+        *,
+        status: int,
+        retry_after: float | None = None,
+        safe: str | None = None,
+        said: str = "",
     ) -> None:
-        super().__init__(message, safe=safe)
+        super().__init__(message, safe=safe, said=said)
         self.status = status
         self.retry_after = retry_after
 
@@ -88,8 +101,8 @@ class AgentFailed(AgentError):
 
     safe = "The agent reported an error."
 
-    def __init__(self, message: str, *, code: int, safe: str | None = None) -> None:
-        super().__init__(message, safe=safe)
+    def __init__(self, message: str, *, code: int, safe: str | None = None, said: str = "") -> None:
+        super().__init__(message, safe=safe, said=said)
         self.code = code
 
 
@@ -97,6 +110,10 @@ class BadAgentData(AgentError):
     """What came cannot be read as A2A."""
 
     safe = "The agent sent something that could not be understood."
+
+
+class BadEncoding(BadAgentData):
+    """The body is compressed as it cannot be taken. Names the remedy."""
 
 
 class StreamLost(AgentError):

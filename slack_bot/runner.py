@@ -16,7 +16,7 @@ from typing import Any, assert_never
 
 from .a2a.agent import Agent
 from .clock import Clock
-from .observe.facts import AgentEvent, Decided, TurnClosed, TurnOpened, Watcher
+from .observe.facts import AgentEvent, Decided, TurnClosed, TurnOpened, Watcher, reference_of
 from .outbox import Outbox
 from .reader import Control, Hearing, Reader
 from .sections import AgentSettings, GovernorSettings, StreamSettings
@@ -39,7 +39,7 @@ from .turn.actions import (
     UpdateCard,
 )
 from .turn.buffer import EARLY, StreamBuffer
-from .turn.events import Event, ProvedNarration, TaskEnded, TaskKnown, TurnBegan
+from .turn.events import Event, ProvedNarration, StreamEnded, TaskEnded, TaskKnown, TurnBegan
 from .turn.form import Form
 from .turn.harmless import harmless_card, harmless_form
 from .turn.machine import NO_ANSWER, State, Turn
@@ -49,6 +49,7 @@ from .turn.safety import neutralise
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
+_WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
 _TICK = 0.001  # seconds to rest at least: what is due in less than a clock can tell would keep the loop busy
 
 
@@ -82,6 +83,11 @@ async def run_turn(
     return await _Run(question, agent, sink, options, clock, watcher, control).go()
 
 
+def referred(note: str, turn: str) -> str:
+    """`note` for the reader of a turn that went wrong, with the name under which the log has it."""
+    return f"{note} Reference: {reference_of(turn)}."
+
+
 class _Run:
     def __init__(
         self,
@@ -96,7 +102,7 @@ class _Run:
         self._question, self._sink, self._options = question, sink, options
         self._clock, self._watcher, self._control = clock, watcher, control
         stream = options.stream
-        self._machine = Turn()
+        self._machine = Turn(shows_words=options.agent.error_text == "show")
         self._outbox = Outbox(
             StreamBuffer(
                 first_flush=stream.first_flush,
@@ -115,7 +121,13 @@ class _Run:
         self._task_id, self._context_id = question.task_id, question.context_id
         self._trace_id: str | None = None
         self._reader = Reader(
-            question, agent, options.agent, clock, control, self._gone, Hearing(self._take, self._saw)
+            question,
+            agent.in_conversation(question.thread),
+            options.agent,
+            clock,
+            control,
+            self._gone,
+            Hearing(self._take, self._saw),
         )
 
     async def go(self) -> TurnResult:
@@ -168,7 +180,9 @@ class _Run:
             self._task_id = event.task_id or self._task_id
             self._context_id = event.context_id or self._context_id
             self._trace_id = event.trace_id or self._trace_id
-        if isinstance(event, TaskEnded):  # its words are cut for a note: a secret cut in two is not known
+        if isinstance(
+            event, TaskEnded | StreamEnded
+        ):  # its words are cut for a note: a secret cut in two is not known
             event = replace(event, text=neutralise(event.text, self._options.secrets))
         if isinstance(event, ProvedNarration):
             event = replace(event, unseen=self._outbox.is_unseen)
@@ -335,13 +349,18 @@ class _Run:
                 close.outcome,
                 rest=rest if rest.strip() else "",
                 rewrite=self._rewrite,
-                note=neutralise(close.note, self._options.secrets),
+                note=self._told(close),
                 offer_retry=close.offer_retry,
                 form=self._form if asks else None,
                 cards=waits.cards,
                 plan_title=waits.plan_title,
             )
         )
+
+    def _told(self, close: Close) -> str:
+        """The note for the reader."""
+        note = neutralise(close.note, self._options.secrets)
+        return referred(note, self._question.key) if close.outcome in _WRONG else note
 
     # -- ending ----------------------------------------------------------------------------------------------
 

@@ -79,6 +79,9 @@ class AgentSettings(Section):
     """Name of a header that carries a key for the agent."""
     header_value: SecretStr | None = None
     """Value of that header."""
+    error_text: Literal["hide", "show"] = "hide"
+    """What the agent says of its own failure, often the text of an exception: hide keeps it from readers, who
+    get a reference that the log has too. Why it declined a task is always shown."""
     connect_timeout: float = Field(default=10.0, gt=0)
     """Seconds to connect to the agent."""
     write_timeout: float = Field(default=30.0, gt=0)
@@ -121,6 +124,9 @@ class AgentSettings(Section):
     a2a-sdk 0.3 loses what was said in between, stores the rest twice and may hang [obs]."""
     card_ttl: float = Field(default=300.0, ge=0)
     """Seconds an agent card is believed."""
+    cookie_threads: int = Field(default=1000, ge=0)
+    """Threads whose cookies of the agent's server are kept, in memory; beyond it the least recently used are
+    dropped. 0: no cookie is sent back."""
 
 
 class StreamSettings(Section):

@@ -218,7 +218,7 @@ def test_what_the_agent_was_given_as_its_key_is_shown_nowhere(said: tuple[dict[s
     @on_virtual_time
     async def story() -> None:
         moments = [(1.0 + number, event) for number, event in enumerate(said)]
-        async with whole_bot(tape((0.1, task()), *moments), bearer_token=SECRET) as bot:
+        async with whole_bot(tape((0.1, task()), *moments), bearer_token=SECRET, error_text="show") as bot:
             await bot.ask("hi")
             await bot.idle()
             assert SECRET[:8] not in str(bot.workspace.calls)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Mapping
 from contextlib import aclosing
-from typing import Any
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import httpx
 
@@ -21,6 +23,7 @@ from ..sections import AgentSettings
 from .auth import Credentials, missing
 from .card import Card
 from .client import Client
+from .cookies import CookieJars
 from .frames import Received, Snapshot
 from .habits import HABITS
 from .lookup import fetch_card
@@ -38,6 +41,16 @@ _UNSUPPORTED = -32004
 """Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""
 
 
+@dataclass(slots=True)
+class _Known:
+    """What was found out about the agent, for all conversations."""
+
+    card: Card | None = None
+    card_until: float = 0.0
+    wire: Wire | None = None
+    fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
 class Agent:
     """The agent of `settings`. `http` comes from `new_http`, serves all turns and is closed by its owner.
 
@@ -53,29 +66,37 @@ class Agent:
             )
         self._http, self._settings, self._clock = http, settings, clock
         self._auth = Credentials(settings, Origins(settings.url, settings.allowed_hosts))
-        self._card: Card | None = None
-        self._card_until = 0.0
-        self._fetching = asyncio.Lock()
-        self._wire: Wire | None = None
+        self._jars = CookieJars(settings.cookie_threads)
+        self._conversation: Hashable = None
+        self._known = _Known()
         self.habits: dict[str, str] = {}
         """What was learned about how it answers (`habits`), by name; the turns add to it."""
         self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
         """Stable key for the store: origin and path of the configured URL, without credentials."""
 
+    def in_conversation(self, key: Hashable) -> Self:
+        """The same agent for the calls of one conversation: cookies that it sets there go with these only.
+
+        A server that keeps a task in one of many processes finds it again by its cookie.
+        """
+        found = copy(self)
+        found._conversation = key
+        return found
+
     @property
     def wire(self) -> str | None:
         """The wire that worked, "0.3" or "1.0"; None while nothing is known. May be set from the store."""
-        return self._wire
+        return self._known.wire
 
     @wire.setter
     def wire(self, value: str | None) -> None:
-        self._wire = next((wire for wire in WIRES if wire == value), None)
+        self._known.wire = next((wire for wire in WIRES if wire == value), None)
 
     @property
     def facts(self) -> dict[str, str]:
         """What was learned and saves an attempt next time, by name: for the store."""
-        learned = self._wire is not None and self._settings.wire == "auto"
-        return {**self.habits, "wire": str(self._wire)} if learned else dict(self.habits)
+        learned = self._known.wire is not None and self._settings.wire == "auto"
+        return {**self.habits, "wire": str(self._known.wire)} if learned else dict(self.habits)
 
     def recall(self, facts: Mapping[str, str]) -> None:
         """Know what was learned before. What the settings say counts more."""
@@ -88,11 +109,11 @@ class Agent:
 
         Raises AgentUnreachable or CardError if there is none at all.
         """
-        async with self._fetching:
-            if self._card is None or self._clock.monotonic() >= self._card_until:
-                self._card = await self._fetched(self._card)
-                self._card_until = self._clock.monotonic() + self._settings.card_ttl
-            return self._card
+        async with self._known.fetching:
+            if self._known.card is None or self._clock.monotonic() >= self._known.card_until:
+                self._known.card = await self._fetched(self._known.card)
+                self._known.card_until = self._clock.monotonic() + self._settings.card_ttl
+            return self._known.card
 
     async def ask(
         self,
@@ -117,7 +138,7 @@ class Agent:
             try:
                 async with aclosing(self._asked(card, wire, asking, patience)) as coming:
                     async for received in coming:
-                        began, self._wire = True, wire
+                        began, self._known.wire = True, wire
                         yield received
                 return
             except AgentFailed as error:
@@ -128,9 +149,9 @@ class Agent:
     @property
     def may_join(self) -> bool:
         """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, if set so."""
-        if self._card is None or self._card.streaming is False:
+        if self._known.card is None or self._known.card.streaming is False:
             return False
-        (wire, _), *_ = self._attempts(self._card)
+        (wire, _), *_ = self._attempts(self._known.card)
         return wire == "1.0" or self._settings.resubscribe_03
 
     async def subscribe(
@@ -165,7 +186,7 @@ class Agent:
             self._log_switch(wire, error)
         second, _ = rest[0]
         snapshot = await call(self._client(card, second))
-        self._wire = second
+        self._known.wire = second
         return snapshot
 
     async def _asked(
@@ -190,11 +211,12 @@ class Agent:
         """The wires to try, each with whether it is the last one. A configured wire is the only one."""
         if self._settings.wire != "auto":
             return ((self._settings.wire, True),)
-        first = self._wire or card.interfaces[0].wire
+        first = self._known.wire or card.interfaces[0].wire
         return ((first, False), (other(first), True))
 
     def _client(self, card: Card, wire: Wire) -> Client:
-        return Client(self._http, card.on(wire), self._settings, self._auth)
+        cookies = None if self._conversation is None else self._jars.of(self._conversation)
+        return Client(self._http, card.on(wire), self._settings, self._auth.keeping(cookies))
 
     async def _fetched(self, old: Card | None) -> Card:
         try:

@@ -47,6 +47,7 @@ class Answer:
         self._pieces = {each: Pieces(max_chars) for each in (ARTIFACT, STATUS, MESSAGE)}
         self._held = Running(max_chars)
         self._held_before = ""
+        self._held_aside = False  # what is held is, or has in it, what was said on the way
         self._gates: dict[tuple[str, str], TextGate] = {}
         self._held_keys: set[tuple[str, str]] = set()
         self._message_key = ""
@@ -116,9 +117,10 @@ class Answer:
         """Streaming text of an artifact that nobody called narration or answer: held, unless a gate opens."""
         return self._said(ARTIFACT, key, text, why, append=append, held=True)
 
-    def keep(self, text: str, *, append: bool) -> None:
-        """Text that is the answer only if nothing else is."""
+    def keep(self, text: str, *, append: bool, aside: bool) -> None:
+        """Text that is the answer only if nothing else is; said `aside`, only if the task completed."""
         self._held.put(text, append=append)
+        self._held_aside = self._held_aside or (aside and bool(text.strip()))
 
     def status(self, text: str, why: str) -> list[Event]:
         """Working-status text, a delta or a snapshot."""
@@ -154,6 +156,7 @@ class Answer:
         `narrates`: so did the artifacts before it, if any follow.
         """
         self._held_before = self._held.text or self._held_before
+        self._held_aside = False
         self._held.restart()
         self._last_name = None
         self._runs += 1
@@ -300,6 +303,11 @@ class Answer:
         return "" if self.had_marker else self.plain(self._held.text or self._held_before)
 
     @property
+    def unfinished_text(self) -> str:
+        """What of an answer was held when its task failed: what came since the last tool call."""
+        return "" if self.had_marker or self._held_aside else self.plain(self._held.text)
+
+    @property
     def hand_picked(self) -> str:
         """What the source that the settings name says."""
         return self.text(self.believed) if self._by_hand and self.believed in self._pieces else ""
@@ -315,6 +323,12 @@ class Answer:
             if self._speaker != MESSAGE and same(self.text(MESSAGE), final):
                 held.append((MESSAGE, self._pieces[MESSAGE].updates))
         return Seen(live, was_answer, tuple(held), self.had_marker)
+
+
+def without(text: str, reason: str) -> str:
+    """`text` without the reason for which the task failed: some frameworks say it in a working status too."""
+    found, reason = text.rstrip(), reason.strip()
+    return found.removesuffix(reason).rstrip() if reason and found.endswith(reason) else text
 
 
 def nothing(why: str) -> Narrated:

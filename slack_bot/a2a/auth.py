@@ -1,13 +1,16 @@
 """Who we are to the agent: a bearer token, or a header with a key, or user and password of its URL.
 
 Credentials come from the settings alone; the card is only read to warn when it asks for something else. They
-are added at the last moment, request by request, and only to addresses that may have them.
+are added at the last moment, request by request, and only to addresses that may have them. So are the cookies
+of the conversation that a request belongs to.
 """
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Generator
+from copy import copy
+from typing import Self
 from urllib.parse import unquote, urlsplit
 
 import httpx
@@ -15,6 +18,7 @@ import httpx
 from ..errors import SettingsError
 from ..sections import AgentSettings
 from .card import Card, Scheme
+from .cookies import keep
 from .origins import Origins
 
 _BEARER = "SLACK_BOT_AGENT__BEARER_TOKEN"
@@ -27,12 +31,25 @@ class Credentials(httpx.Auth):
     def __init__(self, settings: AgentSettings, origins: Origins) -> None:
         self._headers = _headers(settings)
         self._origins = origins
+        self._cookies: httpx.Cookies | None = None
+
+    def keeping(self, cookies: httpx.Cookies | None) -> Self:
+        """The same credentials, with the cookies of one conversation; what is set goes into `cookies`."""
+        found = copy(self)
+        found._cookies = cookies
+        return found
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         """Add the headers, or leave the request bare."""
-        if self._origins.admits(str(request.url)):
-            request.headers.update(self._headers)
-        yield request
+        if not self._origins.admits(str(request.url)):
+            yield request
+            return
+        request.headers.update(self._headers)
+        if self._cookies is not None:
+            self._cookies.set_cookie_header(request)
+        response = yield request
+        if self._cookies is not None:
+            keep(self._cookies, response)
 
 
 def missing(card: Card, settings: AgentSettings) -> str | None:

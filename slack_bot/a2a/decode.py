@@ -59,7 +59,7 @@ _SAFE = {
 }
 _NOT_PLAIN = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_QUOTED_CHARS = 300
+_QUOTED_CHARS = 1200
 _KIND_CHARS = 60
 
 
@@ -96,14 +96,13 @@ def failure(error: Any) -> AgentFailed:
     found = _object(error)
     code = _integer(found.get("code")) or 0
     said = found.get("message") if found else error
-    quoted = f": {quote(said)}" if isinstance(said, str) and said.strip() else ""
-    return AgentFailed(f"the agent reported error {code}{quoted}", code=code, safe=_SAFE.get(code))
+    quoted = quote(said) if isinstance(said, str) else ""
+    return AgentFailed(f"the agent reported error {code}", code=code, safe=_SAFE.get(code), said=quoted)
 
 
 def quote(text: str) -> str:
-    """What a server wrote, fit for one line of a log: bounded, no control characters."""
-    plain = _SURROGATE.sub("\ufffd", _NOT_PLAIN.sub(" ", text[: 4 * _QUOTED_CHARS])).strip()
-    return plain if len(plain) <= _QUOTED_CHARS else plain[:_QUOTED_CHARS] + "..."
+    """What a server wrote, fit for one line: bounded, no control characters."""
+    return _SURROGATE.sub("\ufffd", _NOT_PLAIN.sub(" ", text[:_QUOTED_CHARS])).strip()
 
 
 def _recognise(event: Object) -> tuple[str, Object]:

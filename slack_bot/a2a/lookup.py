@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from ..errors import BadAgentData, CardError, NoCard, StreamLost
+from ..errors import BadAgentData, BadEncoding, CardError, NoCard, StreamLost
 from ..sections import AgentSettings
 from .card import Card, Rules, base_of, card_urls, is_card_url, looks_like_card, resolve
 from .origins import place_of
@@ -85,6 +85,8 @@ async def _look(http: httpx.AsyncClient, auth: httpx.Auth, url: str, card_timeou
                 return _refused(url, response)
             try:
                 value = await read_json(response, host, _MAX_CARD_BYTES)
+            except BadEncoding as error:
+                return _Nothing(url, str(error))
             except BadAgentData:
                 return _Nothing(url, _what_instead(media_type(response)))
     return value if looks_like_card(value) else _Nothing(url, "it is JSON, but not an agent card")

@@ -26,7 +26,7 @@ from ..turn.events import (
     TaskEnded,
 )
 from ..turn.form import Form
-from .answer import ARTIFACT, MESSAGE, STATUS, Answer, nothing
+from .answer import ARTIFACT, MESSAGE, STATUS, Answer, nothing, without
 from .conventions import BY_NAME, GENERIC, Convention, Kind, recognise
 from .frames import (
     Artifact,
@@ -170,20 +170,23 @@ class EventParser:
 
     def _candidates(self) -> list[tuple[str, str]]:
         failed = self._state.is_terminal and self._state is not TaskState.COMPLETED
-        answer = self._answer
+        answer, reason = self._answer, self._ending_message if failed else ""
+        in_text = "" if answer.believes(ARTIFACT) else reason
         ranked = [
-            (answer.hand_picked, "the source that the settings name"),
+            (without(answer.hand_picked, in_text), "the source that the settings name"),
             (self._best.get(Kind.PARTIAL, ""), "partial result"),
             self._with_ending(answer.text(ARTIFACT)),
             (self._best.get(Kind.COMPLETE, ""), "a sub-agent's result"),
             ("" if failed else self._ending_whole or self._ending_message, "the terminal status message"),
-            (answer.text(MESSAGE), "messages"),
-            (answer.text(STATUS), "working-status text"),
+            (without(answer.text(MESSAGE), reason), "messages"),
+            (without(answer.text(STATUS), reason), "working-status text"),
         ]
+        held = without(answer.unfinished_text, reason) if failed else answer.unmarked_text
+        if failed or not self.asks:
+            leaked = self._leaked or self._convention.is_leak(held)
+            ranked.append(("" if leaked else held, "text that was held" if failed else "unmarked text"))
         if not failed and not self.asks:
-            unmarked = answer.unmarked_text
-            leaked = self._leaked or self._convention.is_leak(unmarked)
-            ranked += [("" if leaked else unmarked, "unmarked text"), (self._history, "the task's history")]
+            ranked.append((self._history, "the task's history"))
         return ranked
 
     def _with_ending(self, answer: str) -> tuple[str, str]:
@@ -266,7 +269,7 @@ class EventParser:
         elif truth(metadata, "is_narration") or is_thought(metadata):
             events.append(Narrated(said.text, replaces=not append, why=f"is_narration on {kind}"))
         elif kind is Kind.THOUGHT or said.calls_a_tool:
-            self._answer.keep(said.text, append=append)
+            self._answer.keep(said.text, append=append, aside=True)
             events.insert(0, Narrated(said.text, replaces=not append, why=f"said on the way, {kind}"))
         elif kind is Kind.STREAM:
             events += self._unmarked(artifact, said.text, key, append=append)
@@ -336,6 +339,8 @@ class EventParser:
         if self._form is not None and self._form.is_auth:
             self._form = None  # signed in: it goes on
         said = spoken(message.parts, message.metadata) if message else Spoken()
+        if message is not None and self._convention.is_error(message.metadata):
+            said = Spoken()
         if state.is_terminal:
             words = message.text if message else ""
             self._ending_message = self._answer.plain(words)
@@ -373,7 +378,8 @@ class EventParser:
                 if text := stored(artifact):
                     answers.append((artifact.artifact_id, artifact.name, text))
             elif kind in (Kind.STREAM, Kind.THOUGHT) and not self._convention.is_sub_agent(artifact.metadata):
-                self._answer.keep("" if self._leaked else unboxed(artifact), append=False)
+                text = "" if self._leaked else unboxed(artifact)
+                self._answer.keep(text, append=False, aside=kind is Kind.THOUGHT)
             elif kind in (Kind.FINAL, Kind.PARTIAL, Kind.COMPLETE):
                 events += self._result(artifact, kind)
             elif kind is Kind.FORM:

@@ -20,6 +20,7 @@ import httpx
 from httpx_sse import EventSource, ServerSentEvent
 
 from ..errors import BadAgentData, StreamIdle
+from .content_encoding import unpacked
 
 _BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
 
@@ -80,7 +81,7 @@ class _Guarded:
     async def aiter_text(self) -> AsyncIterator[str]:
         """The body's text. Raises BadAgentData when what may be one event grows too large."""
         decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-        async for chunk in self._response.aiter_bytes():
+        async for chunk in unpacked(self._response, self._limit):
             self._count(chunk)
             if text := decoder.decode(chunk):
                 yield text

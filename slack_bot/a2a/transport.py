@@ -16,6 +16,8 @@ import httpx
 
 from ..errors import AgentError, AgentRefused, AgentUnreachable, BadAgentData, StreamCut, StreamIdle
 from ..sections import AgentSettings
+from .content_encoding import unpacked
+from .cookies import no_cookies
 from .decode import failure, quote
 from .origins import place_of
 
@@ -52,8 +54,9 @@ _REFUSALS: Mapping[int, str] = {
 def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
     """One pooled client without a limit of connections: each turn in flight holds one for minutes.
 
-    Redirects are not followed, because the question and its credentials would be. The environment's proxies
-    are used, but not to an agent on this machine. The caller closes it.
+    Redirects are not followed, because the question and its credentials would be. Cookies are not kept here,
+    where all conversations would share them. The environment's proxies are used, but not to an agent on this
+    machine. The caller closes it.
     """
     place = place_of(settings.url or "")
     return httpx.AsyncClient(
@@ -68,6 +71,7 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
             max_connections=None, max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE
         ),
         follow_redirects=False,
+        cookies=no_cookies(),
         trust_env=place is None or not place.is_loopback,
     )
 
@@ -100,7 +104,7 @@ def media_type(response: httpx.Response) -> str:
 async def read_json(response: httpx.Response, host: str, max_bytes: int) -> Any:
     """The JSON value in the body. Raises BadAgentData: too large, too deep, not JSON."""
     body = bytearray()
-    async for chunk in response.aiter_bytes():
+    async for chunk in unpacked(response, max_bytes):
         body += chunk
         if len(body) > max_bytes:
             raise BadAgentData(f"{host} sent an answer larger than agent.max_event_bytes ({max_bytes})")
@@ -122,8 +126,8 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
 async def refusal(response: httpx.Response, host: str) -> AgentError:
     """What an HTTP status other than 2xx means, with what the body says about it."""
     status = response.status_code
-    said = await _error_body(response)
-    error = said.get("error") if isinstance(said, Mapping) else None
+    body = await _error_body(response)
+    error = body.get("error") if isinstance(body, Mapping) else None
     if status in _REFUSALS:
         return _refused(f"{host} {_REFUSALS[status]} (HTTP {status})", response)
     if isinstance(error, Mapping) and isinstance(error.get("code"), int):
@@ -133,8 +137,8 @@ async def refusal(response: httpx.Response, host: str) -> AgentError:
             f"{host} redirects (HTTP {status}), which is not followed: configure its final address", response
         )
     if status < 500:
-        quoted = f": {quote(error)}" if isinstance(error, str) else ""
-        return _refused(f"{host} refused the request (HTTP {status}){quoted}", response)
+        said = quote(error) if isinstance(error, str) else ""
+        return _refused(f"{host} refused the request (HTTP {status})", response, said)
     # a gateway's 502 or 504 may come after the agent took the question: not a refusal
     return BadAgentData(
         f"{host} answered HTTP {status} instead of A2A", safe="The agent's server reported an error."
@@ -154,8 +158,8 @@ def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
     )
 
 
-def _refused(message: str, response: httpx.Response) -> AgentRefused:
-    return AgentRefused(message, status=response.status_code, retry_after=wanted_pause(response))
+def _refused(message: str, response: httpx.Response, said: str = "") -> AgentRefused:
+    return AgentRefused(message, status=response.status_code, retry_after=wanted_pause(response), said=said)
 
 
 def wanted_pause(response: httpx.Response) -> float | None:
@@ -174,10 +178,10 @@ async def _error_body(response: httpx.Response) -> Any:
     """The JSON of an error's body, or None: the status says enough where the body cannot be had."""
     body = bytearray()
     try:
-        async for chunk in response.aiter_bytes():
+        async for chunk in unpacked(response, _ERROR_BODY_BYTES):
             body += chunk
             if len(body) > _ERROR_BODY_BYTES:
                 return None
         return json.loads(body)
-    except (httpx.HTTPError, ValueError, RecursionError):
+    except (httpx.HTTPError, BadAgentData, ValueError, RecursionError):
         return None

@@ -5,9 +5,15 @@ A watcher never changes what happens and never raises. Times are monotonic secon
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
+
+
+def reference_of(turn: str) -> str:
+    """A short name of the turn with this key: a reader can tell it, and each log line of the turn has it."""
+    return hashlib.sha256(turn.encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ import sys
 import time
 from typing import assert_never
 
-from .facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
+from .facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened, reference_of
 
 IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
-"""What `extra` may carry, and how it is called in a line. `thread` itself is logging's own."""
+"""What `extra` may carry, and how it is called in a line. `thread` itself is logging's own. A line with
+a turn has its `ref` too: what a reader is told when the turn failed."""
 
 _TOKEN = re.compile(r"\b(xox[a-z](?:\.xox[a-z])?-|xapp-)[\w-]+|\b(Bearer )[\w.~+/=-]+", re.IGNORECASE)
 
@@ -121,7 +122,8 @@ class LogWatcher:
 
 def _ids(record: logging.LogRecord) -> dict[str, str]:
     named = ((shown, getattr(record, name, None)) for name, shown in IDS.items())
-    return {shown: str(value) for shown, value in named if value is not None}
+    found = {shown: str(value) for shown, value in named if value is not None}
+    return {**found, "ref": reference_of(found["turn"])} if "turn" in found else found
 
 
 def _stamp(record: logging.LogRecord) -> str:

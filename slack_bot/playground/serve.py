@@ -110,8 +110,10 @@ async def open_playground(
         url = await stack.enter_async_context(_page(stage, host, port))
         if theirs is None:
             serving = agent.serve(pace=pace, settings=chosen or ReferenceSettings())
-            # nothing is read from the environment: the playground needs no configuration
-            theirs = with_overrides(Settings(), {"url": await stack.enter_async_context(serving)})
+            # nothing is read from the environment: the playground needs no configuration. Its agent's errors
+            # are written for people
+            ours = {"url": await stack.enter_async_context(serving), "error_text": "show"}
+            theirs = with_overrides(Settings(), ours)
         face = await stack.enter_async_context(SlackFace(workspace, clock))
         app = await build(
             _emulated(theirs, face.api_url), clock=clock, watcher=stage.heard, http_transport=switchboard

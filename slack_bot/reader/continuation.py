@@ -66,7 +66,9 @@ class Continuation:
         try:
             task = await self._leaving.unless(self._agent.get(self._standing.task_id, MISSED_MESSAGES))
         except AgentError as error:
-            log.info("the task could not be asked for: %s", error, extra={"task": self._standing.task_id})
+            log.info(
+                "the task could not be asked for: %s", error.brief, extra={"task": self._standing.task_id}
+            )
         else:
             if task is not None:
                 self._standing.stood_before(task)
@@ -84,7 +86,9 @@ class Continuation:
         except AgentError as error:
             if isinstance(error, AgentRefused):
                 self._retry_after = error.retry_after or 0.0
-            log.info("the task could not be asked for: %s", error, extra={"task": self._standing.task_id})
+            log.info(
+                "the task could not be asked for: %s", error.brief, extra={"task": self._standing.task_id}
+            )
             return Look.AWAY
         if snapshot is None:
             return Look.AWAY
@@ -129,7 +133,7 @@ class Continuation:
             await self._ear.listen(self._joined(self._standing.task_id), self.on_silence)
         except AgentError as error:
             possible = not (isinstance(error, AgentFailed) and error.code in NOT_OFFERED)
-            log.info("the task's stream was not joined, or broke again: %s", error)
+            log.info("the task's stream was not joined, or broke again: %s", error.brief)
         # the task as it stands is no news: it was asked for a moment ago
         pursuit.joined(brought_news=self._standing.heard > heard + 1, possible=possible)
 

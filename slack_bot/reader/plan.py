@@ -98,9 +98,9 @@ class Reader:
         except StreamLost as error:
             lost, why = error.safe, self._told(error)
         except (AgentUnreachable, CardError, AgentRefused) as error:
-            return StreamEnded(StreamEnd.REFUSED, error.safe, why=self._told(error))
+            return StreamEnded(StreamEnd.REFUSED, error.safe, why=self._told(error), text=error.said)
         except AgentError as error:
-            return StreamEnded(StreamEnd.FAILED, error.safe, why=self._told(error))
+            return StreamEnded(StreamEnd.FAILED, error.safe, why=self._told(error), text=error.said)
         return await self._after_cut(lost, why)
 
     async def _ask(self) -> Heard:
@@ -123,7 +123,7 @@ class Reader:
                 pause = None if self._standing.heard else offers.pause_after(error, now())
                 if pause is None or self._leaving.now:
                     raise
-                log.info("the question was not taken, once more in %g s: %s", pause, error)
+                log.info("the question was not taken, once more in %g s: %s", pause, error.brief)
                 await self._leaving.pause(pause)
                 if self._leaving.now:
                     raise
@@ -132,7 +132,7 @@ class Reader:
         try:
             return await self._after(safe, why, cut=True)
         except AgentError as error:
-            return StreamEnded(StreamEnd.FAILED, error.safe, why=self._told(error))
+            return StreamEnded(StreamEnd.FAILED, error.safe, why=self._told(error), text=error.said)
 
     async def _after(self, safe: str, why: str, *, cut: bool = False) -> StreamEnded:
         """The stream is over: learn how the task ended, where that is not known."""
@@ -172,10 +172,12 @@ class Reader:
         return StreamEnded(StreamEnd.CLOSED, _STOPPED, why="the agent stopped")
 
     def _told(self, error: AgentError) -> str:
-        """Log an error in full, and give it a name that carries nothing the agent's server wrote."""
+        """Log an error, and give it a name. What the agent's server wrote is logged at debug only."""
         asked = self._question
         extra = {"turn": asked.key, "thread_ts": asked.thread.ts, "task": self._standing.task_id}
-        log.warning("the agent's side failed: %s", error, extra=extra)
+        log.warning("the agent's side failed: %s", error.brief, extra=extra)
+        if error.said:
+            log.debug("the agent's server wrote: %s", error.said, extra=extra)
         match error:
             case AgentFailed(code=code):
                 return f"the agent answered with error {code}"

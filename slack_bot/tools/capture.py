@@ -147,7 +147,8 @@ class _Waiting(Agent):
 
 
 def _agent(http: httpx.AsyncClient, settings: Settings, clock: Clock, streaming: bool) -> Agent:
-    return (Agent if streaming else _Waiting)(http, settings.agent, clock)
+    agent = (Agent if streaming else _Waiting)(http, settings.agent, clock)
+    return agent.in_conversation("capture")
 
 
 class _Asker:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import json
 import math
-import zlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, Literal
 
 import httpx
 
+from ..a2a.content_encoding import Unpacker
 from ..a2a.decode import decode
 from ..a2a.transport import wanted_pause
 from ..clock import Clock
-from ..errors import AgentFailed, BadAgentData
+from ..errors import AgentFailed, BadAgentData, BadEncoding
 from .framing import Piece, Splitter
 from .moments import Moment
 from .taping import Asked, Ear, moment_of_body, moments_of
@@ -57,7 +57,6 @@ class Wiretap:
         for ear in self._ears:
             ear.answered(self.now(), response.status_code, response.headers)
         response.stream = _Tapped(response, self, self._ears, self._max)
-        response.headers.pop("content-encoding", None)  # it is taken off here
 
 
 class _Tapped(httpx.AsyncByteStream):
@@ -70,7 +69,7 @@ class _Tapped(httpx.AsyncByteStream):
         self._status, self._pause = response.status_code, None if pause is None else math.ceil(pause)
         self._type = response.headers.get("content-type", "")
         self._is_sse = response.is_success and self._type.lower().startswith("text/event-stream")
-        self._unpack = _unpacker(response.headers.get("content-encoding", ""))
+        self._unpack = _unpacker(response, max_bytes)
         self._tap, self._ears, self._now, self._max = tap, ears, tap.now, max_bytes
         self._events, self._body = 0, bytearray()
         self._is_over = False
@@ -97,8 +96,9 @@ class _Tapped(httpx.AsyncByteStream):
         splitter = Splitter(self._max)
         try:
             async for chunk in self._inner:
-                for piece in splitter.feed(self._unpack(chunk)):
-                    yield self._listened(piece)
+                for data in self._unpack.feed(chunk):
+                    for piece in splitter.feed(data):
+                        yield self._listened(piece)
         except httpx.HTTPError:
             for piece in splitter.end():
                 self._listened(piece)
@@ -108,10 +108,10 @@ class _Tapped(httpx.AsyncByteStream):
 
     async def _whole(self) -> AsyncIterator[bytes]:
         async for chunk in self._inner:
-            data = self._unpack(chunk)
-            self._body += data[: max(0, self._max - len(self._body))]
-            self._tell(data, None)
-            yield data
+            for data in self._unpack.feed(chunk):
+                self._body += data[: max(0, self._max - len(self._body))]
+                self._tell(data, None)
+                yield data
         self._tell_whole()
 
     @property
@@ -178,9 +178,14 @@ def _text_of(body: Any) -> str:
     return "".join(str(part.get("text", "")) for part in found if isinstance(part, dict))
 
 
-def _unpacker(encoding: str) -> Callable[[bytes], bytes]:
-    """How to undo what a server that was asked not to compress did. What is not known is left as it is."""
-    if encoding.strip().lower() not in ("gzip", "deflate"):
-        return lambda data: data
-    unzip = zlib.decompressobj(zlib.MAX_WBITS | 32)
-    return unzip.decompress
+def _unpacker(response: httpx.Response, max_bytes: int) -> Unpacker:
+    """Undoes what a server that was asked not to compress did, and takes it off `response`.
+
+    What cannot be undone is left as it is, for the client to refuse.
+    """
+    try:
+        found = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
+    except BadEncoding:
+        return Unpacker("", max_bytes)
+    response.headers.pop("content-encoding", None)
+    return found

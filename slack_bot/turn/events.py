@@ -192,10 +192,14 @@ class Waited:
 
 @dataclass(frozen=True, slots=True)
 class StreamEnded:
-    """Nothing more will come. `safe` is a sentence for the reader where the end is not a good one."""
+    """Nothing more will come. `safe` is a sentence for the reader where the end is not a good one.
+
+    `text` is what the agent's server wrote about it, if it did.
+    """
 
     end: StreamEnd
     safe: str = ""
+    text: str = ""
     why: str = ""
 
 

@@ -59,7 +59,7 @@ from .events import (
     Waited,
     WentOn,
 )
-from .failures import failure
+from .failures import stream_failure, task_failure
 from .form import Form
 from .record import Outcome
 from .silence import Silence
@@ -135,10 +135,12 @@ class _Latches:
 class Turn:
     """One turn. `handle` decides; nothing else changes it.
 
-    `late` counts the events that came when they could no longer mean anything.
+    `late` counts the events that came when they could no longer mean anything. `shows_words`: what the agent
+    says of its own failure is for readers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, shows_words: bool = False) -> None:
+        self._shows_words = shows_words
         self.state = State.WAITING
         self.late = 0
         self._latches = _Latches()
@@ -342,7 +344,8 @@ class Turn:
         if self._latches.stop_asked:
             return Close(Outcome.STOPPED, event.safe or "Stopped.", reason=event.why)
         if self._end is not None and self._end.end is not TaskEnd.COMPLETED:
-            return failure(self._end)
+            begun = self._latches.answer_begun and not self._certain
+            return task_failure(self._end, shows_words=self._shows_words, is_unfinished=begun)
         if self._form is not None and (self._end is None or not self._latches.answer_begun):
             return Close(Outcome.ASKED, reason="the agent asked")
         return self._by_stream(event)
@@ -351,10 +354,8 @@ class Turn:
         if event.end is StreamEnd.CLOSED or self._end is not None or self._certain:
             retry = not self._latches.answer_begun
             return Close(Outcome.ANSWERED, offer_retry=retry, reason=event.why)
-        note = event.safe or "The agent could not answer."
-        if self._latches.answer_begun:
-            note += " What was written stays; the rest is missing."
-        return Close(_OUTCOMES[event.end], note, offer_retry=True, reason=event.why)
+        begun = self._latches.answer_begun
+        return stream_failure(event, shows_words=self._shows_words, is_unfinished=begun)
 
     def _form_to_show(self) -> Form | None:
         """The question, less what already stands in the thread as answer text."""
@@ -370,10 +371,4 @@ _CARD_STATES = {
     StepState.RUNNING: CardState.RUNNING,
     StepState.DONE: CardState.DONE,
     StepState.FAILED: CardState.ERROR,
-}
-_OUTCOMES = {
-    StreamEnd.CLOSED: Outcome.ANSWERED,
-    StreamEnd.REFUSED: Outcome.REFUSED,
-    StreamEnd.FAILED: Outcome.FAILED,
-    StreamEnd.LOST: Outcome.LOST,
 }

@@ -156,10 +156,46 @@ def test_unmarked_text_after_the_answer_began_belongs_to_it() -> None:
     assert answer_of(parse(chunk("One ", metadata=ANSWER), chunk("two"))) == "One two"
 
 
-def test_unmarked_text_of_a_failed_task_is_not_an_answer() -> None:
-    events = parse(chunk("Working"), status(TaskState.FAILED, "provider time-out"))
-    assert kinds(events) == ["Narrated", "TaskEnded"]
-    assert events[-1] == TaskEnded(TaskEnd.FAILED, "provider time-out", why="task state")
+def test_unmarked_text_of_a_failed_task_is_told_without_the_reason_of_the_failure() -> None:
+    events = parse(chunk("Half of "), chunk("it. time-out"), status(TaskState.FAILED, "time-out"))
+    assert kinds(events) == ["Narrated", "Narrated", "TaskEnded", "FinalAnswer"]
+    assert events[-2] == TaskEnded(TaskEnd.FAILED, "time-out", why="task state")
+    assert answer_of(events) == "Half of it."
+    assert kinds(parse(status(TaskState.WORKING, "boom"), status(TaskState.FAILED, "boom"))) == [
+        "Narrated",
+        "TaskEnded",
+    ]
+
+
+@pytest.mark.parametrize("answer_from", ["auto", "status"])
+def test_an_exception_that_adk_tells_as_a_working_status_is_no_answer(answer_from: str) -> None:
+    said = Message(parts=text("secret"), metadata={"adk_error_code": "Boom"})
+    frames = [status(TaskState.WORKING, "Half."), StatusUpdate(state=TaskState.WORKING, message=said)]
+    events = parse(*frames, status(TaskState.FAILED), convention="adk", answer_from=answer_from)
+    assert answer_of(events) == "Half."
+    assert "secret" not in str(events)
+
+
+@pytest.mark.parametrize("answer_from", ["auto", "status"])
+def test_an_exception_that_others_tell_as_a_working_status_does_not_stay(answer_from: str) -> None:
+    frames = [status(TaskState.WORKING, each) for each in ("Half of ", "it. ", "a secret")]
+    events = parse(*frames, status(TaskState.FAILED, "a secret"), answer_from=answer_from)
+    assert answer_of(events) == "Half of it."
+
+
+def test_what_was_thought_or_said_before_a_tool_is_no_unfinished_answer() -> None:
+    failed = status(TaskState.FAILED)
+    assert answer_of(parse(chunk("I must look it up.", "reasoning"), failed)) == ""
+    call = Part(data={"name": "search"}, has_data=True, metadata={"adk_type": "function_call"})
+    looks = StatusUpdate(state=TaskState.WORKING, message=Message(parts=(*text("I look it up."), call)))
+    assert answer_of(parse(status(TaskState.WORKING, "I look it up."), looks, failed)) == ""
+
+
+def test_unmarked_text_of_a_failed_task_is_told_though_the_task_was_read_again() -> None:
+    task = Snapshot(
+        "t", "c", TaskState.FAILED, artifacts=(Artifact(name="streaming_result", parts=text("Half of it.")),)
+    )
+    assert answer_of(parse(task, convention="caipe")) == "Half of it."
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from slack_bot.turn import machine
 from slack_bot.turn.actions import AppendText, Noted
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.events import AnswerText, HumanAsked, Narrated, StreamEnd, StreamEnded
-from slack_bot.turn.failures import failure
+from slack_bot.turn.failures import task_failure
 from slack_bot.turn.layout import Limits
 from slack_bot.turn.machine import Turn
 from slack_bot.turn.record import Outcome
@@ -207,11 +207,17 @@ def question_is_sent_again_after_a_cut(patch: Patch) -> None:
 
 
 def failure_passes_for_an_answer(patch: Patch) -> None:
-    patch.setattr(machine, "failure", lambda end: replace(failure(end), outcome=Outcome.ANSWERED))
+    patch.setattr(
+        machine,
+        "task_failure",
+        lambda end, **how: replace(task_failure(end, **how), outcome=Outcome.ANSWERED),
+    )
 
 
 def failure_says_nothing_about_what_to_do(patch: Patch) -> None:
-    patch.setattr(machine, "failure", lambda end: replace(failure(end), offer_retry=False))
+    patch.setattr(
+        machine, "task_failure", lambda end, **how: replace(task_failure(end, **how), offer_retry=False)
+    )
 
 
 def question_back_is_ignored(patch: Patch) -> None:

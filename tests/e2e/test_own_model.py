@@ -78,7 +78,8 @@ async def asked(mode: Mode, key: str = KEY) -> AsyncIterator[tuple[dict[str, Any
     async with host_app(lambda _: endpoint, "127.0.0.1", 0) as url:
         settings = ReferenceSettings(model_url=f"{url}v1", model_key=SecretStr(key), model_name="own", pace=0)
         async with serve(mode=mode, settings=settings) as agent_url:
-            yield await perform(make_scenario({"text": "what is agntcy"}), agent_url, loop_clock()), endpoint
+            scenario = make_scenario({"text": "what is agntcy", "settings": {"error_text": "show"}})
+            yield await perform(scenario, agent_url, loop_clock()), endpoint
 
 
 @pytest.mark.parametrize("mode", list(Mode))

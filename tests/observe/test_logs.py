@@ -9,7 +9,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from slack_bot.observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
+from slack_bot.observe.facts import (
+    AgentEvent,
+    Decided,
+    Fact,
+    SlackCalled,
+    TurnClosed,
+    TurnOpened,
+    reference_of,
+)
 from slack_bot.observe.logs import JsonLines, LogWatcher, TextLines, setup
 
 
@@ -30,7 +38,10 @@ def record(message: str, *args: object, **extra: object) -> logging.LogRecord:
 
 def test_a_line_of_text_ends_with_the_ids() -> None:
     line = TextLines().format(record("turn %s", "begins", turn="T1:C1:1.0", thread_ts="1.0", task=None))
-    assert line == "1970-01-01T00:00:00.250Z INFO slack_bot.x: turn begins [turn=T1:C1:1.0 thread=1.0]"
+    assert (
+        line
+        == "1970-01-01T00:00:00.250Z INFO slack_bot.x: turn begins [turn=T1:C1:1.0 thread=1.0 ref=1af82667]"
+    )
     assert TextLines().format(record("hello")).endswith("slack_bot.x: hello")
 
 
@@ -44,6 +55,7 @@ def test_an_entry_of_json_is_one_line() -> None:
         "message": "first\nsecond 😀",
         "turn": "t",
         "task": "k",
+        "ref": reference_of("t"),
     }
 
 

@@ -254,7 +254,8 @@ async def test_a_failed_task_is_told_with_a_way_to_try_again() -> None:
         await bot.idle()
         assert bot.ends == ["failed"]
         blocks = str(bot.thread(root)[-1].blocks)
-        assert "the model is out" in blocks
+        assert "The agent could not finish this. Reference: " in blocks
+        assert "the model is out" not in blocks
         assert "retry" in blocks
 
 

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from slack_bot.clock import loop_clock
+from slack_bot.errors import BadEncoding
 from slack_bot.tools.moments import Moment
 from slack_bot.tools.taping import Asked
 from slack_bot.tools.wiretap import Wiretap
@@ -117,6 +118,17 @@ async def test_an_answer_in_one_piece(packed: bool) -> None:
     ear, read = await overheard(reply(gzip.compress(body) if packed else body, headers=headers))
     assert read == ear.data == body
     assert [moment.event for moment in ear.moments] == [TASK]
+
+
+async def test_a_bomb_is_listened_to_in_small_pieces() -> None:
+    headers = {**JSON, "content-encoding": "gzip"}
+    with pytest.raises(BadEncoding, match="grows too much"):
+        await overheard(reply(gzip.compress(b" " * 64 * 1024 * 1024), headers=headers), most=100)
+
+
+async def test_a_compression_that_is_not_known_is_left_for_the_client() -> None:
+    ear, read = await overheard(reply(b"\x0b\x02\x80{}\x03", headers={**JSON, "content-encoding": "br"}))
+    assert read == ear.data == b"\x0b\x02\x80{}\x03"
 
 
 async def test_an_event_without_end_does_not_fill_the_memory() -> None:

@@ -287,11 +287,11 @@ def test_a_turn_without_any_answer_says_so() -> None:
 @pytest.mark.parametrize(
     ("events", "outcome", "note"),
     [
-        ([TaskEnded(TaskEnd.FAILED, "boom  at\nnight")], Outcome.FAILED, "It says: boom at night"),
-        ([AnswerText("half"), TaskEnded(TaskEnd.FAILED)], Outcome.FAILED, "could not finish"),
+        ([TaskEnded(TaskEnd.REJECTED, "not  at\nnight")], Outcome.FAILED, "It says: not at night."),
+        ([AnswerText("half"), TaskEnded(TaskEnd.FAILED)], Outcome.FAILED, "the rest is missing"),
         ([TaskEnded(TaskEnd.REJECTED)], Outcome.FAILED, "declined"),
         ([TaskEnded(TaskEnd.CANCELED)], Outcome.FAILED, "cancelled"),
-        ([TaskEnded(TaskEnd.FAILED, "x" * 999)], Outcome.FAILED, "…"),
+        ([TaskEnded(TaskEnd.REJECTED, "x" * 999)], Outcome.FAILED, "…"),
     ],
 )
 def test_a_task_that_did_not_complete_is_told(events: list[Event], outcome: Outcome, note: str) -> None:
@@ -302,6 +302,22 @@ def test_a_task_that_did_not_complete_is_told(events: list[Event], outcome: Outc
     assert note in close.note
     assert close.offer_retry
     assert len(close.note) < 400
+
+
+def test_what_the_agent_says_of_its_failure_is_shown_only_where_it_may_be() -> None:
+    for end in (TaskEnded(TaskEnd.FAILED, "boom"), StreamEnded(StreamEnd.FAILED, "It broke.", text="boom")):
+        for shows in (False, True):
+            turn = Turn(shows_words=shows)
+            closes = [each for event in (TurnBegan(), end, CLOSED) for each in turn.handle(event)]
+            (note,) = [each.note for each in closes if isinstance(each, Close)]
+            assert ("boom" in note) is shows
+
+
+def test_a_failed_task_whose_final_answer_is_known_misses_nothing() -> None:
+    _, actions = run(FinalAnswer("all", "final_result"), TaskEnded(TaskEnd.FAILED), CLOSED)
+    close = actions[-1]
+    assert isinstance(close, Close)
+    assert close.note == "The agent could not finish this."
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 By default each model turn comes as working-status text and the last one again as an artifact; with streaming
 it comes as status deltas, then whole, then as the artifact; with its extension switched on, as artifacts that
 are streamed and then replaced by themselves. Tool calls are data parts marked `adk_type` (facts: A2A 8). So
-the artifact decides, and a turn that led to a tool call said what the model was about to do.
+the artifact decides, and a turn that led to a tool call said what the model was about to do. An exception's
+text comes twice: in a working status with an error code, and in the failed one.
 """
 
 from __future__ import annotations
@@ -12,4 +13,10 @@ from dataclasses import replace
 
 from .generic import GENERIC
 
-ADK = replace(GENERIC, name="adk", signs=("adk_", "kagent_"), narrates_before_tools=True)
+ADK = replace(
+    GENERIC,
+    name="adk",
+    signs=("adk_", "kagent_"),
+    narrates_before_tools=True,
+    errors=("adk_error_code", "kagent_error_code"),
+)

@@ -40,7 +40,8 @@ class Convention:
     `announcements`: tool names that are no tools but say what comes next. `signs`: beginnings of metadata
     keys that only this dialect uses. `answer_from`: where its answer stands, as far as that is known; it
     counts less than what was learned. `narrates_before_tools`: text before a tool call says what the agent
-    is about to do, so it is no part of the answer in the end.
+    is about to do, so it is no part of the answer in the end. `errors`: metadata keys of a message that holds
+    the text of an exception.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Convention:
     signs: tuple[str, ...] = ()
     answer_from: str = ""
     narrates_before_tools: bool = False
+    errors: tuple[str, ...] = ()
     _kinds: dict[str, Kind | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def knows(self, name: str) -> bool:
@@ -68,6 +70,10 @@ class Convention:
     def signed(self, metadata: Metadata) -> bool:
         """`metadata` has a key that only this dialect uses."""
         return any(key.startswith(self.signs) for key in metadata) if metadata and self.signs else False
+
+    def is_error(self, metadata: Metadata) -> bool:
+        """A message with this metadata holds the text of an exception: nothing of it is the answer."""
+        return any(key in metadata for key in self.errors)
 
     def kind(self, name: str) -> Kind:
         """What an artifact called `name` is."""
