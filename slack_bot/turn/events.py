@@ -130,8 +130,8 @@ class ToolStarted:
     tool_id: str
     title: str
     step_id: str | None = None
-    why: str = ""
     label: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +150,8 @@ class PlanChanged:
     """The whole plan as it now stands. `title` is what the agent calls it, "" for nothing."""
 
     steps: tuple[Step, ...]
-    why: str = ""
     title: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
