@@ -21,6 +21,8 @@ from .inbound import Ignored, Me, Overheard, StreamBegan, read_message
 
 log = logging.getLogger(__name__)
 
+_NOT_EXPECTED = "a reply that does not mention the bot, and the agent waits for no answer from its author"
+
 
 class Acceptance:
     """Takes questions for `desk`."""
@@ -44,14 +46,19 @@ class Acceptance:
 
     async def _judge(self, body: dict[str, Any], me: Me) -> Question | None:
         match read_message(body, me):
-            case Ignored(reason=reason):
+            case Ignored(reason=reason, question=meant):
                 log.debug("ignored: %s", reason)
+                if meant is not None:
+                    self._desk.ignored(meant, reason)
                 return None
             case StreamBegan(thread=thread, ts=ts):
                 self._desk.stream_began(thread, ts)
                 return None
             case Overheard(question=question):
-                return question if await self._desk.expects(question.thread, question.user) else None
+                if await self._desk.expects(question.thread, question.user):
+                    return question
+                self._desk.ignored(question, _NOT_EXPECTED)
+                return None
             case Question() as question:
                 return question
             case unknown:

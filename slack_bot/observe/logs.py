@@ -13,7 +13,7 @@ import sys
 import time
 from typing import assert_never
 
-from .facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
+from .facts import AgentEvent, Decided, Fact, MessageIgnored, SlackCalled, TurnClosed, TurnOpened
 
 IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
 """What `extra` may carry, and how it is called in a line. `thread` itself is logging's own."""
@@ -112,6 +112,8 @@ class LogWatcher:
                 log.debug("%s -> %s", fact.event, fact.actions, extra=self._extra(fact.turn))
             case AgentEvent():
                 log.debug("agent: %s", fact.kind, extra=self._extra(fact.turn))
+            case MessageIgnored():
+                pass  # whoever ignored it has logged it
             case _:
                 assert_never(fact)
 
