@@ -142,7 +142,7 @@ def think(question: str, library: Library, reply: str | None = None) -> Thought:
         return _joke(question)
     if _ASKS_BACK.search(question) and (_FORM_WANTED.search(question) or not _environment(question)):
         return _ask_back(question)
-    if library.knows(question):
+    if library.knows(question) or _FILE.search(question):
         return _research(question, library)
     return _small_talk(question, library)
 
@@ -302,20 +302,23 @@ def _research(question: str, library: Library) -> Thought:
     read, write = PlanStep("Read what was found", "Supervisor"), PlanStep("Write the answer", "Supervisor")
     yield Narrate("I'll search the knowledge base. ")
     yield ShowPlan((look, read, write))
-    hits, capped = yield from _search_all(_queries(question, library))
+    named = list(dict.fromkeys(_FILE.findall(question)))
+    topic = _FILE.sub("", question).strip()
+    topic = topic if words(topic) else " ".join(name[1:-3] for name in named) or question
+    hits, capped = yield from _search_all(_queries(topic, library))
     look, read = replace(look, status=StepStatus.DONE), replace(read, status=StepStatus.RUNNING)
     if capped:
         yield Narrate("The search limit is reached; I go on with what I have. ")
     yield ShowPlan((look, read, write))
     pages = list(dict.fromkeys(hit.section.page for hit in hits))
     pages = pages[: _MANY_PAGES if capped else _FEW_PAGES]
-    pages += [name for name in dict.fromkeys(_FILE.findall(question)) if name[1:-3] not in pages]
+    pages += [name for name in named if name[1:-3] not in pages]
     yield Narrate(f"I found {_counted(len(hits), 'section')} on {_counted(len(pages), 'page')}. ")
     for page in pages:
         yield CallTool(FETCH, page)
     read, write = replace(read, status=StepStatus.DONE), replace(write, status=StepStatus.RUNNING)
     yield ShowPlan((look, read, write))
-    yield Write(_answer(question, hits, library))
+    yield Write(_answer(topic, hits, library))
     done = replace(write, status=StepStatus.DONE)
     yield ShowPlan((look, read, done), f"Searched {_counted(len(pages), 'page')}")
 

@@ -91,6 +91,21 @@ def test_what_was_asked_for_is_answered_first(question: str, words: str) -> None
     assert answer(run(question)).startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("question", "pages", "words"),
+    [
+        ("what is agntcy, see @about.md", ["agntcy", "agntcy-communication", "@about.md"], "AGNTCY"),
+        ("@latch.md", ["latch", "streaming"], "The latch decides"),
+    ],
+)
+def test_a_page_that_is_named_is_read_and_is_no_part_of_the_question(
+    question: str, pages: list[str], words: str
+) -> None:
+    moves = run(question)
+    assert [move.argument for move in moves if isinstance(move, CallTool) and move.tool == FETCH] == pages
+    assert answer(moves).startswith(words)
+
+
 def test_one_page_is_no_pages_and_the_finished_plan_says_what_was_done() -> None:
     titles = {
         question: [move.title for move in run(question) if isinstance(move, ShowPlan)]
