@@ -95,7 +95,7 @@ def test_what_was_asked_for_is_answered_first(question: str, words: str) -> None
     ("question", "pages", "words"),
     [
         ("what is agntcy, see @about.md", ["agntcy", "agntcy-communication", "@about.md"], "AGNTCY"),
-        ("@latch.md", ["latch", "streaming"], "The latch decides"),
+        ("@latch.md", ["latch"], "The latch decides"),
     ],
 )
 def test_a_page_that_is_named_is_read_and_is_no_part_of_the_question(
