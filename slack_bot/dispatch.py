@@ -21,7 +21,7 @@ from typing import Any
 from .a2a.agent import Agent
 from .clock import Clock
 from .errors import BotError, StoreError
-from .observe.facts import TurnClosed, Watcher
+from .observe.facts import MessageIgnored, TurnClosed, Watcher
 from .reader import Control
 from .runner import RunnerOptions, referred, run_turn
 from .settings import Settings, secrets_of
@@ -166,6 +166,13 @@ class Desk:
             return True
         conversation = await self._store.contexts.get(self._agent.name, thread)
         return user in conversation.waits
+
+    def ignored(self, message: Question, reason: str) -> None:
+        """Tell the watcher that `message` is no question to the bot, and why."""
+        thread, now = message.thread, self._clock.monotonic()
+        self._watcher(
+            MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
+        )
 
     # -- what people do to turns -----------------------------------------------------------------------------
 

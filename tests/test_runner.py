@@ -343,3 +343,39 @@ def test_an_answer_of_which_nothing_can_be_shown_is_told_as_none(said: tuple[dic
             assert (bot.read(root), bot.ends) == ([NO_ANSWER], ["answered"])
 
     story()
+
+
+@on_virtual_time
+@pytest.mark.parametrize(
+    ("state", "titled", "cards"),
+    [
+        ("completed", "2 of 3 steps done", ["complete", "complete"]),
+        ("failed", "1 of 3 steps done, 1 failed", ["complete", "error"]),
+    ],
+)
+async def test_the_title_of_a_plan_says_in_the_end_what_was_done(
+    state: str, titled: str, cards: list[str]
+) -> None:
+    """Also where the agent leaves its plan open: the cards are closed, and the title agrees with them."""
+    plan = artifact("execution_plan_update", "")
+    plan["artifact"]["parts"] = [
+        {
+            "kind": "data",
+            "data": {
+                "steps": [
+                    {"step_id": "s1", "title": "Search", "status": "completed"},
+                    {"step_id": "s2", "title": "Compare", "status": "in_progress"},
+                    {"step_id": "s3", "title": "Write", "status": "pending"},
+                ]
+            },
+        }
+    ]
+    open_plan = tape((0.1, task()), (0.5, plan), (2.0, chunk("Found it.\n")), (9.0, status(state)))
+    async with whole_bot(open_plan) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(5)
+        assert bot.workspace.thread(CHANNEL, root)[1].plan_title == "Step 2 of 3: Compare"
+        await bot.idle()
+        (_, message) = bot.workspace.thread(CHANNEL, root)
+        assert (message.plan_title, [card.status for card in message.tasks]) == (titled, cards)
+        assert not message.plan_failed

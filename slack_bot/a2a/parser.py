@@ -42,7 +42,7 @@ from .frames import (
 from .habits import ANSWER_FROM, MARKER, SOURCES, lesson
 from .ids import Ids
 from .questions import question_in
-from .reading import form_in, form_of, plan_steps, truth
+from .reading import form_in, form_of, plan_steps, plan_title, truth
 from .said import Spoken, last_word, spoken, stored, unboxed
 from .toolcalls import ToolCalls
 from .toolparts import is_of_tools, is_thought
@@ -245,8 +245,7 @@ class EventParser:
             case Kind.TOOL:
                 events = self._aside(spoken(artifact.parts)) or [nothing("a tool's output")]
             case Kind.PLAN:
-                steps = plan_steps(artifact.parts)
-                events = [PlanChanged(steps, why=artifact.name)] if steps else [nothing("plan without steps")]
+                events = [self._plan(artifact)]
             case Kind.FORM:
                 events = self._found_form(artifact)
             case Kind.OTHER:
@@ -254,6 +253,12 @@ class EventParser:
             case _:
                 assert_never(kind)
         return events
+
+    def _plan(self, artifact: Artifact) -> Event:
+        steps = plan_steps(artifact.parts)
+        if not steps:
+            return nothing("plan without steps")
+        return PlanChanged(steps, why=artifact.name, title=plan_title(artifact.parts))
 
     def _stream(self, artifact: Artifact, kind: Kind, *, append: bool) -> list[Event]:
         metadata = artifact.metadata

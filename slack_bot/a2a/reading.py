@@ -59,6 +59,11 @@ def tool_name(artifact: Artifact) -> str:
     return words(artifact.metadata.get("sourceAgent")) or "tool"
 
 
+def tool_label(artifact: Artifact) -> str:
+    """What this call does, in words that the agent wrote for a person; "" where it wrote none."""
+    return words(artifact.metadata.get("tool_title")).strip()
+
+
 def tool_call_id(artifact: Artifact) -> str | None:
     """The id of the call, where the agent has one."""
     for key in ("tool_call_id", "toolCallId", "call_id"):
@@ -76,13 +81,19 @@ def tool_failed(artifact: Artifact) -> bool:
 
 def plan_steps(parts: tuple[Part, ...]) -> tuple[Step, ...]:
     """The steps of the first data part that lists any, in their order."""
-    for part in parts:
-        steps = part.data.get("steps") if isinstance(part.data, Mapping) else None
-        if isinstance(steps, list):
-            rows = [step for step in steps if isinstance(step, Mapping)]
-            rows.sort(key=_order)
-            return tuple(_step(number, row) for number, row in enumerate(rows))
-    return ()
+    rows = [step for step in _plan(parts).get("steps", ()) if isinstance(step, Mapping)]
+    rows.sort(key=_order)
+    return tuple(_step(number, row) for number, row in enumerate(rows))
+
+
+def plan_title(parts: tuple[Part, ...]) -> str:
+    """The title beside the steps; "" where there is none."""
+    return words(_plan(parts).get("title"))
+
+
+def _plan(parts: tuple[Part, ...]) -> Mapping[str, Any]:
+    found = (part.data for part in parts if isinstance(part.data, Mapping))
+    return next((data for data in found if isinstance(data.get("steps"), list)), {})
 
 
 def _order(row: Mapping[str, Any]) -> float:

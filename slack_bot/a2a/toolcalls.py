@@ -7,7 +7,7 @@ from collections import Counter
 from ..turn.events import Event, Narrated, ToolEnded, ToolStarted
 from .conventions.table import Convention
 from .frames import Artifact
-from .reading import tool_call_id, tool_failed, tool_name, words
+from .reading import tool_call_id, tool_failed, tool_label, tool_name, words
 from .toolparts import ToolPart
 
 
@@ -24,7 +24,8 @@ class ToolCalls:
         if convention.is_announcement(name):
             return Narrated(name, passing=True, why="an announcement, not a tool")
         step = words(artifact.metadata.get("plan_step_id")) or None
-        return ToolStarted(self._begin(name, tool_call_id(artifact)), name, step, why=artifact.name)
+        call = self._begin(name, tool_call_id(artifact))
+        return ToolStarted(call, name, step, why=artifact.name, label=tool_label(artifact))
 
     def reported(self, artifact: Artifact) -> Event:
         """An artifact says that a tool ended, or is what a tool wrote."""

@@ -46,9 +46,13 @@ class Overheard:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Not for the bot. `reason` is for the log."""
+    """Not for the bot. `reason` is for the log.
+
+    `question` is the message, read as a question, where a reader could have meant it for the bot.
+    """
 
     reason: str
+    question: Question | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +103,9 @@ def read_message(body: object, me: Me) -> Inbound:
     if _str(event, "type") == "app_mention" or wording != text or (is_dm and not is_bot):
         return question
     if is_bot:
-        return Ignored("another bot's message that does not mention the bot")
+        return Ignored("another bot's message that does not mention the bot", question)
     if question.thread.ts == question.ts:
-        return Ignored("a message that does not mention the bot")
+        return Ignored("a message that does not mention the bot", question)
     return Overheard(question)
 
 

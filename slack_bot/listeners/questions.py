@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 _LAST_RETRY = 3
 """Slack delivers an event again up to three times, and numbers these retries (facts: Slack 3.3)."""
+_NOT_EXPECTED = "a reply that does not mention the bot, and the agent waits for no answer from its author"
 
 
 class Acceptance:
@@ -58,14 +59,19 @@ class Acceptance:
 
     async def _judge(self, body: dict[str, Any], me: Me) -> Question | None:
         match read_message(body, me):
-            case Ignored(reason=reason):
+            case Ignored(reason=reason, question=meant):
                 log.debug("ignored: %s", reason)
+                if meant is not None:
+                    self._desk.ignored(meant, reason)
                 return None
             case StreamBegan(thread=thread, ts=ts):
                 self._desk.stream_began(thread, ts)
                 return None
             case Overheard(question=question):
-                return question if await self._desk.expects(question.thread, question.user) else None
+                if await self._desk.expects(question.thread, question.user):
+                    return question
+                self._desk.ignored(question, _NOT_EXPECTED)
+                return None
             case Question() as question:
                 return question
             case unknown:

@@ -1,4 +1,4 @@
-"""Facts about a turn, for whoever watches: logs, the playground's lanes, replay's result.
+"""Facts about turns and what led to none, for whoever watches: logs, the playground's lanes, replay's result.
 
 A watcher never changes what happens and never raises. Times are monotonic seconds of the bot's clock.
 """
@@ -83,7 +83,25 @@ class TurnClosed:
     late: int
 
 
-Fact: TypeAlias = TurnOpened | AgentEvent | Decided | SlackCalled | TurnClosed
+@dataclass(frozen=True, slots=True)
+class MessageIgnored:
+    """Somebody wrote a message that the bot leaves alone; `reason` says why. It belongs to no turn."""
+
+    at: float
+    user: str
+    channel: str
+    thread_ts: str
+    ts: str
+    text: str
+    reason: str
+
+    @property
+    def turn(self) -> str:
+        """No turn's key, but one of its own."""
+        return f"ignored:{self.channel}:{self.ts}"
+
+
+Fact: TypeAlias = TurnOpened | AgentEvent | Decided | SlackCalled | TurnClosed | MessageIgnored
 
 
 class Watcher(Protocol):

@@ -13,7 +13,16 @@ import sys
 import time
 from typing import assert_never
 
-from .facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened, reference_of
+from .facts import (
+    AgentEvent,
+    Decided,
+    Fact,
+    MessageIgnored,
+    SlackCalled,
+    TurnClosed,
+    TurnOpened,
+    reference_of,
+)
 
 IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
 """What `extra` may carry, and how it is called in a line. `thread` itself is logging's own. A line with
@@ -113,6 +122,8 @@ class LogWatcher:
                 log.debug("%s -> %s", fact.event, fact.actions, extra=self._extra(fact.turn))
             case AgentEvent():
                 log.debug("agent: %s", fact.kind, extra=self._extra(fact.turn))
+            case MessageIgnored():
+                pass  # whoever ignored it has logged it
             case _:
                 assert_never(fact)
 

@@ -12,7 +12,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias, assert_never
 
-from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
+from ..observe.facts import (
+    AgentEvent,
+    Decided,
+    Fact,
+    MessageIgnored,
+    SlackCalled,
+    TurnClosed,
+    TurnOpened,
+)
 from ..slack.blocks import RETRY
 from ..turn.events import StopPressed, StreamEnded, TurnBegan
 from .emulated.seen import PLAN_FAILED
@@ -22,6 +30,7 @@ Tale: TypeAlias = dict[str, Any]
 Listener: TypeAlias = Callable[[Tale], None]
 
 _TURNS_KEPT = 30
+_DEEPEST = 60  # objects within objects that are told; an agent's JSON may be nested a thousand deep
 _NOT_FROM_THE_AGENT = (TurnBegan, StopPressed, StreamEnded)
 
 
@@ -67,6 +76,7 @@ class Feed:
         people = [person for person in workspace.state.people.values() if not person.is_bot]
         return {
             "type": "snapshot",
+            "now": self._now(),
             "bot": {"user_id": workspace.bot.user_id, "name": workspace.bot.name},
             "people": [
                 {"id": each.id, "name": each.name, "virtual": each.id in self._virtual} for each in people
@@ -114,10 +124,11 @@ class Feed:
                 self._tell_message(known, {**message, "pressed": dict(self._pressed[(channel, ts)])})
 
     def __call__(self, fact: Fact) -> None:
-        """Keep a fact of a turn, and tell it. Facts outside any turn are not told."""
-        if isinstance(fact, TurnOpened):
+        """Keep a fact, and tell it. A fact of a turn that is not kept is not told."""
+        if isinstance(fact, TurnOpened | MessageIgnored):
             place = (fact.channel, fact.thread_ts)
             self._turns.append(_Story(fact.turn, place, frozenset(self._messages.get(place, ()))))
+        if isinstance(fact, TurnOpened):
             self._asked_again(fact)
         story = next((each for each in reversed(self._turns) if each.turn == fact.turn), None)
         if story is None:
@@ -251,7 +262,7 @@ class _Story:
     def add(self, number: int, at: float, what: Tale) -> Tale:
         told = {"n": number, "at": at, "turn": self.turn, **what}
         self.facts.append(told)
-        self.is_settled |= what["kind"] in ("visible", "closed")
+        self.is_settled |= what["kind"] in ("visible", "closed", "ignored")
         return told
 
     def _told(self, number: int, fact: Fact) -> Tale:
@@ -275,20 +286,30 @@ class _Story:
             case TurnClosed():
                 end = {"outcome": str(fact.outcome), "reason": fact.reason, "trace_id": fact.trace_id}
                 return {"kind": "closed", **end, "latches": dict(fact.latches), "late": fact.late}
+            case MessageIgnored():
+                where = {"channel": fact.channel, "thread_ts": fact.thread_ts}
+                return {
+                    "kind": "ignored", "user": fact.user, "text": fact.text, "reason": fact.reason, **where
+                }  # fmt: skip
             case _:
                 assert_never(fact)
 
 
-def plain(value: Any) -> Any:
-    """`value` as JSON has it: dataclasses become objects, everything that is no JSON its own words."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(inner) for inner in value]
+def plain(value: Any, depth: int = _DEEPEST) -> Any:
+    """`value` as JSON has it: dataclasses become objects, everything that is no JSON its own words.
+
+    What is nested deeper than `depth` is left out, with a sign in its place.
+    """
     if value is None or isinstance(value, str | int | float | bool):
         return value
+    if depth == 0:
+        return "…"
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name), depth - 1) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner, depth - 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(inner, depth - 1) for inner in value]
     return str(value)
 
 

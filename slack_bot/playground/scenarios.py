@@ -17,7 +17,7 @@ from enum import StrEnum
 from itertools import count, cycle
 from typing import TypeAlias
 
-from .search import Hit, Library, Section
+from .search import Hit, Library, Section, words
 from .toolbox import FETCH, SEARCH, ToolResult
 
 
@@ -58,9 +58,10 @@ class Narrate:
 
 @dataclass(frozen=True, slots=True)
 class ShowPlan:
-    """The whole plan as it now stands."""
+    """The whole plan as it now stands. `title` says what was done, once all of it is."""
 
     steps: tuple[PlanStep, ...]
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +105,20 @@ Move: TypeAlias = Narrate | ShowPlan | CallTool | Write | Pause | AskBack | Give
 Thought: TypeAlias = Generator[Move, ToolResult | None, None]
 
 ENVIRONMENTS = ("staging", "production")
-_AT_HOME = 0.5  # share of a question's words that the library must know before it is worth a search
 _TOO_OFTEN = 6  # further searches of a thorough question: two more than the tool allows
 _FEW_PAGES, _MANY_PAGES = 2, 4
+_ALSO_FITS = 0.75  # share of the best section's score that a second one must have to be part of the answer
 _LONGEST = 200_000  # characters: more would only test patience
 _SPECIAL = re.compile(r"\s*(fail|slow|long|unicode)\b(?:\D*?(\d+))?", re.IGNORECASE)
 _ASKS_BACK = re.compile(r"\b(deploy|form)\b", re.IGNORECASE)
 _FORM_WANTED = re.compile(r"\bform\b", re.IGNORECASE)
 _JOKE = re.compile(r"\bjokes?\b", re.IGNORECASE)
-_GREETING = re.compile(r"\s*(hi|hello|hey|help|thanks?|what can you do|who are you)\b", re.IGNORECASE)
+_GREETING = re.compile(
+    r"\s*(hi|hello|hey|help|good (morning|afternoon|evening|day)|(what|who) are you"
+    r"|what (can|do) you (do|know))\b",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(r"\s*(thanks?|thank you)\b", re.IGNORECASE)
 _THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
 _FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
 _WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
@@ -134,9 +140,9 @@ def think(question: str, library: Library, reply: str | None = None) -> Thought:
         return _special(special[1].lower(), int(special[2] or 0), question, library)
     if _JOKE.search(question):
         return _joke(question)
-    if _ASKS_BACK.search(question):
+    if _ASKS_BACK.search(question) and (_FORM_WANTED.search(question) or not _environment(question)):
         return _ask_back(question)
-    if library.coverage(question) >= _AT_HOME:
+    if library.knows(question) or _FILE.search(question):
         return _research(question, library)
     return _small_talk(question, library)
 
@@ -156,15 +162,16 @@ def _joke(question: str) -> Thought:
 
 def _small_talk(question: str, library: Library) -> Thought:
     about = "\n".join(f"- {title}" for title in _titles(library))
+    if _THANKS.match(question):
+        yield Write("You are welcome. Ask me again whenever you like.\n")
+        return
     if _GREETING.match(question):
-        yield Write(
-            f"Hello! I answer questions from a small knowledge base. It has pages about:\n\n{about}\n"
-        )
+        yield Write(f"Hello! I answer questions about this bot and about AGNTCY. I know about:\n\n{about}\n")
         return
     yield Narrate("This is not in my knowledge base.")
     yield Write(
-        "I am sorry, I cannot answer that one: I have no tool that looks outside, only a small knowledge "
-        f"base. It has pages about:\n\n{about}\n\nAsk me about one of these, and I will look it up.\n"
+        "I am sorry, I know nothing about that. I can only look things up in a small knowledge base, and it "
+        f"is about:\n\n{about}\n\nAsk me about one of these.\n"
     )
 
 
@@ -189,7 +196,7 @@ def _special(kind: str, size: int, question: str, library: Library) -> Thought:
 
 def _fail(late: bool) -> Thought:
     plan = (
-        PlanStep("Search the archive", "Archive", StepStatus.RUNNING),
+        PlanStep("Search the archive", "Supervisor", StepStatus.RUNNING),
         PlanStep("Write the answer", "Supervisor"),
     )
     yield Narrate("I'll ask the archive. It is known to be moody.")
@@ -272,42 +279,52 @@ _FORM = (
 
 
 def _answer_reply(question: str, reply: str, library: Library) -> Thought:
-    said = reply.lower()
-    environment = next((name for name in ENVIRONMENTS if name in said or name[:4] in said.split()), None)
+    environment = _environment(reply)
     if environment is None:
         known = " and ".join(ENVIRONMENTS)
         fields = _FORM if _FORM_WANTED.search(question) else ()
         yield AskBack(f"I only know {known}. Which environment is it?", fields)
         return
-    yield from _research(f"deploy {environment}", library, title=f"Deploying to {environment}")
+    yield from _research(f"deploy {environment}", library)
+
+
+def _environment(text: str) -> str | None:
+    """The environment that `text` names."""
+    said = text.lower()
+    return next((name for name in ENVIRONMENTS if name in said or name[:4] in said.split()), None)
 
 
 # -- the knowledge base --------------------------------------------------------------------------------------
 
 
-def _research(question: str, library: Library, title: str = "") -> Thought:
-    look = PlanStep("Search the knowledge base", "RAG", StepStatus.RUNNING)
-    read, write = PlanStep("Read what was found", "RAG"), PlanStep("Write the answer", "Supervisor")
-    yield Narrate(f"I'll search the knowledge base for “{' '.join(question.split())[:80]}”. ")
+def _research(question: str, library: Library) -> Thought:
+    look = PlanStep("Search the knowledge base", "Supervisor", StepStatus.RUNNING)
+    read, write = PlanStep("Read what was found", "Supervisor"), PlanStep("Write the answer", "Supervisor")
+    yield Narrate("I'll search the knowledge base. ")
     yield ShowPlan((look, read, write))
-    hits, capped = yield from _search_all(_queries(question, library))
+    named = list(dict.fromkeys(_FILE.findall(question)))
+    topic = _FILE.sub("", question).strip()
+    topic = topic if words(topic) else " ".join(name[1:-3] for name in named) or question
+    hits, capped = yield from _search_all(_queries(topic, library))
     look, read = replace(look, status=StepStatus.DONE), replace(read, status=StepStatus.RUNNING)
     if capped:
         yield Narrate("The search limit is reached; I go on with what I have. ")
     yield ShowPlan((look, read, write))
     pages = list(dict.fromkeys(hit.section.page for hit in hits))
     pages = pages[: _MANY_PAGES if capped else _FEW_PAGES]
-    pages += [name for name in dict.fromkeys(_FILE.findall(question)) if name[1:-3] not in pages]
-    yield Narrate(f"I found {len(hits)} sections on {len(pages)} pages. I'll read them. ")
-    texts: dict[str, str] = {}
+    pages += [name for name in named if name[1:-3] not in pages]
+    yield Narrate(f"I found {_counted(len(hits), 'section')} on {_counted(len(pages), 'page')}. ")
     for page in pages:
-        result = yield CallTool(FETCH, page)
-        if result is not None and not result.capped and not result.failed:
-            texts[page] = result.text
+        yield CallTool(FETCH, page)
     read, write = replace(read, status=StepStatus.DONE), replace(write, status=StepStatus.RUNNING)
     yield ShowPlan((look, read, write))
-    yield Write(_answer(title, hits, texts))
-    yield ShowPlan((look, read, replace(write, status=StepStatus.DONE)))
+    yield Write(_answer(topic, hits, library))
+    done = replace(write, status=StepStatus.DONE)
+    yield ShowPlan((look, read, done), f"Searched {_counted(len(pages), 'page')}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _queries(question: str, library: Library) -> list[str]:
@@ -330,41 +347,30 @@ def _search_all(queries: list[str]) -> Generator[Move, ToolResult | None, tuple[
     return list(found.values()), capped
 
 
-def _answer(title: str, hits: list[Hit], texts: dict[str, str]) -> str:
-    """Heading, prose, table, code, sources: everything a thread must be able to show."""
+def _answer(question: str, hits: list[Hit], library: Library) -> str:
+    """What was asked for comes first, without a heading; then what else belongs to it, and the sources."""
     if not hits:
-        return "I found nothing about that in the knowledge base."
-    best = _in_reading_order([hit.section for hit in hits if hit.section.page in texts] or [hits[0].section])
-    parts = [f"# {title or best[0].title}", _prose(best[0])]
-    for section in best[1:]:
-        parts += [f"## {section.heading}", _prose(section)]
-    rows = [f"| {_cell(hit.section.heading)} | {hit.section.page} | {hit.score:.1f} |" for hit in hits[:6]]
-    parts.append("\n".join(["| section | page | score |", "|---|---|---:|", *rows]))
-    parts.append(_code(texts))
-    sources = dict.fromkeys(section.page for section in best)
-    parts.append("**Sources:** " + ", ".join(f"`{page}.md`" for page in sources))
+        return "I found nothing about that in the knowledge base.\n"
+    first, *more = _chosen(question, hits, library)
+    parts = [first.text]
+    for section in more:
+        parts += [f"## {section.heading}", section.text]
+    titles = list(dict.fromkeys(section.title for section in (first, *more)))
+    parts.append(f"**Source{'' if len(titles) == 1 else 's'}:** {' · '.join(titles)}")
     return "\n\n".join(parts) + "\n"
 
 
-def _in_reading_order(found: list[Section]) -> list[Section]:
-    """The three best sections, those of the best page first, each page as it is written."""
-    page = found[0].page
-    best = sorted(found, key=lambda section: section.page != page)[:3]
-    return sorted(best, key=lambda section: (section.page != page, section.page, section.position))
+def _chosen(question: str, hits: list[Hit], library: Library) -> list[Section]:
+    """The sections that answer `question`, the best one first. `hits`: of the question itself come first.
 
-
-def _prose(section: Section) -> str:
-    """The section without its code blocks, of which the answer shows one of its own."""
-    return re.sub(r"\n*```.*?```", "", section.text, flags=re.DOTALL).strip()
-
-
-def _code(texts: dict[str, str]) -> str:
-    """The first code block of the pages that were read; else the command that starts all this."""
-    for text in texts.values():
-        if match := re.search(r"^```.*?^```$", text, re.DOTALL | re.MULTILINE):
-            return match[0]
-    return "```bash\npython -m slack_bot play\n```"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    Where a page's title says all that was asked for, the page is the answer. Else it is the section, and one
+    more that fits nearly as well. A thorough question gets what was found on further pages, too.
+    """
+    best = hits[0].section
+    if set(words(question)) <= set(words(best.title)):
+        found = library.sections_of(best.page)
+    else:
+        found = [best, *(hit.section for hit in hits[1:2] if hit.score >= hits[0].score * _ALSO_FITS)]
+    if _THOROUGH.search(question):
+        found += [hit.section for hit in library.search(question) if hit.section.page != best.page]
+    return list(dict.fromkeys(found))

@@ -15,16 +15,18 @@ from dataclasses import dataclass
 _K1 = 1.5  # BM25: how fast a repeated word stops counting; the usual value
 _B = 0.75  # BM25: how much a long section is held back; the usual value
 _HEADING_WEIGHT = 3  # a word in a heading says more about a section than one in its text
+_FEW_SECTIONS = 3  # a word that stands in no more of them says what a question is about
 _WORD = re.compile(r"[a-z0-9]+")
 _HEADING = re.compile(r"(#{1,3}) +(.+)")
 _STOPWORDS = frozenset(
     """
     a about all also am an and any are as at be been but by can could depth describe did do does
-    each else every everything explain for from get give had has have how i if in into is it its
-    just know let like many may me more most much must my need no not of on one only or other our
-    out please should show so some such tell than that the their them then there these they this
-    thorough thoroughly those to too under up us use used using very want was we were what when
-    where which who whom whose why will with work would you your
+    each else every everything explain for from get give had happen happens has have how i if in
+    into is it its just know let like made make many may me more most much must my need no not of
+    often on one only or other our out please see should show so some such tell than that the their
+    them then there these they this thorough thoroughly those time to too under up us use used using
+    very want was we were what when where which who whom whose why will with without work would you
+    your
     """.split()  # noqa: SIM905  # a list of words reads better as words
 )
 
@@ -58,6 +60,10 @@ class _Counted:
     heading: frozenset[str]
     length: int
 
+    def named(self, word: str) -> bool:
+        """`word` stands in the section's heading or in its page's."""
+        return self.words[word] >= _HEADING_WEIGHT and word in self.heading.union(words(self.section.title))
+
 
 class Library:
     """Pages by name, as Markdown. The order of `pages` breaks ties."""
@@ -88,10 +94,22 @@ class Library:
         """A whole page, or None where there is none of that name."""
         return self._pages.get(page)
 
-    def coverage(self, query: str) -> float:
-        """The share of the words of `query` that stand anywhere in the library, from 0 to 1."""
+    def knows(self, query: str) -> bool:
+        """Some section is about `query`: half of its words stand there, and not in passing.
+
+        A single word is more than passing where it stands in a heading, or in few sections of all.
+        """
         wanted = set(words(query))
-        return sum(word in self._frequency for word in wanted) / len(wanted) if wanted else 0.0
+        return any(self._is_about(each, wanted) for each in self._sections)
+
+    def _is_about(self, section: _Counted, wanted: Collection[str]) -> bool:
+        here = {word for word in wanted if section.words[word]}
+        if not here or len(here) < len(wanted) / 2:
+            return False
+        return len(here) > 1 or any(self._is_telling(word) or section.named(word) for word in here)
+
+    def _is_telling(self, word: str) -> bool:
+        return self._frequency[word] <= _FEW_SECTIONS
 
     def _score(self, section: _Counted, wanted: Collection[str]) -> float:
         total = 0.0
@@ -139,8 +157,8 @@ def _stem(word: str) -> str:
         word = word.removesuffix("ies") + "y"
     elif word.endswith("s") and not word.endswith("ss") and len(word) > 3:
         word = word.removesuffix("s")
-    for ending in ("ing", "ed", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
+    for ending, rest in (("ment", 4), ("ion", 5), ("ing", 3), ("ed", 3), ("e", 3)):
+        if word.endswith(ending) and len(word) - len(ending) >= rest:
             return word.removesuffix(ending)
     return word
 

@@ -167,7 +167,7 @@ class SlackFace:
     async def _respond(self, request: web.Request) -> web.Response:
         try:
             body = json.loads(await request.text())
-        except ValueError:
+        except (ValueError, RecursionError):
             return web.Response(text="invalid_payload", status=400)
         return _response(self.workspace.respond(request.match_info["key"], body, now=self._clock.wall()))
 
@@ -186,7 +186,10 @@ async def _arguments(request: web.Request) -> tuple[dict[str, Any], bool]:
     """The arguments of a call from query, form or JSON. ValueError for JSON that is none."""
     args: dict[str, Any] = dict(request.query)
     if request.content_type == "application/json":
-        body = json.loads(await request.text() or "{}")
+        try:
+            body = json.loads(await request.text() or "{}")
+        except RecursionError:
+            raise ValueError("nested too deep") from None
         if not isinstance(body, dict):
             raise ValueError("not an object")
         return args | body, True

@@ -119,7 +119,7 @@ class SocketMode:
     def _hear(self, text: str) -> None:
         try:
             ack = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         envelope_id = ack.get("envelope_id") if isinstance(ack, dict) else None
         heard = self._waiting.get(str(envelope_id))

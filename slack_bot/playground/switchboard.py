@@ -65,7 +65,7 @@ def _names_in(body: bytes) -> tuple[str, ...]:
         params = json.loads(body)["params"]
         message = params.get("message", {})
         names = message.get("messageId"), message.get("taskId"), params.get("id"), params.get("taskId")
-    except (ValueError, TypeError, AttributeError, KeyError):
+    except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
         return ()
     return tuple(name for name in names if isinstance(name, str))
 

@@ -69,8 +69,11 @@ class Telling:
             append=self._goes_on(kind),
         )
 
-    async def show_plan(self, steps: tuple[PlanStep, ...]) -> None:
-        """The whole plan; what is written from now on belongs to the step that runs."""
+    async def show_plan(self, steps: tuple[PlanStep, ...], title: str = "") -> None:
+        """The whole plan; what is written from now on belongs to the step that runs.
+
+        `title` says what was done, once all of it is.
+        """
         rows = [
             {
                 "step_id": _step_id(step),
@@ -85,16 +88,16 @@ class Telling:
         self._step = _step_id(running) if running is not None else self._step
         name = "execution_plan_status_update" if self._has_plan else "execution_plan_update"
         self._has_plan = True
-        part = new_data_part({"steps": rows})
+        part = new_data_part({"steps": rows, **({"title": title} if title else {})})
         await self._artifact(name, part, self._id("plan"), "Execution plan progress update")
 
-    async def announce(self, what: str, text: str) -> None:
+    async def announce(self, what: str, text: str, label: str = "") -> None:
         """What comes next, told as CAIPE tells it: as if it were a tool."""
-        await self._tool("tool_notification_start", what, text, f"Tool call started: {what}")
+        await self._tool("tool_notification_start", what, text, f"Tool call started: {what}", label)
 
-    async def tool_started(self, tool: str) -> None:
-        """A tool call began."""
-        await self.announce(tool, f"🔧 Supervisor: Calling Agent {tool.title()}...\n")
+    async def tool_started(self, tool: str, label: str = "") -> None:
+        """A tool call began. `label` says what it does, for a person."""
+        await self.announce(tool, f"🔧 Supervisor: Calling Agent {tool.title()}...\n", label)
 
     async def tool_ended(self, tool: str, *, failed: bool = False, note: str = "") -> None:
         """A tool call ended. `note` is added for the reader of the wire."""
@@ -129,8 +132,10 @@ class Telling:
 
     # -- the wire --------------------------------------------------------------------------------------------
 
-    async def _tool(self, name: str, tool: str, text: str, description: str) -> None:
+    async def _tool(self, name: str, tool: str, text: str, description: str, label: str = "") -> None:
         metadata = {"sourceAgent": tool, "agentType": "notification"}
+        if label:
+            metadata["tool_title"] = label
         if self._step is not None:
             metadata["plan_step_id"] = self._step
         await self._artifact(name, new_text_part(text), self._next_id("tool"), description, metadata)

@@ -25,6 +25,9 @@ def argument_name(tool: str) -> str:
     return _ARGUMENTS.get(tool, "input")
 
 
+_LABELS: Mapping[str, str] = {SEARCH: "Search", FETCH: "Read"}
+
+
 def argument_of(tool: str, arguments: str) -> str:
     """The argument in a call's JSON; empty where a model wrote something else."""
     try:
@@ -52,6 +55,13 @@ class Toolbox:
     library: Library
     caps: Mapping[str, int] = field(default_factory=lambda: CAPS)
     calls: Counter[str] = field(default_factory=Counter)
+
+    def label(self, tool: str, argument: str) -> str:
+        """What a call does, for a person: a page is named by its title."""
+        found = self.library.sections_of(argument) if tool == FETCH else []
+        shown = found[0].title if found else " ".join(argument.split())
+        name = _LABELS.get(tool) or tool.replace("_", " ").capitalize()
+        return f"{name} “{shown}”" if shown else name
 
     def call(self, tool: str, argument: str) -> ToolResult:
         """Run `tool`. An unknown tool or document is a failed result, not an exception."""

@@ -158,7 +158,7 @@ async def _obey(stage: Stage, data: str) -> list[Tale]:
     """What to tell the page about its order. One with a number `n` is confirmed; the page waits for it."""
     try:
         order = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         order = None
     if not isinstance(order, dict):
         return [{"type": "refused", "text": "The page sent something that is not an order."}]

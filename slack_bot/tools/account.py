@@ -12,7 +12,15 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, TypeAlias, assert_never
 
-from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
+from ..observe.facts import (
+    AgentEvent,
+    Decided,
+    Fact,
+    MessageIgnored,
+    SlackCalled,
+    TurnClosed,
+    TurnOpened,
+)
 from ..turn.actions import (
     AppendText,
     AskForm,
@@ -199,6 +207,8 @@ class Account(Witness):
                 self.ends[-1].closed = fact
             case TurnOpened():
                 self._opened_turn(fact)
+            case MessageIgnored():
+                pass
             case _:
                 assert_never(fact)
 

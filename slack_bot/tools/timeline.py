@@ -11,7 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, assert_never
 
-from ..observe.facts import AgentEvent, Decided, Fact, SlackCalled, TurnClosed, TurnOpened
+from ..observe.facts import (
+    AgentEvent,
+    Decided,
+    Fact,
+    MessageIgnored,
+    SlackCalled,
+    TurnClosed,
+    TurnOpened,
+)
 from ..turn.events import (
     AnswerReplaced,
     AnswerText,
@@ -179,6 +187,8 @@ class Story:
             case TurnClosed():
                 self.settle()
                 self.asking.ending = Ending(self._since(fact.at), fact.outcome, fact.reason)
+            case MessageIgnored():
+                pass
             case _:
                 assert_never(fact)
 

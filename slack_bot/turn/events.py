@@ -122,11 +122,15 @@ class FinalAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A tool call began. `step_id` is the plan step it belongs to, where the agent says so."""
+    """A tool call began. `step_id` is the plan step it belongs to, where the agent says so.
+
+    `title` is the tool's name; `label` says in the agent's words what this call does, "" for none.
+    """
 
     tool_id: str
     title: str
     step_id: str | None = None
+    label: str = ""
     why: str = ""
 
 
@@ -143,9 +147,10 @@ class ToolEnded:
 
 @dataclass(frozen=True, slots=True)
 class PlanChanged:
-    """The whole plan as it now stands."""
+    """The whole plan as it now stands. `title` is what the agent calls it, "" for nothing."""
 
     steps: tuple[Step, ...]
+    title: str = ""
     why: str = ""
 
 

@@ -14,7 +14,7 @@ The table is the rule. A pair that is not in it is *late*: the event is dropped 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -154,6 +154,8 @@ class Turn:
         self._cards: dict[str, Card] = {}
         self._silence = Silence()
         self._steps: dict[str, Step] = {}
+        self._plan_steps: tuple[Step, ...] = ()  # the plan as it was last told
+        self._plan_title = ""
         self._thinking: list[str] = []  # in pieces, as the answer
 
     @property
@@ -248,11 +250,11 @@ class Turn:
 
     def _start_tool(self, event: ToolStarted) -> tuple[State, list[Action]]:
         state = State.WORKING if self.state is State.WAITING else self.state
-        step = self._steps.get(event.step_id or "")
+        step, label = self._steps.get(event.step_id or ""), event.label or event.title
         if step is not None and step.id in self._cards:
-            card = replace(self._cards[step.id], details=f"{event.title}\n", output="")
+            card = replace(self._cards[step.id], details=f"{label}\n", output="")
             return state, [UpdateCard(card, f"tool of step {step.id} started: {event.why}")]
-        card = Card(event.tool_id, event.title, CardState.RUNNING)
+        card = Card(event.tool_id, label, CardState.RUNNING)
         return state, [self._show(card, f"tool started: {event.why}")]
 
     def _end_tool(self, event: ToolEnded) -> tuple[State, list[Action]]:
@@ -269,12 +271,11 @@ class Turn:
             self._steps[step.id] = step
             if known != step and step.state is not StepState.PENDING:
                 actions.append(self._show(self._step_card(step), f"step is {step.state}: {event.why}"))
+        title = self._retitle(event, changed=bool(actions))
+        self._plan_steps = event.steps
         if not actions:
-            return self.state, [Noted(f"no step has begun or changed: {event.why}")]
-        return (State.WORKING if self.state is State.WAITING else self.state), [
-            *self._retitle(event.steps),
-            *actions,
-        ]
+            return self.state, title or [Noted(f"no step has begun or changed: {event.why}")]
+        return (State.WORKING if self.state is State.WAITING else self.state), [*title, *actions]
 
     def _step_card(self, step: Step) -> Card:
         state = _CARD_STATES[step.state]
@@ -284,12 +285,36 @@ class Turn:
             self._thinking.clear()
         return Card(step.id, step.title, state, details=details)
 
-    def _retitle(self, steps: tuple[Step, ...]) -> list[Action]:
+    def _retitle(self, event: PlanChanged, *, changed: bool) -> list[Action]:
+        """The running step while there is one; what was done once all steps have ended."""
+        steps = event.steps
         running = next((n for n, step in enumerate(steps, 1) if step.state is StepState.RUNNING), None)
-        if running is None or len(steps) < 2:
+        if running is not None:
+            if len(steps) < 2 or not changed:
+                return []
+            self._plan_title = f"Step {running} of {len(steps)}: {steps[running - 1].title}"
+            return [RetitlePlan(self._plan_title, "the running step changed")]
+        if any(step.state is StepState.PENDING for step in steps):
             return []
-        title = f"Step {running} of {len(steps)}: {steps[running - 1].title}"
-        return [RetitlePlan(title, "the running step changed")]
+        return self._title_as_done(event.title.strip() or _done(steps), "all steps have ended")
+
+    def _title_as_done(self, title: str, reason: str) -> list[Action]:
+        if not title or title == self._plan_title:
+            return []
+        self._plan_title = title
+        return [RetitlePlan(title, reason)]
+
+    def _title_in_the_end(self, outcome: Outcome) -> list[Action]:
+        """Steps that the agent left open are counted as their cards are closed. A stop writes nothing."""
+        steps = self._plan_steps
+        ended = all(step.state in (StepState.DONE, StepState.FAILED) for step in steps)
+        begun = any(step.state is not StepState.PENDING for step in steps)
+        if ended or not begun or outcome is Outcome.STOPPED:
+            return []
+        went_well = outcome in (Outcome.ANSWERED, Outcome.ASKED)
+        return self._title_as_done(
+            _done(steps, StepState.DONE if went_well else StepState.FAILED), "the turn is over"
+        )
 
     def _show(self, card: Card, reason: str) -> UpdateCard:
         self._cards[card.id] = replace(card, details="", output="")
@@ -338,7 +363,7 @@ class Turn:
         if close.outcome is Outcome.ANSWERED and not self._latches.answer_begun:
             actions.append(AppendText(NO_ANSWER, "the agent wrote nothing"))
         self._latches.closed = True
-        return State.CLOSED, [*actions, close]
+        return State.CLOSED, [*actions, *self._title_in_the_end(close.outcome), close]
 
     def _ending(self, event: StreamEnded) -> Close:
         if self._latches.stop_asked:
@@ -363,6 +388,17 @@ class Turn:
         if form is None or not contains(self._target or self._answer(), form.prompt):
             return form
         return replace(form, prompt="") if form.fields else None
+
+
+def _done(steps: Sequence[Step], running: StepState = StepState.RUNNING) -> str:
+    """What became of `steps`; those that run count as `running`. "" for fewer than two: one card says it."""
+    if len(steps) < 2:
+        return ""
+    states = [running if step.state is StepState.RUNNING else step.state for step in steps]
+    done, failed = states.count(StepState.DONE), states.count(StepState.FAILED)
+    if done == len(steps):
+        return f"{done} steps done"
+    return f"{done} of {len(steps)} steps done" + (f", {failed} failed" if failed else "")
 
 
 _UNSHOWN = (Waited, TaskKnown, Narrated, ProvedNarration, StopPressed, StreamEnded)

@@ -282,6 +282,16 @@ def test_plans() -> None:
     events = parse(carrying("execution_plan_update", steps), chunk("1. A", "execution_plan_update"))
     assert kinds(events) == ["PlanChanged"]
     assert isinstance(events[0], PlanChanged)
+    (titled,) = parse(carrying("execution_plan_update", {**steps, "title": "Searched 2 pages"}))
+    assert isinstance(titled, PlanChanged)
+    assert titled.title == "Searched 2 pages"
+
+
+def test_a_call_is_told_with_the_agent_s_label() -> None:
+    label = {"tool_title": "Search “cats”"}
+    (began,) = parse(chunk("🔧", "tool_notification_start", label, description="Tool call started: search"))
+    assert isinstance(began, ToolStarted)
+    assert (began.title, began.label) == ("search", "Search “cats”")
 
 
 @pytest.mark.parametrize("name", ["terraform_plan", "information", "platform_x", "status_update", ""])

@@ -10,8 +10,10 @@ from slack_bot.a2a.frames import Artifact, Part
 from slack_bot.a2a.reading import (
     form_in,
     plan_steps,
+    plan_title,
     tool_call_id,
     tool_failed,
+    tool_label,
     tool_name,
     truth,
 )
@@ -71,6 +73,11 @@ def test_flags() -> None:
     assert not truth({}, "a")
 
 
+def test_a_call_has_a_label_where_the_agent_wrote_one() -> None:
+    assert tool_label(Artifact(metadata={"tool_title": " Search “cats” "})) == "Search “cats”"
+    assert tool_label(Artifact(metadata={"tool_title": 7})) == tool_label(Artifact()) == ""
+
+
 def test_the_steps_of_a_plan_in_their_order() -> None:
     steps = [
         {"step_id": "s2", "title": "Write", "status": "pending", "order": 1, "agent": "Supervisor"},
@@ -86,6 +93,9 @@ def test_the_steps_of_a_plan_in_their_order() -> None:
         Step("step-3", "Step 4", StepState.FAILED),
     )
     assert plan_steps(data({"steps": "none"})) == ()
+    titled = data({"title": "A"}) + data({"steps": steps, "title": "Searched 2 pages"})
+    assert plan_title(titled) == "Searched 2 pages"
+    assert plan_title(data({"steps": steps, "title": 7})) == plan_title(()) == ""
     far = [{"id": "last", "order": 10**400}, {"id": "first", "order": 0.5}]
     assert [step.id for step in plan_steps(data({"steps": far}))] == ["first", "last"]
 

@@ -91,7 +91,9 @@ async def test_its_answer_stands_in_the_thread_letter_by_letter(mode: Mode) -> N
         assert (first["model"], first["messages"][1]["content"]) == ("own", "what is agntcy")
         assert second["messages"][-2]["content"] == "I'll look it up."
         assert "agntcy" in second["messages"][-1]["content"]
-        assert [task["title"] for message in result["thread"] for task in message["tasks"]] == ["search"]
+        assert [task["title"] for message in result["thread"] for task in message["tasks"]] == [
+            "Search “agntcy”"
+        ]
 
 
 async def test_a_wrong_key_is_told_in_one_sentence_without_it() -> None:

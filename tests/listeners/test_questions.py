@@ -11,6 +11,7 @@ import pytest
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from slack_bot.errors import StoreError
+from slack_bot.observe.facts import MessageIgnored
 from slack_bot.playground.workspace import Envelope
 from slack_bot.store.contracts import Conversation
 from slack_bot.store.memory import MemoryStore
@@ -116,11 +117,23 @@ async def test_a_direct_message_needs_no_mention_and_its_thread_goes_on() -> Non
 @on_virtual_time
 async def test_what_people_say_to_each_other_is_left_alone() -> None:
     async with whole_bot() as bot:
+        told: list[MessageIgnored] = []
+        bot.app.watchers.add(lambda fact: told.append(fact) if isinstance(fact, MessageIgnored) else None)
         root = await bot.say("lunch?")
         await bot.say("yes", user="U2", thread_ts=root)
         await bot.idle()
         assert bot.agent.calls == []
         assert bot.read(root) == []
+        assert [(fact.user, fact.channel, fact.thread_ts, fact.text, fact.reason) for fact in told] == [
+            ("U1", CHANNEL, root, "lunch?", "a message that does not mention the bot"),
+            (
+                "U2",
+                CHANNEL,
+                root,
+                "yes",
+                "a reply that does not mention the bot, and the agent waits for no answer from its author",
+            ),
+        ]
 
 
 @on_virtual_time
@@ -142,12 +155,15 @@ async def test_a_reply_without_mention_counts_only_while_the_agent_waits_for_its
 @on_virtual_time
 async def test_the_bot_never_answers_itself() -> None:
     async with whole_bot(answer("I mention <@U0BOT>.")) as bot:
+        told: list[MessageIgnored] = []
+        bot.app.watchers.add(lambda fact: told.append(fact) if isinstance(fact, MessageIgnored) else None)
         await bot.ask("hi")
         await bot.idle()
         for _ in range(3):
             await bot.idle()
         assert len(bot.agent.questions) == 1
         assert set(bot.answers) == {200}
+        assert told == [], "nobody wonders why the bot does not answer itself"
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,11 @@ async def test_tools_and_plan_on_the_wire(url: str, wire: str) -> None:
     assert starts[0]["parts"][0]["text"] == "🔧 Supervisor: Calling Agent Search...\n"
     assert ends[0]["parts"][0]["text"] == "✅ Supervisor: Agent task Search completed\n"
     assert starts[0]["metadata"]["sourceAgent"] == "search"
+    assert [each["metadata"]["tool_title"] for each in starts] == [
+        "Search “what is agntcy”",
+        "Read “What AGNTCY is”",
+        "Read “How AGNTCY agents communicate”",
+    ]
     plans = [each["artifact"] for each in found if each["artifact"]["name"].startswith("execution_plan")]
     assert [each["name"] for each in plans] == ["execution_plan_update"] + [
         "execution_plan_status_update"
@@ -146,6 +151,8 @@ async def test_tools_and_plan_on_the_wire(url: str, wire: str) -> None:
     steps = plans[-1]["parts"][0]["data"]["steps"]
     assert [step["status"] for step in steps] == ["completed"] * 3
     assert [step["order"] for step in steps] == [0, 1, 2]
+    titles = [plan["parts"][0]["data"].get("title") for plan in plans]
+    assert titles == [None, None, None, "Searched 2 pages"]
 
 
 async def test_a_capped_tool_does_not_stop_others(url: str) -> None:
@@ -185,7 +192,7 @@ async def test_it_asks_back_and_answers_the_reply_to_the_same_task(url: str) -> 
     assert last_state(again) == TaskState.TASK_STATE_INPUT_REQUIRED
     answered = await ask_sdk(url, "staging", task_id=task.id, context_id=task.context_id)
     assert last_state(answered) == TaskState.TASK_STATE_COMPLETED
-    assert answer_of(answered).startswith("# Deploying to staging")
+    assert answer_of(answered).startswith("For staging,")
     ids = [
         event.artifact_update.artifact.artifact_id
         for events in (asked, answered)
@@ -204,7 +211,7 @@ async def test_in_every_mode_a_reply_to_the_same_task_is_answered(mode: Mode) ->
         task = asked[0].task
         answered = await ask_sdk(url, "staging", task_id=task.id, context_id=task.context_id)
         assert last_state(answered) == TaskState.TASK_STATE_COMPLETED
-        assert answer_of(answered).startswith("# Deploying to staging")
+        assert answer_of(answered).startswith("For staging,")
 
 
 @pytest.mark.parametrize("wire", ["1.0", "0.3"])

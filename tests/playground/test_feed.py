@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from slack_bot.observe.facts import AgentEvent, Decided, SlackCalled, TurnClosed, TurnOpened
+from slack_bot.observe.facts import (
+    AgentEvent,
+    Decided,
+    MessageIgnored,
+    SlackCalled,
+    TurnClosed,
+    TurnOpened,
+)
 from slack_bot.playground.feed import Feed, Tale, named, plain
 from slack_bot.playground.workspace import BOT_TOKEN, Workspace
 from slack_bot.slack.blocks import retry_button
@@ -297,6 +304,40 @@ def test_only_the_last_turns_are_kept(stand: Stand) -> None:
     assert [fact["turn"] for fact in stand.feed.snapshot()["facts"]] == [
         f"t{number}" for number in range(10, 40)
     ]
+
+
+def test_a_message_that_is_left_alone_is_told_with_its_reason(stand: Stand) -> None:
+    stand.told.clear()
+    why = "a message that does not mention the bot"
+    stand.feed(MessageIgnored(5.0, "U1", "C1", stand.root, stand.root, "lunch?", why))
+    (tale,) = stand.told
+    assert tale["fact"] == {
+        "n": 1,
+        "at": 5.0,
+        "turn": f"ignored:C1:{stand.root}",
+        "kind": "ignored",
+        "user": "U1",
+        "text": "lunch?",
+        "reason": why,
+        "channel": "C1",
+        "thread_ts": stand.root,
+    }
+    assert stand.feed.snapshot()["facts"] == [tale["fact"]]
+
+
+def test_the_snapshot_says_when_it_was_made_on_the_clock_of_the_facts(stand: Stand) -> None:
+    assert stand.feed.snapshot()["now"] == 7.5
+
+
+def test_an_event_that_is_nested_a_thousand_deep_is_told_as_far_as_it_can_be_shown(stand: Stand) -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(2_000):
+        deep = {"a": [deep]}
+    stand.feed(open_turn("t1"))
+    stand.feed(AgentEvent(6.0, "t1", "x", deep))
+    told = json.dumps(stand.told[-1])
+    assert told.count('{"a": [') == 30
+    assert "\\u2026" in told
 
 
 def test_anything_becomes_plain_json() -> None:

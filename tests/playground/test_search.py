@@ -50,11 +50,29 @@ def test_what_nobody_wrote_about_is_not_found(library: Library) -> None:
     assert len(library.search("cats", limit=1)) == 1
 
 
-def test_coverage_is_the_share_of_known_words(library: Library) -> None:
-    assert library.coverage("cats and dogs") == 1.0
-    assert library.coverage("cats and weather") == 0.5
-    assert library.coverage("weather in San Francisco") == 0.0
-    assert library.coverage("") == 0.0
+@pytest.mark.parametrize(
+    ("query", "known"),
+    [
+        ("cats and dogs", True),
+        ("a fishing story", True),
+        ("cats and weather", True),
+        ("weather in San Francisco", False),
+        ("cats, birds and mice", False),
+        ("", False),
+    ],
+)
+def test_a_query_is_known_where_half_of_its_words_stand_in_one_section(
+    library: Library, query: str, known: bool
+) -> None:
+    assert library.knows(query) is known
+
+
+def test_a_single_word_that_stands_everywhere_is_no_subject_but_a_heading_is() -> None:
+    pages = {f"page-{number}": f"# Page {number}\n\nA word and more." for number in range(5)}
+    library = Library({**pages, "cats": "# The word\n\nA word more."})
+    assert not library.knows("more")
+    assert library.knows("word")
+    assert library.knows("page")
 
 
 def test_pages_by_name(library: Library) -> None:
@@ -70,6 +88,8 @@ def test_endings_do_not_matter() -> None:
         "message messages",
         "setting settings",
         "identity identities",
+        "deploy deployment",
+        "communicate communication communicates",
     ):
         assert len(set(words(forms))) == 1, forms
     assert words("pass the class") == ["pass", "class"]

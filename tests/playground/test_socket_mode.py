@@ -54,6 +54,7 @@ async def test_an_acknowledged_envelope_comes_once() -> None:
         assert (envelope["type"], envelope["payload"]["event"]["text"]) == ("events_api", "hello")
         assert "retry_attempt" not in envelope
         await socket.send_str("not json")
+        await socket.send_str("[" * 200_000)
         await socket.send_str("[]")
         await socket.send_json({"envelope_id": "of nobody"})
         await socket.send_json({"envelope_id": envelope["envelope_id"], "payload": {"a": 1}})

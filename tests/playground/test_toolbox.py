@@ -34,6 +34,15 @@ def test_what_does_not_exist_is_a_failed_result() -> None:
     assert tools.call("archive", "x").failed
 
 
+def test_a_call_is_labelled_with_its_argument_for_a_person() -> None:
+    tools = Toolbox(LIBRARY)
+    assert tools.label(SEARCH, "what are\n cats") == "Search “what are cats”"
+    assert tools.label(FETCH, "cats") == "Read “Cats”"
+    assert tools.label(FETCH, "birds") == "Read “birds”"
+    assert tools.label("old_archive", "everything") == "Old archive “everything”"
+    assert tools.label(SEARCH, "") == "Search"
+
+
 def test_the_argument_is_found_in_a_call_s_json() -> None:
     for tool in (SEARCH, FETCH, "archive"):
         assert argument_of(tool, json.dumps({argument_name(tool): "cats", "more": 7})) == "cats"

@@ -189,7 +189,10 @@ async def test_every_page_is_told(site: Site) -> None:
         assert (await told(one))[0]["message"]["text"] == (await told(other))[0]["message"]["text"] == "hi"
 
 
-@pytest.mark.parametrize("sent", ["not json", "[]", "3"])
+DEEP = "[" * 200_000 + "]" * 200_000
+
+
+@pytest.mark.parametrize("sent", ["not json", "[]", "3", DEEP, f'{{"type": {DEEP}}}'])
 async def test_what_is_no_order_is_answered_in_words(site: Site, sent: str) -> None:
     async with site.ws() as link:
         await told(link)

@@ -461,8 +461,83 @@ def test_a_plan_shows_steps_as_they_begin_and_what_was_thought_in_them() -> None
         ("s1", CardState.DONE, "replaced thinking"),
         ("s2", CardState.ERROR, ""),
     ]
-    assert [action.title for action in actions if isinstance(action, RetitlePlan)] == ["Step 1 of 2: Search"]
+    assert titles(actions) == ["Step 1 of 2: Search", "1 of 2 steps done, 1 failed"]
     assert turn.state is State.WORKING
+
+
+def titles(actions: list[Action]) -> list[str]:
+    return [action.title for action in actions if isinstance(action, RetitlePlan)]
+
+
+def plan(*states: StepState, title: str = "") -> PlanChanged:
+    return PlanChanged(
+        tuple(Step(f"s{n}", f"Do {n}", state) for n, state in enumerate(states, 1)), title=title
+    )
+
+
+DONE, RUNNING, PENDING = StepState.DONE, StepState.RUNNING, StepState.PENDING
+
+
+def test_the_title_of_a_plan_that_is_over_says_what_was_done() -> None:
+    _, actions = run(plan(DONE, RUNNING), AnswerText("x"), plan(DONE, DONE), plan(DONE, DONE), CLOSED)
+    assert titles(actions) == ["Step 2 of 2: Do 2", "2 steps done"]
+
+
+def test_the_agent_s_own_title_stands_over_a_plan_that_is_over_and_not_before() -> None:
+    _, actions = run(
+        plan(DONE, RUNNING, title="Searching"),
+        plan(DONE, DONE, title="Searched 2 pages"),
+        plan(DONE, DONE, title="Searched 3 pages"),
+        AnswerText("x"),
+        CLOSED,
+    )
+    assert titles(actions) == ["Step 2 of 2: Do 2", "Searched 2 pages", "Searched 3 pages"]
+    _, actions = run(plan(RUNNING), plan(DONE, title="Searched 1 page"), AnswerText("x"), CLOSED)
+    assert titles(actions) == ["Searched 1 page"]
+
+
+def test_a_plan_that_goes_on_after_all_its_steps_were_done_is_titled_again() -> None:
+    _, actions = run(plan(DONE, DONE), plan(DONE, DONE, RUNNING), plan(DONE, DONE, DONE), CLOSED)
+    assert titles(actions) == ["2 steps done", "Step 3 of 3: Do 3", "3 steps done"]
+
+
+@pytest.mark.parametrize(
+    ("last", "end", "title"),
+    [
+        (plan(DONE, RUNNING, PENDING), [], "2 of 3 steps done"),
+        (plan(DONE, DONE, RUNNING), [], "3 steps done"),
+        (plan(DONE, RUNNING, PENDING), [TaskEnded(TaskEnd.FAILED)], "1 of 3 steps done, 1 failed"),
+        (plan(DONE, StepState.FAILED, PENDING), [TaskEnded(TaskEnd.FAILED)], "1 of 3 steps done, 1 failed"),
+    ],
+)
+def test_steps_that_were_left_open_are_titled_as_their_cards_are_closed(
+    last: PlanChanged, end: list[Event], title: str
+) -> None:
+    _, actions = run(plan(RUNNING, PENDING, PENDING), AnswerText("x"), last, *end, CLOSED)
+    assert titles(actions)[-1] == title
+
+
+def test_no_title_follows_a_stop_nor_stands_over_a_single_step_or_none_that_began() -> None:
+    _, actions = run(plan(RUNNING, PENDING), StopPressed("U1"), CLOSED)
+    assert titles(actions) == ["Step 1 of 2: Do 1"]
+    assert titles(run(plan(RUNNING), AnswerText("x"), plan(DONE), CLOSED)[1]) == []
+    assert titles(run(plan(PENDING, PENDING), AnswerText("x"), CLOSED)[1]) == []
+
+
+def test_a_tool_is_shown_by_its_label_where_the_agent_gives_one() -> None:
+    _, actions = run(
+        ToolStarted("a", "search", label="Search “cats”"),
+        ToolEnded("a", "search"),
+        plan(RUNNING, PENDING),
+        ToolStarted("b", "search", "s1", label="Search “dogs”"),
+    )
+    cards = [action.card for action in actions if isinstance(action, UpdateCard)]
+    assert [(card.title, card.details) for card in cards] == [
+        ("Search “cats”", ""),
+        ("Search “cats”", ""),
+        ("Do 1", ""),
+        ("Do 1", "Search “dogs”\n"),
+    ]
 
 
 EVENTS = st.lists(

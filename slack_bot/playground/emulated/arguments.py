@@ -132,7 +132,7 @@ def _structure(name: str, value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Refused(_MALFORMED.get(name, "invalid_arguments"), f"not JSON: {name}") from None
 
 

@@ -4,7 +4,7 @@
 // A tale changes what is known (`told`) and notes what is no longer shown right (`due`); `draw` shows it, once a
 // frame.
 
-import { h, icon } from "./dom.js";
+import { h, icon, refill } from "./dom.js";
 import { paced, scrollAll, stickToEnd } from "./frames.js";
 import { Link } from "./link.js";
 import { Composer } from "./composer.js";
@@ -17,11 +17,12 @@ const $ = (id) => document.getElementById(id);
 const TONES = 4;
 const DRAWN_EVERY_MS = 80;
 const STORIES_KEPT = 30; // as many as the playground keeps
+const CLOCK_EVERY_MS = 100;
 const LARGEST_FILE = 32 * 1024 * 1024;
 
-const told = { people: {}, channels: [], bot: { user_id: "", name: "slack_bot" }, messages: new Map(), statuses: new Map(), stories: new Map(), suggestions: [], agent: null };
-const view = { me: "", place: "", thread: null, turn: "follow", story: null };
-const world = { names: {}, person, press, open: (message) => { openThread(message.channel, rootOf(message)); page.now(); } };
+const told = { people: {}, channels: [], bot: { user_id: "", name: "slack_bot" }, messages: new Map(), statuses: new Map(), stories: new Map(), suggestions: [], agent: null, now: 0, heardAt: 0 };
+const view = { me: "", place: "", thread: null, turn: "follow", story: null, known: false };
+const world = { names: {}, person, press, open: (message) => { openThread(message.channel, rootOf(message)); page.now(); composers.reply.field.focus(); } };
 const due = { parts: new Set(), messages: new Map(), roots: new Map() };
 const page = paced(draw, DRAWN_EVERY_MS);
 const lanes = new Lanes($("lanes"));
@@ -33,7 +34,7 @@ const link = new Link((tales) => { for (const tale of tales) TELLS[tale.type]?.(
 
 const TELLS = {
   snapshot(all) {
-    Object.assign(told, { people: Object.fromEntries(all.people.map((one) => [one.id, one])), channels: all.channels, bot: all.bot, suggestions: all.suggestions, agent: all.agent });
+    Object.assign(told, { people: Object.fromEntries(all.people.map((one) => [one.id, one])), channels: all.channels, bot: all.bot, suggestions: all.suggestions, agent: all.agent, now: all.now, heardAt: performance.now() });
     world.names = { ...Object.fromEntries(all.people.map((one) => [one.id, one.name])), [all.bot.user_id]: all.bot.name };
     told.messages = new Map();
     told.statuses = new Map();
@@ -45,6 +46,8 @@ const TELLS = {
     $("where").textContent = $("where").title = told.agent ? `Asks ${told.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
     if (!told.people[view.me]) view.me = all.people.find((one) => !one.virtual)?.id ?? "";
     if (!told.channels.some((channel) => channel.id === view.place)) view.place = told.channels[0]?.id ?? "";
+    if (!view.known) visitAddress();
+    view.known = true;
     if (view.thread && !messagesOf(view.thread.channel).has(view.thread.ts)) leaveThread();
     change("people", "room", "thread", "inside");
   },
@@ -70,14 +73,18 @@ const TELLS = {
   fact({ fact }) {
     const story = note(fact);
     if (!story) return;
-    if (fact.kind === "opened" || fact.kind === "closed") turnChanged(story, fact);
+    if (["opened", "closed", "ignored"].includes(fact.kind)) turnChanged(story, fact);
     if (!watched(story)) return;
     view.story = story;
     change("story");
     if (!due.parts.has("inside")) for (const row of rows(fact, story.began)) lanes.add(row);
   },
   said({ channel, ts, thread_ts }) {
-    if (!thread_ts) openThread(channel, ts);
+    if (thread_ts) return;
+    const wasTyping = document.activeElement === composers.root.field;
+    openThread(channel, ts);
+    page.now();
+    if (wasTyping && !composers.root.field.checkVisibility()) composers.reply.field.focus();
   },
   trouble(tale) { trouble.show(tale.trouble); },
   tape({ name, text }) { save(name, text); },
@@ -96,7 +103,7 @@ function messagesOf(channel) {
 }
 
 function note(fact) {
-  if (fact.kind === "opened") told.stories.set(fact.turn, new TurnStory(fact));
+  if (fact.kind === "opened" || fact.kind === "ignored") told.stories.set(fact.turn, new TurnStory(fact));
   if (told.stories.size > STORIES_KEPT) told.stories.delete(told.stories.keys().next().value);
   const story = told.stories.get(fact.turn);
   story?.add(fact);
@@ -106,8 +113,9 @@ function note(fact) {
 function turnChanged(story, fact) {
   recount(story.channel, story.thread);
   change("typing", "turns");
-  if (fact.kind === "opened" && view.turn === "follow" && watched(story)) change("inside");
+  if (fact.kind !== "closed" && view.turn === "follow" && watched(story)) change("inside");
   const here = view.thread?.channel === story.channel && view.thread.ts === story.thread;
+  if (fact.kind === "ignored" && here) $("spoken").textContent = `${told.bot.name} does not answer: ${fact.reason}.`;
   if (fact.kind === "closed" && here) $("spoken").textContent = `${told.bot.name}: ${fact.outcome}, after ${seconds(fact.at - story.began)}.`;
 }
 
@@ -172,12 +180,54 @@ function openThread(channel, ts) {
   view.thread = { channel, ts };
   look("thread");
   change("thread", "inside");
+  keepAddress();
+}
+
+function closeThread() {
+  view.thread = null;
+  look("room");
+  change("thread", "inside");
+  keepAddress();
+  page.now();
+  composers.root.field.focus();
+}
+
+function choosePlace(channel) {
+  view.place = channel;
+  change("room");
+  keepAddress();
+  page.now();
+  composers.root.field.focus();
+}
+
+// -- the address: a conversation and perhaps a thread in it, so that a reload and a second tab find it again
+
+function keepAddress() {
+  const { channel, ts } = view.thread ?? { channel: view.place };
+  const address = `#${channel}${ts ? `/${ts}` : ""}`;
+  if (location.hash !== address) history.pushState(null, "", address);
+}
+
+/** Go to what the address names. A direct message is visited as the person whose it is. */
+function visitAddress() {
+  const [id, ts] = location.hash.slice(1).split("/");
+  const channel = told.channels.find((one) => one.id === id);
+  const reader = channel?.kind !== "im" || channel.members.includes(view.me) ? view.me : channel.members.find((one) => told.people[one]?.virtual === false);
+  view.thread = null;
+  if (channel && reader) {
+    [view.me, view.place] = [reader, id];
+    if (messagesOf(id).has(ts)) view.thread = { channel: id, ts };
+    else if (ts) complain("The thread of this address is not here any more: a playground that has ended keeps nothing.");
+  }
+  look(view.thread ? "thread" : "room");
+  change("people", "room", "thread", "inside");
 }
 
 /** The thread is there no more: what was being written in it goes on in the channel. */
 function leaveThread() {
   const draft = composers.reply.draft();
   view.thread = null;
+  keepAddress();
   look("room");
   const begun = composers.root.draft();
   if (draft) composers.root.write(begun ? `${begun}\n${draft.replace(`@${told.bot.name} `, "")}` : draft);
@@ -197,15 +247,15 @@ const thread = new Column($("thread"), world, {
   wants: (message) => view.thread && message.channel === view.thread.channel && rootOf(message) === view.thread.ts && mayRead(message) });
 
 function replies(channel, ts) {
-  const count = [...messagesOf(channel).values()].filter((one) => rootOf(one) === ts && one.ts !== ts && mayRead(one)).length;
+  const count = [...messagesOf(channel).values()].filter((one) => rootOf(one) === ts && one.ts !== ts && !one.for).length;
   return { count, live: runningIn(channel, ts) };
 }
 
 function showRoom() {
-  $("places").replaceChildren(...told.channels.filter((channel) => channel.kind !== "im" || channel.members.includes(view.me)).map((channel) =>
+  refill($("places"), told.channels.filter((channel) => channel.kind !== "im" || channel.members.includes(view.me)).map((channel) =>
     h("button", { type: "button", class: "tab", "aria-pressed": String(channel.id === view.place), data: { channel: channel.id },
-      on: { click: () => { view.place = channel.id; change("room"); page.now(); } } }, channel.kind === "im" ? "Direct message" : `# ${channel.name}`)));
-  $("chips").replaceChildren(...told.suggestions.map(({ label, text }) =>
+      on: { click: () => choosePlace(channel.id) } }, channel.kind === "im" ? "Direct message" : `# ${channel.name}`)));
+  refill($("chips"), told.suggestions.map(({ label, text }) =>
     h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => say({ channel: view.place, ts: null }, address(view.place) + text) } }, label)));
   room.show(messagesOf(view.place).values(), welcome);
   composers.root.visit();
@@ -235,11 +285,13 @@ function showTyping() {
   const text = status ? `${told.bot.name} ${status}` : "";
   if ($("status").textContent !== text) $("status").textContent = text;
   $("status").classList.toggle("busy", Boolean(text));
-  $("stop").hidden = !(open && runningIn(open.channel, open.ts));
+  const runs = Boolean(open && runningIn(open.channel, open.ts));
+  if (!runs && document.activeElement === $("stop")) composers.reply.field.focus();
+  $("stop").hidden = !runs;
 }
 
 function showPeople() {
-  $("people").replaceChildren(...Object.values(told.people).filter((one) => !one.virtual).map((one) => {
+  refill($("people"), Object.values(told.people).filter((one) => !one.virtual).map((one) => {
     const { letter, tone } = person(one.id);
     return h("button", { type: "button", class: "who", "aria-pressed": String(one.id === view.me), title: `Be ${one.name}`, on: { click: () => become(one.id) } },
       h("span", { class: `face small face-${tone}`, "aria-hidden": "true", text: letter }), one.name);
@@ -251,6 +303,7 @@ function become(id) {
   if (isDm(view.place) && dm) view.place = dm.id;
   view.me = id;
   if (view.thread && isDm(view.thread.channel) && view.thread.channel !== dm?.id) view.thread = null;
+  keepAddress();
   change("people", "room", "thread", "inside");
   page.now();
 }
@@ -260,7 +313,7 @@ function become(id) {
 function followed() {
   const stories = [...told.stories.values()];
   const here = view.thread ? stories.filter((story) => story.channel === view.thread.channel && story.thread === view.thread.ts) : stories;
-  return here[here.length - 1];
+  return here.findLast((story) => !story.outcome) ?? here.at(-1);
 }
 
 function watched(story) {
@@ -284,8 +337,8 @@ function showInside() {
 
 function showStory(story) {
   $("figures").hidden = !story;
-  $("export").hidden = !story?.outcome;
-  const figures = story?.figures() ?? [];
+  $("export").hidden = !story?.outcome || story.outcome === "ignored";
+  const figures = story?.figures(told.now + (performance.now() - told.heardAt) / 1000) ?? [];
   while ($("figures").childElementCount > figures.length) $("figures").lastElementChild.remove();
   figures.forEach(([label, value], index) => {
     const box = $("figures").children[index] ?? $("figures").appendChild(h("div", {}, h("span"), h("b")));
@@ -363,6 +416,14 @@ function choose(name, keys) {
   $("choose").showModal();
 }
 
+/** Escape: the browser itself closes a dialog. */
+function closeUppermost() {
+  if (document.querySelector("dialog[open]")) return;
+  if (!$("notice").hidden) complain("");
+  else if (!document.querySelector(".pane.room").checkVisibility() && document.body.dataset.view === "inside") look(view.thread ? "thread" : "room");
+  else if (view.thread) closeThread();
+}
+
 let complaint = 0;
 
 function complain(text) {
@@ -375,7 +436,10 @@ function complain(text) {
 
 function listen() {
   $("close-thread").append(icon("close"));
-  $("close-thread").addEventListener("click", () => { view.thread = null; look("room"); change("thread", "inside"); page.now(); });
+  $("close-thread").addEventListener("click", closeThread);
+  addEventListener("popstate", () => { visitAddress(); page.now(); });
+  addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) closeUppermost(); });
+  setInterval(() => { if (link.up && view.story && !view.story.outcome) change("story"); }, CLOCK_EVERY_MS); // its clock runs while nothing comes
   $("stop").prepend(icon("stop"));
   $("stop").addEventListener("click", () => view.thread && send({ type: "stop", channel: view.thread.channel, thread_ts: view.thread.ts }));
   $("turn").addEventListener("change", () => { view.turn = $("turn").value; change("inside"); page.now(); });

@@ -15,6 +15,13 @@ export function h(tag, props = {}, ...children) {
   return node;
 }
 
+/** Put `nodes` into `box` in place of what is there. Where the focus was on one of these, it stays at that place. */
+export function refill(box, nodes) {
+  const at = [...box.children].indexOf(document.activeElement);
+  box.replaceChildren(...nodes);
+  if (at >= 0) box.children[Math.min(at, nodes.length - 1)]?.focus();
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 const PATHS = {
   check: "M3.5 8.5l3 3 6-7",

@@ -9,6 +9,7 @@ export function rows(fact, began) {
     case "decision": return decisionRows(fact, base);
     case "call": return [callRow(fact, base)];
     case "opened": return [{ ...base, lane: "decisions", name: "turn opened", note: fact.text, raw: fact, look: "turn", alone: true }];
+    case "ignored": return [{ ...base, lane: "decisions", name: "ignored", note: `${fact.reason}: ${fact.text}`, raw: fact, look: "turn", alone: true }];
     case "closed": return [{ ...base, lane: "decisions", name: `turn ${fact.outcome}`, note: closedNote(fact), raw: fact, look: "turn", alone: true }];
     default: return [];
   }
@@ -93,6 +94,7 @@ export class TurnStory {
     if (fact.kind === "visible") this.visibleAt = fact.at;
     if (fact.kind === "decision") this.decided(fact);
     if (fact.kind === "closed") this.outcome = fact.outcome;
+    if (fact.kind === "ignored") [this.outcome, this.reason] = ["ignored", fact.reason];
   }
 
   decided(fact) {
@@ -106,11 +108,13 @@ export class TurnStory {
     this.fresh = false;
   }
 
-  /** [label, value] pairs for the line above the lanes. */
-  figures() {
+  /** [label, value] pairs for the line above the lanes. `now` is the time on the clock of the facts. */
+  figures(now) {
+    if (this.outcome === "ignored") return [["outcome", "ignored"], ["why", this.reason]];
+    const until = this.outcome ? this.until : Math.max(this.until, now);
     const since = (at) => (at === undefined ? "–" : seconds(at - this.began));
     return [["outcome", this.outcome ?? "running"], ["first answer event", since(this.answerAt)], ["first visible", since(this.visibleAt)],
-      ["took", since(this.until)], ["events", this.counts.events], ["Slack calls", this.counts.calls]];
+      ["took", since(until)], ["events", this.counts.events], ["Slack calls", this.counts.calls]];
   }
 }
 

@@ -20,20 +20,51 @@ const TAIL = 140; // characters of growing text in a row
 export class Lanes {
   constructor(box) {
     this.lanes = Object.fromEntries(LANES.map(([name, title, hint]) => [name, new Lane(name, title, hint)]));
-    box.append(...Object.values(this.lanes).map((lane) => lane.node));
+    box.append(...this.all.map((lane) => lane.node));
     box.addEventListener("pointerover", (event) => this.point(event.target.closest("[data-of]")?.dataset.of));
     box.addEventListener("pointerleave", () => this.point(undefined));
+    box.addEventListener("focusin", (event) => this.stopAt(event.target));
+    box.addEventListener("keydown", (event) => this.key(event));
     this.box = box;
+    this.stopAt(this.all[0].list);
   }
 
+  get all() { return Object.values(this.lanes); }
+
   show(entries) {
-    for (const lane of Object.values(this.lanes)) lane.clear();
+    for (const lane of this.all) lane.clear();
     for (const entry of entries) this.add(entry);
   }
 
   add(entry) { this.lanes[entry.lane].add(entry); }
 
-  draw() { for (const lane of Object.values(this.lanes)) lane.draw(); }
+  draw() {
+    const hadFocus = this.box.contains(document.activeElement);
+    for (const lane of this.all) lane.draw();
+    if (this.stop.isConnected) return;
+    this.stopAt(this.stopLane.list); // the row it was on has left the page
+    if (hadFocus) this.stop.focus();
+  }
+
+  /** The lanes are one stop of the Tab key: the list or row that had the focus last. */
+  stopAt(node) {
+    const lane = this.all.find((one) => one.list.contains(node));
+    if (!lane) return;
+    if (this.stop) this.stop.tabIndex = -1;
+    [this.stop, this.stopLane] = [node, lane];
+    node.tabIndex = 0;
+  }
+
+  /** Up and down go through the rows of a lane, left and right from lane to lane, Escape closes a row. */
+  key(event) {
+    const lane = this.all.find((one) => one.list.contains(event.target));
+    if (!lane || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const beside = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const next = beside ? this.all[this.all.indexOf(lane) + beside]?.list : lane.nextStop(event.target, event.key);
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  }
 
   /** Light up what belongs to one event of the agent. */
   point(of) {
@@ -47,9 +78,9 @@ export class Lanes {
 class Lane {
   constructor(name, title, hint) {
     this.count = h("span", { class: "count", text: "0" });
-    this.earlier = h("button", { type: "button", class: "earlier", on: { click: () => this.showEarlier() } });
+    this.earlier = h("button", { type: "button", class: "earlier", tabindex: "-1", on: { click: () => this.showEarlier() } });
     this.empty = h("p", { class: "empty", text: "Nothing yet." });
-    this.list = h("div", { class: "scroll", role: "log", "aria-live": "off", "aria-label": title, tabindex: "0" });
+    this.list = h("div", { class: "scroll", role: "log", "aria-live": "off", "aria-label": title, "aria-description": "Up and down arrow keys go through the rows, left and right to the other lanes", tabindex: "-1" });
     this.node = h("section", { class: `lane lane-${name}`, "aria-label": title },
       h("h3", {}, title, this.count, h("small", { text: hint })), this.list);
     this.stick = stickToEnd(this.list);
@@ -104,10 +135,31 @@ class Lane {
     this.list.scrollTop += this.list.scrollHeight - height;
   }
 
+  /** What gets the focus when `key` is pressed on `node`; undefined for a key that means nothing here. */
+  nextStop(node, key) {
+    const stops = [...this.list.querySelectorAll(".earlier:not([hidden]), summary, pre")].filter((one) => one.checkVisibility());
+    const at = stops.indexOf(node);
+    switch (key) {
+      case "ArrowDown": return at < 0 ? stops.find((one) => one.getBoundingClientRect().bottom > this.list.getBoundingClientRect().top) : stops[at + 1];
+      case "ArrowUp": return at < 0 ? stops.at(-1) : stops[at - 1] ?? this.list;
+      case "Home": return stops[0];
+      case "End": return stops.at(-1);
+      case "Escape": return closeRow(node);
+      default: return undefined;
+    }
+  }
+
   tellEarlier() {
     this.earlier.hidden = this.first === 0;
     this.earlier.textContent = `Show earlier (${this.first} more)`;
   }
+}
+
+/** Close the open row that `node` is in; its summary, or undefined where there is none. */
+function closeRow(node) {
+  const row = node.closest("details[open]");
+  if (row) row.open = false;
+  return row?.firstElementChild;
 }
 
 function tail(text) {
@@ -148,7 +200,7 @@ class Row {
     this.words = h("span");
     this.list = h("div", { class: "inner" });
     return h("details", { class: "row", data: { look: entry.look ?? "" }, on: { toggle: () => this.open() } },
-      h("summary", {}, h("span", { class: "line" }, h("time", { text: entry.time }), h("b", {}, ...breakable(entry.name))),
+      h("summary", { tabindex: "-1" }, h("span", { class: "line" }, h("time", { text: entry.time }), h("b", {}, ...breakable(entry.name))),
         h("span", { class: "note" }, this.times, this.words)), this.list);
   }
 
@@ -173,7 +225,7 @@ class Row {
     this.listed = this.entries.length;
     this.list.append(...fresh.map((entry) => h("div", { class: "raw" },
       this.entries.length > 1 ? h("span", { class: "dim", text: `${entry.time}  ${entry.note}` }) : null,
-      h("pre", { text: JSON.stringify(entry.raw, null, 1) }))));
+      h("pre", { tabindex: "-1", text: JSON.stringify(entry.raw, null, 1) }))));
     while (this.list.childElementCount > SHOWN_AT_ONCE) this.list.firstElementChild.remove();
   }
 }

@@ -40,10 +40,17 @@ export class MessageView {
     const blocks = JSON.stringify([message.blocks, message.pressed]);
     if (blocks !== this.shownBlocks) {
       this.shownBlocks = blocks;
+      const held = this.blocks.contains(document.activeElement) ? [...this.blocks.querySelectorAll("button")].indexOf(document.activeElement) : -1;
       this.blocks.replaceChildren(...message.blocks.map((block) => blockNode(block, message, this.world)).filter(Boolean));
+      if (held >= 0) this.keepFocus(this.blocks.querySelectorAll("button")[held]);
     }
     if (JSON.stringify(before?.files) !== JSON.stringify(message.files)) this.files.replaceChildren(...message.files.map(fileNode));
     if (JSON.stringify(before?.reactions) !== JSON.stringify(message.reactions)) this.reactions.replaceChildren(...Object.entries(message.reactions).map(reactionNode));
+  }
+
+  /** A button that was pressed is drawn anew; one that was used up gives the focus to what it stands in. */
+  keepFocus(button) {
+    if (button && !button.disabled) button.focus(); else this.node.closest(".scroll")?.focus();
   }
 
   /** How many replies the thread has; only for roots in a channel. */
@@ -72,6 +79,9 @@ class PlanView {
     const over = states.every((one) => one === "done" || one === "failed");
     const state = message.plan_failed || (over && states.at(-1) === "failed") ? "failed" : over ? "done" : "running";
     this.node.dataset.state = state;
+    const isOver = state === "done" && message.state !== "streaming"; // then its title says enough, as in Slack
+    if (isOver !== this.isOver) this.node.open = !isOver;
+    this.isOver = isOver;
     setMark(this.mark, state);
     this.title.textContent = message.plan_failed ? "Something went wrong" : message.plan_title || (state === "done" ? "Done" : "Working");
     const titled = message.plan_failed || message.plan_title; // such a title says by itself how far the plan is

@@ -81,8 +81,8 @@ class LocalTurns:
                 yield from self._write(text)
             case Pause(seconds):
                 yield Silence(seconds)
-            case ShowPlan(steps):
-                yield from self._plan(steps)
+            case ShowPlan(steps, title):
+                yield from self._plan(steps, title)
             case CallTool(tool, argument):
                 self._awaited = yield from self._called(tool, {argument_name(tool): argument})
             case AskBack(prompt, fields) if self._mode is Mode.STRUCTURED:
@@ -95,11 +95,11 @@ class LocalTurns:
             case _:
                 assert_never(move)
 
-    def _plan(self, steps: Sequence[PlanStep]) -> Iterator[Utterance]:
+    def _plan(self, steps: Sequence[PlanStep], title: str) -> Iterator[Utterance]:
         if self._plans_itself:
             yield Silence(tokens=self.PLANNING)
         todos = [{"title": each.title, "agent": each.agent, "status": each.status} for each in steps]
-        yield from self._called(PLAN, {"todos": todos})
+        yield from self._called(PLAN, {"todos": todos, **({"title": title} if title else {})})
 
     def _break_off(self, reason: str) -> Iterator[Utterance]:
         if self._draft:

@@ -92,7 +92,8 @@ _PLAN = _tool(
                 },
                 "required": ["title", "status"],
             },
-        }
+        },
+        "title": {"type": "string", "description": "When all is done: what was done, in a few words."},
     },
     ["todos"],
 )

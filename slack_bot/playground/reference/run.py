@@ -48,6 +48,11 @@ class Hands:
     middleware: Middleware
     rest: Rest
 
+    def label(self, call: Call) -> str:
+        """What `call` does, for a person."""
+        argument = argument_of(call.tool, call.arguments)
+        return self.tools.label(call.tool, self.middleware.argument(argument))
+
     async def call(self, call: Call) -> ToolResult:
         """Run one tool: a refusal and a failure are results too."""
         if self.middleware.checks:
@@ -115,6 +120,7 @@ class Run:
         async for said in message:
             match said:
                 case Token(text):
+                    await self._show_calls(heard)
                     await self._tell(self._gate.feed(text))
                 case CallPart(tool=tool, arguments=arguments) if tool == RESPONSE:
                     await self._compose(heard, arguments)
@@ -124,7 +130,7 @@ class Run:
                     pass
                 case _:
                     assert_never(said)
-        await self._show_plans(heard)
+        await self._show_calls(heard)
         return heard
 
     async def _grow(self, heard: _Heard, name: str, tool: str, arguments: str) -> None:
@@ -132,16 +138,14 @@ class Run:
             if call.id == name:
                 heard.calls[at] = replace(call, arguments=call.arguments + arguments)
                 return
-        await self._show_plans(heard)  # it is whole, and what is called now belongs to it
+        await self._show_calls(heard)  # a plan is whole, and what is called now belongs to it
         heard.calls.append(Call(name, tool, arguments))
         await self._tell(self._gate.border())
-        if tool not in _UNSEEN:
-            await self._telling.tool_started(tool)
 
     async def _compose(self, heard: _Heard, arguments: str) -> None:
         if heard.response is None:
             heard.response = self._reader = ResponseReader()
-            await self._show_plans(heard)
+            await self._show_calls(heard)
             await self._telling.announce(COMPOSING, "✍️ Composing answer...\n")
         if (text := heard.response.feed(arguments)) and not heard.response.asks:
             await self._telling.say(Piece(text, Voice.ANSWER))
@@ -157,12 +161,16 @@ class Run:
         await self._telling.tool_ended(call.tool, failed=result.failed, note=note)
         return result
 
-    async def _show_plans(self, heard: _Heard) -> None:
+    async def _show_calls(self, heard: _Heard) -> None:
+        """Calls are shown when their arguments are whole: only then can be said what they do."""
         for call in heard.calls:
-            if call.tool == PLAN and call.id not in heard.shown:
-                heard.shown.add(call.id)
-                if steps := read_plan(call.arguments):
-                    await self._telling.show_plan(steps)
+            if call.id in heard.shown:
+                continue
+            heard.shown.add(call.id)
+            if call.tool == PLAN and (steps := read_plan(call.arguments)):
+                await self._telling.show_plan(steps, read_plan_title(call.arguments))
+            if call.tool not in _UNSEEN:
+                await self._telling.tool_started(call.tool, self._hands.label(call))
 
     async def _ask(self, call: Call) -> None:
         prompt, fields = read_question(call.arguments)
@@ -219,6 +227,12 @@ def read_plan(arguments: str) -> tuple[PlanStep, ...]:
         for row in rows
         if row.get("title")
     )
+
+
+def read_plan_title(arguments: str) -> str:
+    """What a call of the plan tool says was done; "" where it says nothing."""
+    title = _object(arguments).get("title")
+    return title if isinstance(title, str) else ""
 
 
 def read_question(arguments: str) -> tuple[str, tuple[InputField, ...]]:

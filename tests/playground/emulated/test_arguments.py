@@ -30,6 +30,7 @@ ANYTHING = st.recursive(
         (POST, {"channel": "C1", "unfurl_links": []}, True, "invalid_arguments"),
         (POST, {"channel": "C1", "blocks": "[{"}, False, "invalid_blocks_format"),
         (POST, {"channel": "C1", "blocks": "{}"}, False, "invalid_blocks_format"),
+        (POST, {"channel": "C1", "blocks": "[" * 200_000}, False, "invalid_blocks_format"),
         (POST, {"channel": "C1", "attachments": {}}, True, "invalid_arguments"),
         (POST, {"channel": "C1", "metadata": "x"}, False, "invalid_metadata_format"),
         (POST, {"channel": "C1", "metadata": []}, True, "invalid_metadata_format"),

@@ -58,7 +58,7 @@ def test_it_says_what_it_does_calls_tools_and_marks_its_answer(mode: Mode) -> No
     before, marker, after = whole.partition("[FINAL ANSWER]\n\n")
     assert "I'll search" in before
     assert marker
-    assert after.startswith("# What AGNTCY is")
+    assert after.startswith('AGNTCY (say "agency") is')
     assert "[FINAL" not in after
 
 
@@ -97,7 +97,7 @@ def test_structured_it_is_silent_as_long_as_it_writes_and_then_gives_all() -> No
     assert silence.tokens == len(parts) > 300
     written = json.loads("".join(each.arguments for each in parts if isinstance(each, CallPart)))
     assert list(written)[:3] == ["is_task_complete", "require_user_input", "was_task_successful"]
-    assert written["content"].startswith("# What AGNTCY is")
+    assert written["content"].startswith('AGNTCY (say "agency") is')
 
 
 @pytest.mark.parametrize(

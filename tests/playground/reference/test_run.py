@@ -153,7 +153,8 @@ def test_arguments_in_pieces_are_one_call_and_silence_is_nothing() -> None:
     pieces = [CallPart("c", FETCH, '{"na'), Silence(3), CallPart("c", FETCH, 'me": "cats"}')]
     queue, said, _ = run(pieces, text("[FINAL ANSWER]So."))
     assert [each.result.text for each in said.returned[1]] == ["# Cats\n\nCats sleep."]
-    assert len(queue.artifacts(STARTED)) == 1
+    (started,) = queue.artifacts(STARTED)
+    assert started.artifact.metadata["tool_title"] == "Read “Cats”", "told when the arguments are whole"
 
 
 def test_a_plan_is_shown_before_the_tool_that_belongs_to_it() -> None:
@@ -166,6 +167,17 @@ def test_a_plan_is_shown_before_the_tool_that_belongs_to_it() -> None:
     start = queue.artifacts(STARTED)[0].artifact
     assert start.metadata["plan_step_id"].startswith("step-")
     assert queue.artifacts("streaming_result")[-1].artifact.metadata["plan_step_id"].startswith("step-")
+
+
+def test_a_plan_may_say_what_was_done() -> None:
+    todos = [{"title": "Look", "status": "completed"}]
+    queue, *_ = run(
+        [call(PLAN, "p", todos=todos, title="Searched 1 page"), call(PLAN, "q", todos=todos, title=7)],
+        text("[FINAL ANSWER]Yes."),
+    )
+    plans = [queue.artifacts(f"execution_plan_{kind}")[0] for kind in ("update", "status_update")]
+    told = [dict(plan.artifact.parts[0].data.struct_value).get("title") for plan in plans]
+    assert told == ["Searched 1 page", None]
 
 
 def test_a_tool_at_its_cap_stops_no_other() -> None:

@@ -1,0 +1,284 @@
+"""Finding one's way on the playground's page: addresses, focus, keys, and what stands beside the thread."""
+
+from __future__ import annotations
+
+import pytest
+
+from slack_bot.playground.serve import Playground
+from slack_bot.playground.stage import CHANNEL
+
+from .chromium import CHROMIUM, Browser, Page
+from .visiting import ANSWER, SEALED, mention, outcome, picture, text_of
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
+
+FOCUS = "document.activeElement"
+READY = "document.body?.dataset.ready"
+
+
+async def tab(page: Page) -> None:
+    await page.press("Tab", 9)
+
+
+# -- a finished answer
+
+
+async def test_the_card_of_a_finished_answer_is_closed_and_says_what_was_done(page: Page) -> None:
+    plan = f"document.querySelector('{ANSWER} .plan')"
+    await mention(page, "what is agntcy")
+    await page.until(f"{plan}?.open && {plan}.dataset.state === 'running'")
+    await page.until(SEALED)
+    await picture(page, "closed-plan")
+    assert await page.value(f"{plan}.open") is False
+    assert (await text_of(page, f"{ANSWER} .plan summary")).strip() == "Searched 2 pages"
+    await page.click(f"{ANSWER} .plan summary")
+    await picture(page, "opened-plan")
+    cards = (await text_of(page, f"{ANSWER} .cards")).splitlines()
+    assert [line for line in cards if line.strip()] == [
+        "Search the knowledge base",
+        "Search “what is agntcy”",
+        "I'll search the knowledge base.",
+        "Read what was found",
+        "Read “What AGNTCY is”",
+        "Read “How AGNTCY agents communicate”",
+        "I found 5 sections on 2 pages.",
+        "Write the answer",
+    ]
+
+
+async def test_what_only_one_person_sees_is_no_reply(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+    await page.until("document.querySelector('#roots .replies').innerText === '1 reply'")
+    await page.click("#thread .feedback[data-value^=positive]")
+    await page.until("document.querySelector('#thread .private')")
+    await picture(page, "private")
+    assert await text_of(page, "#roots .replies") == "1 reply"
+
+
+# -- addresses
+
+
+async def test_a_reload_and_a_second_tab_find_the_thread_again(page: Page, browser: Browser) -> None:
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+    await mention(page, "unicode")
+    await outcome(page, "answered")
+    await page.click("#roots .message .replies")  # the first of the two
+    await page.until("document.querySelector('#thread').innerText.includes('tell me a joke')")
+    address = await page.value("location.href")
+    answer = await text_of(page, f"{ANSWER} .md")
+    await page.send("Page.reload")
+    await page.until(f"{READY} && document.querySelector('{ANSWER}')")
+    assert await text_of(page, f"{ANSWER} .md") == answer
+    assert "tell me a joke" in await text_of(page, ".lane-decisions"), "the turn of this thread is shown"
+    other = await browser.open(address)
+    await other.until(f"{READY} && document.querySelector('{ANSWER}')")
+    assert await text_of(other, f"{ANSWER} .md") == answer
+    assert other.problems == []
+
+
+async def test_the_browser_s_back_button_leads_to_the_thread_before(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+    await mention(page, "hello")
+    await page.until("document.querySelector('#thread').innerText.includes('Hello!')")
+    await page.value("history.back()")
+    await page.until("document.querySelector('#thread').innerText.includes('tell me a joke')")
+    await page.value("history.back()")
+    await page.until("document.querySelector('#thread').innerText.includes('No thread is open')")
+
+
+async def test_a_direct_message_is_found_again_as_the_person_whose_it_is(
+    page: Page, browser: Browser
+) -> None:
+    await page.click("#people [title='Be Jonas']")
+    await page.click("#places button:last-child")
+    await page.type("tell me a joke")
+    await page.enter()
+    await page.until(SEALED)
+    other = await browser.open(await page.value("location.href"))
+    await other.until(f"{READY} && document.querySelector('{ANSWER}')")
+    assert await text_of(other, "#people [aria-pressed=true]") == await text_of(
+        page, "#people [aria-pressed=true]"
+    )
+    assert await text_of(other, "#places [aria-pressed=true]") == "Direct message"
+    assert await text_of(other, "#thread-place") == "direct message"
+
+
+@pytest.mark.parametrize("address", ["#C0GENERAL/1.2", "#D9/1.2", "#nothing", "#%E0%A4%A"])
+async def test_an_address_of_nothing_opens_the_channel(
+    browser: Browser, playground: Playground, address: str
+) -> None:
+    page = await browser.open(playground.url + address)
+    await page.until(READY)
+    assert await text_of(page, "#places [aria-pressed=true]") == "# general"
+    assert "No thread is open" in await text_of(page, "#thread")
+    said = await text_of(page, "#notice")
+    assert ("not here any more" in said) == address.startswith(f"#{CHANNEL}")
+    assert page.problems == []
+
+
+# -- what happens inside
+
+
+async def test_what_the_bot_leaves_alone_is_shown_inside_with_its_reason(page: Page) -> None:
+    await page.value("document.querySelector('#say-root textarea').value = 'lunch, anybody?'")
+    await page.click("#say-root textarea")
+    await page.enter()
+    await outcome(page, "ignored")
+    await picture(page, "ignored")
+    assert "a message that does not mention the bot" in await text_of(page, "#figures")
+    assert "a message that does not mention the bot: lunch, anybody?" in await text_of(
+        page, ".lane-decisions"
+    )
+    assert await page.value("document.querySelector('#export').hidden")
+    # a reply that names nobody, where nobody is waited for
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    await page.value("document.querySelector('#say-reply textarea').value = 'thanks'")
+    await page.click("#say-reply textarea")
+    await page.enter()
+    await outcome(page, "ignored")
+    assert "the agent waits for no answer" in await text_of(page, "#figures")
+    await page.send("Page.reload")
+    await page.until(f"{READY} && document.querySelector('#figures [data-outcome=ignored]')")
+
+
+# How far the clock moved at most while the counts beside it stood still.
+_MOVED = """(() => {
+  const values = [...document.querySelectorAll("#figures b")].map((one) => one.innerText);
+  const [took, key] = [parseFloat(values[3]), `${values[4]} ${values[5]}`];
+  window.clock ??= {};
+  window.clock[key] ??= took;
+  return took - window.clock[key];
+})()"""
+
+
+async def test_the_clock_of_a_running_turn_runs_while_nothing_comes(page: Page) -> None:
+    await mention(page, "slow 20")
+    await page.until("document.querySelector('#narration').innerText.includes('Let me think about this')")
+    await page.until(f"{_MOVED} > 1")
+    await page.click("#stop")
+    await outcome(page, "stopped")
+    took = "document.querySelectorAll('#figures b')[3].innerText"
+    ended = await page.value(took)
+    await page.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert await page.value(took) == ended
+
+
+# -- focus and keys
+
+
+async def test_choosing_a_conversation_leads_into_its_composer(page: Page) -> None:
+    await page.click("#places button:last-child")
+    await page.until(f"{FOCUS} === document.querySelector('#say-root textarea')")
+    await page.type("hello")
+    await page.enter()
+    await page.until("document.querySelector('#thread').innerText.includes('Hello!')")
+    await page.value("document.querySelector('#places button').focus()")
+    await page.enter()
+    await page.until(f"{FOCUS} === document.querySelector('#say-root textarea')")
+
+
+async def test_no_step_of_a_conversation_loses_the_focus(page: Page) -> None:
+    await page.value("document.querySelector('#people button:last-child').focus()")
+    await page.enter()
+    assert await page.value(f"{FOCUS}.title") == "Be Jonas"
+    await page.click("#say-root textarea")
+    await page.type("tell me a joke")
+    await page.enter()
+    await page.until(SEALED)
+    await page.value("document.querySelector('#roots .replies').focus()")
+    await page.enter()
+    assert await page.value(f"{FOCUS} === document.querySelector('#say-reply textarea')")
+    await page.value("document.querySelector('#thread .feedback').focus()")
+    await page.enter()
+    await page.until("document.querySelector('#thread .feedback[aria-pressed=true]')")
+    assert await page.value(f"{FOCUS}.matches('.feedback[aria-pressed=true]')")
+    await page.value("document.querySelector('#close-thread').focus()")
+    await page.enter()
+    assert await page.value(f"{FOCUS} === document.querySelector('#say-root textarea')")
+
+
+async def test_where_one_pane_is_seen_the_focus_follows_the_question_into_its_thread(page: Page) -> None:
+    await page.size(420, 800)
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+    assert await page.value(f"{FOCUS} === document.querySelector('#say-reply textarea')")
+
+
+async def test_stopping_an_answer_by_key_leads_to_the_reply(page: Page) -> None:
+    await mention(page, "long 8000")
+    await page.until(f"document.querySelector('{ANSWER} .md')?.textContent.length > 200")
+    await page.value("document.querySelector('#stop').focus()")
+    await page.enter()
+    await outcome(page, "stopped")
+    await page.until(f"{FOCUS} === document.querySelector('#say-reply textarea')")
+
+
+async def test_inside_is_few_stops_of_the_tab_key_and_its_rows_are_reached_by_arrows(page: Page) -> None:
+    await mention(page, "fail")
+    await outcome(page, "failed")
+    assert await page.value("document.querySelectorAll('.lanes summary').length") > 10
+    await page.value("document.querySelector('#turn').focus()")
+    stops = []
+    for _ in range(12):
+        await tab(page)
+        if not await page.value(f"Boolean({FOCUS}.closest('.inside'))"):
+            break
+        stops.append(await page.value(f"{FOCUS}.id || {FOCUS}.ariaLabel || {FOCUS}.tagName"))
+    assert stops == ["export", "SUMMARY", "Events"]
+
+    await page.value("document.querySelector('.lane-events .scroll').focus()")
+    await page.press("Home", 36)
+    first = "document.querySelector('.lane-events summary')"
+    assert await page.value(f"{FOCUS} === {first}")
+    await page.press("ArrowDown", 40)
+    assert await page.value(f"{FOCUS} === document.querySelectorAll('.lane-events summary')[1]")
+    await page.press("ArrowUp", 38)
+    await page.enter()
+    await page.until(f"{first}.parentElement.open")
+    await page.press("Escape", 27)
+    assert not await page.value(f"{first}.parentElement.open")
+    assert await page.value(f"{FOCUS} === {first}")
+    assert await page.value("!document.querySelector('#close-thread').hidden"), (
+        "one thing is closed at a time"
+    )
+    await page.press("ArrowRight", 39)
+    assert await page.value(f"{FOCUS}.ariaLabel") == "Decisions"
+    await page.press("End", 35)
+    assert await page.value(f"{FOCUS} === [...document.querySelectorAll('.lane-decisions summary')].at(-1)")
+    await page.value("document.querySelector('#thinking summary').focus()")
+    await tab(page)
+    assert await page.value(f"{FOCUS} === [...document.querySelectorAll('.lane-decisions summary')].at(-1)")
+
+
+async def test_a_row_that_leaves_the_page_gives_the_focus_to_its_lane(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    await page.value("document.querySelector('.lane-events summary').focus()")
+    await page.value("document.querySelectorAll('#chips button')[5].click()")
+    await outcome(page, "failed")
+    assert await page.value(f"{FOCUS}.ariaLabel") == "Events"
+
+
+async def test_escape_closes_what_is_open(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+    await page.click("#faults")
+    await page.until("document.querySelector('#trouble').open")
+    await page.press("Escape", 27)
+    await page.until("!document.querySelector('#trouble').open")
+    assert not await page.value("document.querySelector('#close-thread').hidden")
+    await page.drop_file("broken.json", "[{")
+    await page.until("!document.querySelector('#notice').hidden")
+    await page.press("Escape", 27)
+    assert await page.value("document.querySelector('#notice').hidden")
+    await page.click("#say-reply textarea")
+    await page.type("half a thought")
+    await page.press("Escape", 27)
+    await page.until("document.querySelector('#close-thread').hidden")
+    assert await page.value(f"{FOCUS} === document.querySelector('#say-root textarea')")
+    await page.click("#roots .replies")
+    assert "half a thought" in await page.value("document.querySelector('#say-reply textarea').value")
