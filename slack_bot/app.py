@@ -26,6 +26,7 @@ from .clock import Clock, loop_clock
 from .dispatch import Desk
 from .errors import BotError, SettingsError
 from .listeners import register
+from .listeners.bots import BotAccess
 from .listeners.http_mode import serve_http
 from .listeners.signin import SlackDoor
 from .listeners.socket_mode import serve_socket
@@ -100,7 +101,7 @@ async def build(
         desk = Desk(agent, store, api, settings, clock, watchers)
         door = SlackDoor(web_client, web_client.token or "")
         bolt = _new_bolt(settings, slack_session, door)
-        register(bolt, desk)
+        register(bolt, desk, BotAccess(settings.slack.allowed_bots, settings.desk.max_bot_turns))
         return App(
             settings=settings,
             clock=clock,

@@ -43,6 +43,9 @@ class SlackSettings(Section):
     """Seconds for one Web API call."""
     slack_write_timeout: float = Field(default=10.0, gt=0)
     """Seconds for one Web API call that writes: what comes of it is then found out, which beats waiting."""
+    allowed_bots: tuple[str, ...] = ()
+    """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
+    every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
     http_host: str = "0.0.0.0"
     """Address of the HTTP server in HTTP mode."""
     http_port: int = Field(default=3000, ge=0, le=65535)
@@ -203,6 +206,8 @@ class DeskSettings(Section):
     are told, which Slack's limits may stretch to 25 more: give the process 30 more than this."""
     remembered_questions: int = Field(default=1000, ge=0)
     """Questions that can be asked again by the retry button."""
+    max_bot_turns: int = Field(default=3, ge=1)
+    """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
 
 
 class StoreSettings(Section):

@@ -67,7 +67,7 @@ PURE = [
     "slack/orders.py", "slack/faults.py", "slack/blocks.py", "slack/chunks.py", "slack/surface.py",
     "slack/message.py", "slack/sightings.py", "slack/plan.py", "slack/steps.py", "slack/readback.py",
     "slack/budget.py", "slack/governor.py",
-    "listeners/inbound.py", "listeners/wording.py",
+    "listeners/inbound.py", "listeners/wording.py", "listeners/bots.py",
     "playground/workspace.py", "playground/emulated/*.py", "playground/search.py", "playground/toolbox.py",
     "playground/scenarios.py", "playground/snapshot.py", "playground/playback.py",
     "playground/reference/model.py", "playground/reference/local.py", "playground/reference/gate.py",

@@ -17,16 +17,17 @@ from slack_bolt.response import BoltResponse
 from ..dispatch import Desk
 from ..errors import BotError
 from ..turn.record import Question
-from .inbound import Ignored, Me, Overheard, StreamBegan, read_message
+from .bots import BotAccess
+from .inbound import Ignored, Me, Overheard, StreamBegan, asker_ids, read_message
 
 log = logging.getLogger(__name__)
 
 
 class Acceptance:
-    """Takes questions for `desk`."""
+    """Takes questions for `desk`. `bots` decides which bots may ask."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, desk: Desk, bots: BotAccess) -> None:
+        self._desk, self._bots = desk, bots
 
     async def accept(
         self, body: dict[str, Any], context: AsyncBoltContext, next_: Callable[[], Awaitable[None]]
@@ -34,7 +35,7 @@ class Acceptance:
         """The middleware of `app_mention` and `message`. Answers 503 where it could not be taken."""
         try:
             question = await self._judge(body, Me(context.bot_user_id or "", context.bot_id or ""))
-            if question is not None and await self._desk.accept(question):
+            if question is not None and await self._desk.accept(question) and self._may_ask(question, body):
                 self._desk.start(question)
         except BotError as error:
             log.error("a question was not taken, Slack will bring it again: %s", error)
@@ -51,8 +52,19 @@ class Acceptance:
                 self._desk.stream_began(thread, ts)
                 return None
             case Overheard(question=question):
+                self._bots.person_wrote(question.thread)
                 return question if await self._desk.expects(question.thread, question.user) else None
             case Question() as question:
                 return question
             case unknown:
                 assert_never(unknown)
+
+    def _may_ask(self, question: Question, body: dict[str, Any]) -> bool:
+        """Judged once a message, after its key was taken: its twin is not counted, and logs nothing."""
+        if not question.asker_is_bot:
+            self._bots.person_wrote(question.thread)
+            return True
+        reason = self._bots.refusal(question, asker_ids(body))
+        if reason is not None:
+            log.info("ignored: %s", reason, extra={"thread_ts": question.thread.ts})
+        return reason is None
