@@ -166,9 +166,7 @@ async def serve(
     """Let Slack in until `stop` is set; `ready` is called when it is. Raises SettingsError, SlackError."""
     slack = app.settings.slack
     if http:
-        if slack.signing_secret is None:  # anybody could speak as Slack then
-            raise SettingsError("SLACK_SIGNING_SECRET is not set: HTTP mode needs it")
-        await serve_http(app.bolt, slack.http_host, slack.http_port, stop, ready=ready)
+        await serve_http(app.bolt, slack, stop, now=app.clock.wall, ready=ready)
     elif slack.app_token is None:
         raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
     else:

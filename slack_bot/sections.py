@@ -47,9 +47,19 @@ class SlackSettings(Section):
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
     http_host: str = "0.0.0.0"
-    """Address of the HTTP server in HTTP mode."""
+    """Address that the HTTP server of HTTP mode listens on. 0.0.0.0: all of this machine's, so that everybody
+    who can reach the machine can reach the port; 127.0.0.1: only what runs here, such as a reverse proxy."""
     http_port: int = Field(default=3000, ge=0, le=65535)
     """Port of the HTTP server in HTTP mode."""
+    http_header_timeout: float = Field(default=5.0, gt=0)
+    """Seconds for the whole head of an HTTP request to come. Slack itself gives up after 3."""
+    http_body_timeout: float = Field(default=5.0, gt=0)
+    """Seconds for the whole body of an HTTP request to come."""
+    http_max_body_bytes: int = Field(default=1024 * 1024, gt=0)
+    """Bytes of the body of an HTTP request; more is refused."""
+    http_max_connections: int = Field(default=100, gt=0)
+    """Connections of the HTTP server at once. One more closes the oldest whose request is not being
+    answered."""
 
 
 class AgentSettings(Section):

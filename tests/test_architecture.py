@@ -39,7 +39,7 @@ ROOMS: dict[str, set[str]] = {
         "reader", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "sections", "settings", "observe",
     },
-    "listeners": {"dispatch", "turn", "store", "errors", "clock"},
+    "listeners": {"dispatch", "turn", "store", "errors", "clock", "sections"},
     "app": {
         "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store", "outbound",
         "errors", "clock", "settings", "observe",
