@@ -28,6 +28,7 @@ from .errors import BotError, SettingsError
 from .listeners import register
 from .listeners.bots import BotAccess
 from .listeners.http_mode import serve_http
+from .listeners.scopes import missing
 from .listeners.signin import SlackDoor
 from .listeners.socket_mode import serve_socket
 from .observe.facts import Watcher, Watchers
@@ -188,9 +189,11 @@ async def run(settings: Settings, *, http: bool = False, watcher: Watcher | None
 
 
 async def check_slack(app: App) -> None:
-    """Who are we at Slack? Logged. Raises SlackError if the token is not good."""
+    """Who are we at Slack, and what may we not do? Logged. Raises SlackError if the token is not good."""
     known = await app.slack.identity()
     log.info("signed in to Slack as %s in %s", known.name, known.team_name)
+    for sentence in missing(known.scopes) if known.scopes is not None else ():
+        log.warning("%s", sentence)
 
 
 async def check_agent(app: App) -> None:
