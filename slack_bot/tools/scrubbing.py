@@ -43,7 +43,7 @@ _KEYS = (
     "file_with_uri filename fileUrl final history id index jsonrpc kind lastChunk last_chunk mediaType",
     "media_type message messageId message_id metadata method mimeType mime_type msg name params parts",
     "bytes raw base64 referenceTaskIds result role seq state status statusUpdate status_update task taskId",
-    "task_id text timestamp total update uri url",
+    "task_id text timestamp total type update uri url",
     "artifact_name asked code content_type http_status retry_after wire",
     "agent agentType answer sourceAgent trace_id is_final_answer is_narration",
     "args arguments call_id callId function function_name functionName input is_error output plan_step_id",
