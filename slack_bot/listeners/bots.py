@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 from ..turn.record import Question, ThreadKey
 
-_THREADS = 10_000  # whose turns are counted; the one that was quiet longest is forgotten first
+_MOST = 10_000  # threads whose turns are counted, and questions that were judged; the oldest is forgotten
 
 
 class BotAccess:
@@ -26,16 +26,28 @@ class BotAccess:
         self._allowed = frozenset(allowed)
         self._max_turns = max_turns
         self._turns: OrderedDict[ThreadKey, int] = OrderedDict()
+        self._judged: OrderedDict[str, str | None] = OrderedDict()
 
     def person_wrote(self, thread: ThreadKey) -> None:
         """A person wrote in `thread`: bots may ask there again."""
         self._turns.pop(thread, None)
 
+    def knows(self, question: Question) -> bool:
+        """`question` was judged before: Slack tells a mention twice, and comes again."""
+        return question.key in self._judged
+
     def refusal(self, question: Question, asker_ids: Collection[str]) -> str | None:
-        """Why a bot's `question` is not answered, for the log; None: it is answered, and counted.
+        """Why a bot's `question` is not answered, for the log; None: it is answered, and counted, once.
 
         `asker_ids` are all ids by which Slack names the asker.
         """
+        if not self.knows(question):
+            self._judged[question.key] = self._judge(question, asker_ids)
+            if len(self._judged) > _MOST:
+                self._judged.popitem(last=False)
+        return self._judged[question.key]
+
+    def _judge(self, question: Question, asker_ids: Collection[str]) -> str | None:
         if self._allowed.isdisjoint({*asker_ids, question.thread.channel}):
             ids = ", ".join(sorted(asker_ids))
             return (
@@ -44,7 +56,7 @@ class BotAccess:
             )
         turns = self._turns.pop(question.thread, 0)
         self._turns[question.thread] = min(turns + 1, self._max_turns)
-        if len(self._turns) > _THREADS:
+        if len(self._turns) > _MOST:
             self._turns.popitem(last=False)
         if turns < self._max_turns:
             return None

@@ -35,7 +35,7 @@ class Acceptance:
         """The middleware of `app_mention` and `message`. Answers 503 where it could not be taken."""
         try:
             question = await self._judge(body, Me(context.bot_user_id or "", context.bot_id or ""))
-            if question is not None and await self._desk.accept(question) and self._may_ask(question, body):
+            if question is not None and self._may_ask(question, body) and await self._desk.accept(question):
                 self._desk.start(question)
         except BotError as error:
             log.error("a question was not taken, Slack will bring it again: %s", error)
@@ -60,11 +60,12 @@ class Acceptance:
                 assert_never(unknown)
 
     def _may_ask(self, question: Question, body: dict[str, Any]) -> bool:
-        """Judged once a message, after its key was taken: its twin is not counted, and logs nothing."""
+        """Bots only where and as often as they may. What is refused is logged once."""
         if not question.asker_is_bot:
             self._bots.person_wrote(question.thread)
             return True
+        is_news = not self._bots.knows(question)
         reason = self._bots.refusal(question, asker_ids(body))
-        if reason is not None:
+        if reason is not None and is_news:
             log.info("ignored: %s", reason, extra={"thread_ts": question.thread.ts})
         return reason is None

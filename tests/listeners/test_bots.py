@@ -121,15 +121,26 @@ async def test_why_a_bot_is_ignored_is_logged_once_with_the_remedy(caplog: pytes
     assert "the words" not in refused + limited
 
 
-def asked(channel: str = "C1", root: str = "1.0") -> Question:
-    return Question(ThreadKey("T1", channel, root), "2.0", "U7", "T1", "more", asker_is_bot=True)
+def asked(root: str = "1.0", ts: str = "2.0") -> Question:
+    return Question(ThreadKey("T1", "C1", root), ts, "U7", "T1", "more", asker_is_bot=True)
+
+
+def test_a_question_that_comes_twice_is_counted_once() -> None:
+    access = BotAccess(["U7"], 1)
+    assert not access.knows(asked())
+    assert [access.refusal(asked(), ["U7"]) for _ in range(3)] == [None] * 3
+    assert access.knows(asked())
+    assert access.refusal(asked(ts="3.0"), ["U7"]) is not None
+    access.person_wrote(asked().thread)
+    assert access.refusal(asked(ts="3.0"), ["U7"]) is not None  # judged before, and not again
+    assert access.refusal(asked(ts="4.0"), ["U7"]) is None
 
 
 def test_of_too_many_threads_the_one_that_was_quiet_longest_is_forgotten() -> None:
     access = BotAccess(["U7"], 1)
     assert access.refusal(asked(), ["U7"]) is None
-    assert access.refusal(asked(), ["U7"]) is not None
+    assert access.refusal(asked(ts="3.0"), ["U7"]) is not None
     for number in range(10_000):
-        access.refusal(asked(root=f"{number}.5"), ["U7"])
-    assert access.refusal(asked(), ["U7"]) is None
-    assert access.refusal(asked(root="9999.5"), ["U7"]) is not None
+        access.refusal(asked(f"{number}.5", f"{number}.6"), ["U7"])
+    assert access.refusal(asked(ts="4.0"), ["U7"]) is None
+    assert access.refusal(asked("9999.5", "9999.7"), ["U7"]) is not None
