@@ -26,7 +26,9 @@ from .clock import Clock, loop_clock
 from .dispatch import Desk
 from .errors import BotError, SettingsError, StoreError
 from .listeners import register
+from .listeners.bots import BotAccess
 from .listeners.http_mode import check_address, serve_http
+from .listeners.scopes import missing
 from .listeners.signin import SlackDoor
 from .listeners.socket_mode import serve_socket
 from .observe.facts import Watcher, Watchers
@@ -100,7 +102,7 @@ async def build(
         desk = Desk(agent, store, api, settings, clock, watchers)
         door = SlackDoor(web_client, web_client.token or "")
         bolt = _new_bolt(settings, slack_session, door)
-        register(bolt, desk)
+        register(bolt, desk, BotAccess(settings.slack.allowed_bots, settings.desk.max_bot_turns))
         return App(
             settings=settings,
             clock=clock,
@@ -182,9 +184,7 @@ async def _let_slack_in(
 ) -> None:
     slack = app.settings.slack
     if http:
-        if slack.signing_secret is None:  # anybody could speak as Slack then
-            raise SettingsError("SLACK_SIGNING_SECRET is not set: HTTP mode needs it")
-        await serve_http(app.bolt, slack.http_host, slack.http_port, stop, ready=ready)
+        await serve_http(app.bolt, slack, stop, now=app.clock.wall, ready=ready)
     elif slack.app_token is None:
         raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
     else:
@@ -230,9 +230,11 @@ async def run(settings: Settings, *, http: bool = False, watcher: Watcher | None
 
 
 async def check_slack(app: App) -> None:
-    """Who are we at Slack? Logged. Raises SlackError if the token is not good."""
+    """Who are we at Slack, and what may we not do? Logged. Raises SlackError if the token is not good."""
     known = await app.slack.identity()
     log.info("signed in to Slack as %s in %s", known.name, known.team_name)
+    for sentence in missing(known.scopes) if known.scopes is not None else ():
+        log.warning("%s", sentence)
 
 
 async def check_agent(app: App) -> None:

@@ -46,10 +46,23 @@ class SlackSettings(Section):
     connection_check_delay: float = Field(default=60.0, gt=0)
     """Seconds after which another process that is connected to Slack as this app is warned of, if it is still
     there: at a restart the old process needs some time to end."""
+    allowed_bots: tuple[str, ...] = ()
+    """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
+    every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
     http_host: str = "0.0.0.0"
-    """Address of the HTTP server in HTTP mode."""
+    """Address that the HTTP server of HTTP mode listens on. 0.0.0.0: all of this machine's, so that everybody
+    who can reach the machine can reach the port; 127.0.0.1: only what runs here, such as a reverse proxy."""
     http_port: int = Field(default=3000, ge=0, le=65535)
     """Port of the HTTP server in HTTP mode."""
+    http_header_timeout: float = Field(default=5.0, gt=0)
+    """Seconds for the whole head of an HTTP request to come. Slack itself gives up after 3."""
+    http_body_timeout: float = Field(default=5.0, gt=0)
+    """Seconds for the whole body of an HTTP request to come."""
+    http_max_body_bytes: int = Field(default=1024 * 1024, gt=0)
+    """Bytes of the body of an HTTP request; more is refused."""
+    http_max_connections: int = Field(default=100, gt=0)
+    """Connections of the HTTP server at once. One more closes the oldest whose request is not being
+    answered."""
 
 
 class AgentSettings(Section):
@@ -212,6 +225,8 @@ class DeskSettings(Section):
     are told, which Slack's limits may stretch to 25 more: give the process 30 more than this."""
     remembered_questions: int = Field(default=1000, ge=0)
     """Questions that can be asked again by the retry button."""
+    max_bot_turns: int = Field(default=3, ge=1)
+    """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
 
 
 class StoreSettings(Section):

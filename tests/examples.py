@@ -129,7 +129,7 @@ _REFUSED = {
         nobody_knows_this""",
     "chat.update": f"{_UNSURE} block_mismatch invalid_blocks streaming_state_conflict",
     "chat.postMessage": f"{_UNSURE} invalid_blocks",
-    "conversations.replies": "missing_scope",
+    "conversations.replies": "",  # a refusal is final: what stands is then not known, and may stand twice
     "assistant.threads.setStatus": "missing_scope nobody_knows_this",
     "chat.delete": "cant_delete_message",
 }

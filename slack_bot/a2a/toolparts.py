@@ -79,6 +79,11 @@ def is_thought(metadata: Metadata) -> bool:
     return any(value is True or value == "true" for value in flagged) or bool(_words_of(metadata) & _THOUGHTS)
 
 
+def is_type(value: str) -> bool:
+    """`value` is a word by which a framework says that something is a tool call, its result or a thought."""
+    return _word(value) in _ALL | _THOUGHTS
+
+
 def is_of_tools(metadata: Metadata) -> bool:
     """All that is so marked is a tool's: its calls, or what it wrote."""
     return bool(metadata) and bool(_words_of(metadata) & _ALL)

@@ -11,6 +11,7 @@ import re
 from slack_bolt.async_app import AsyncApp
 
 from ..dispatch import Desk
+from .bots import BotAccess
 from .feedback import Feedback
 from .inbound import FEEDBACK_ACTION, RETRY_ACTION
 from .questions import Acceptance
@@ -21,9 +22,9 @@ from .stop import Stop
 ANYTHING = re.compile(".*", re.DOTALL)
 
 
-def register(bolt: AsyncApp, desk: Desk) -> None:
+def register(bolt: AsyncApp, desk: Desk, bots: BotAccess) -> None:
     """The whole wiring, one line a listener. Order counts: the first that matches takes it."""
-    accept = Acceptance(desk).accept
+    accept = Acceptance(desk, bots).accept
     bolt.event("app_mention", middleware=[accept])(nothing)
     bolt.event("message", middleware=[accept])(nothing)
     bolt.event("agent_session_stopped")(Stop(desk).stopped)

@@ -1,4 +1,8 @@
-"""Slack in by HTTP: the Events API and interactivity, on one signed address."""
+"""Slack in by HTTP: the Events API and interactivity, on one signed address.
+
+Everybody who reaches the port may send anything. So nothing of a body is read before its head says that
+Slack may have signed it just now, and nothing of it is parsed before the signature is right.
+"""
 
 from __future__ import annotations
 
@@ -7,49 +11,57 @@ import logging
 from collections.abc import Callable, Mapping
 
 from aiohttp import web
-from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_sdk.signature import SignatureVerifier
 
 from ..errors import SettingsError
+from ..sections import SlackSettings
+from .connections import BROKEN, LimitedServer, answering
 
 log = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
 
 _UNREADABLE = (ValueError, AttributeError, TypeError, RecursionError)
-"""What Bolt makes of a body that it cannot read, which it does before it looks at the signature."""
+"""What comes of a body that is no text, and what Bolt makes of one that it cannot read."""
+_TIMESTAMP, _SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
 _TIMESTAMP_DIGITS = 20
+_OLDEST = 300.0
+"""Seconds that a signature is good for. Slack: five minutes."""
 _LAST_REQUESTS = 2.0
 """Seconds for requests under way when the bot ends: one takes milliseconds, and the answers need the time."""
 
 
 async def serve_http(
-    bolt: AsyncApp, host: str, port: int, stop: asyncio.Event, *, ready: Callable[[], None] | None = None
+    bolt: AsyncApp,
+    slack: SlackSettings,
+    stop: asyncio.Event,
+    *,
+    now: Callable[[], float],
+    ready: Callable[[], None] | None = None,
 ) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is. `bolt` must have a signing secret.
+    """Let Slack in until `stop` is set; `ready` is called when it is. `now`: seconds since 1970.
 
-    SettingsError where the port cannot be used.
+    SettingsError where there is no signing secret or the port cannot be used.
     """
-
-    async def events(request: web.Request) -> web.StreamResponse:
-        if not _may_be_signed(request.headers):
-            return web.Response(status=401)
-        try:
-            asked = await to_bolt_request(request)
-        except _UNREADABLE:
-            return web.Response(status=400)
-        return await to_aiohttp_response(await bolt.async_dispatch(asked))
-
-    server = web.Application()
-    server.router.add_post(EVENTS_PATH, events)
-    runner = web.AppRunner(server, access_log=None, handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
+    if slack.signing_secret is None:  # anybody could speak as Slack then
+        raise SettingsError("SLACK_SIGNING_SECRET is not set: HTTP mode needs it")
+    entrance = _Entrance(bolt, slack, slack.signing_secret.get_secret_value(), now)
+    server = LimitedServer(
+        entrance.take,
+        header_timeout=slack.http_header_timeout,
+        max_connections=slack.http_max_connections,
+    )
+    runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
     await runner.setup()
     try:
         try:
-            await web.TCPSite(runner, host, port).start()
+            await web.TCPSite(runner, slack.http_host, slack.http_port).start()
         except OSError as error:
-            raise _unusable(port, error) from error
-        log.info("waiting for Slack at http://%s:%s%s", host, port, EVENTS_PATH)
+            raise _unusable(slack.http_port, error) from error
+        log.info("waiting for Slack at http://%s:%s%s", slack.http_host, slack.http_port, EVENTS_PATH)
         if ready is not None:
             ready()
         await stop.wait()
@@ -76,10 +88,75 @@ def _unusable(port: int, error: OSError) -> SettingsError:
     )
 
 
-def _may_be_signed(headers: Mapping[str, str]) -> bool:
-    """Whether the signature can be looked at. Anybody may send anything here: Bolt would fail at other things
-    than numbers and ASCII, and log it as an error with its traceback, request by request.
-    """
-    timestamp, signature = headers.get("X-Slack-Request-Timestamp", "0"), headers.get("X-Slack-Signature", "")
-    is_time = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _TIMESTAMP_DIGITS
-    return is_time and signature.isascii()
+class _Entrance:
+    """Where requests become Bolt's."""
+
+    def __init__(self, bolt: AsyncApp, slack: SlackSettings, secret: str, now: Callable[[], float]) -> None:
+        self._bolt, self._now = bolt, now
+        self._most, self._timeout = slack.http_max_body_bytes, slack.http_body_timeout
+        self._verifier = SignatureVerifier(secret)
+
+    async def take(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request: 2xx from Bolt, or 4xx."""
+        if (status := self._refused(request)) is not None:
+            return _refusal(status)
+        try:
+            async with asyncio.timeout(self._timeout):
+                body = await self._body(request)
+        except TimeoutError:
+            return _refusal(408)
+        except (*BROKEN, RuntimeError):  # the latter where the connection was closed before it was read
+            return _refusal(400)
+        if body is None:
+            return _refusal(413)
+        return await self._answered(request, body)
+
+    def _refused(self, request: web.BaseRequest) -> int | None:
+        """The status that the head of a request alone is answered with; None: its body is wanted."""
+        if request.path != EVENTS_PATH:
+            return 404
+        if request.method != "POST":
+            return 405
+        if not self._may_be_signed(request.headers):
+            return 401
+        return 413 if (request.content_length or 0) > self._most else None
+
+    def _may_be_signed(self, headers: Mapping[str, str]) -> bool:
+        """Whether Slack may have signed this in the last minutes. The SDK would fail at other things than
+        numbers and ASCII.
+        """
+        timestamp, signature = headers.get(_TIMESTAMP, ""), headers.get(_SIGNATURE, "")
+        is_time = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _TIMESTAMP_DIGITS
+        return (
+            is_time
+            and abs(self._now() - int(timestamp)) <= _OLDEST
+            and signature.isascii()
+            and bool(signature)
+        )
+
+    async def _body(self, request: web.BaseRequest) -> bytes | None:
+        """The whole body; None where it is too large."""
+        body = bytearray()
+        async for data in request.content.iter_any():
+            body += data
+            if len(body) > self._most:
+                return None
+        return bytes(body)
+
+    async def _answered(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
+        headers = request.headers
+        try:
+            if not self._verifier.is_valid(body, headers[_TIMESTAMP], headers[_SIGNATURE]):
+                return _refusal(401)
+            asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(headers))
+        except _UNREADABLE:
+            return _refusal(400)
+        with answering(request):
+            return await to_aiohttp_response(await self._bolt.async_dispatch(asked))
+
+
+def _refusal(status: int) -> web.Response:
+    """The connection is closed afterwards: what comes next on it is the rest of what was refused."""
+    response = web.Response(status=status)
+    response.force_close()
+    return response

@@ -24,6 +24,7 @@ RETRY_ACTION = "retry"
 # `assistant_app_thread` is a reply in a direct message's thread (openclaw#82390); a mention with a file
 # sometimes comes as `message` only (bolt-python#925); `bot_message` is another bot speaking.
 _SPOKEN = frozenset({"", "file_share", "thread_broadcast", "assistant_app_thread", "bot_message"})
+_SLACKBOT = "USLACKBOT"
 _TEAM = re.compile(r"T[A-Z0-9]*\Z")
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
 _NOTHING: Mapping[str, Any] = {}
@@ -107,6 +108,13 @@ def read_message(body: object, me: Me) -> Inbound:
     if question.thread.ts == question.ts:
         return Ignored("a message that does not mention the bot", question)
     return Overheard(question)
+
+
+def asker_ids(body: object) -> frozenset[str]:
+    """All ids by which Slack names who wrote a message: of the user, of the bot and of its app."""
+    event = _map(_map(body).get("event"))
+    names = ("user", "bot_id", "app_id")
+    return frozenset(found for name in names if (found := _str(event, name)))
 
 
 def read_stop(body: object) -> StopWish | Ignored:
@@ -197,7 +205,13 @@ def _asker(event: Mapping[str, Any]) -> str:
 
 
 def _is_bot(event: Mapping[str, Any]) -> bool:
-    return bool(_str(event, "bot_id")) or _str(event, "subtype") == "bot_message" or _asker(event)[:1] == "B"
+    """Apps, workflows and Slackbot. Slack names the bot in each message of an app or a workflow, also where
+    that speaks as a user."""
+    is_named = bool(
+        _str(event, "bot_id") or event.get("bot_profile") or _map(event.get("user_profile")).get("is_bot")
+    )
+    is_bot_id = _asker(event)[:1] == "B" or _asker(event) == _SLACKBOT
+    return is_named or is_bot_id or _str(event, "subtype") == "bot_message"
 
 
 def _map(value: object) -> Mapping[str, Any]:

@@ -19,7 +19,8 @@ from slack_bolt.response import BoltResponse
 from ..dispatch import Desk
 from ..errors import BotError
 from ..turn.record import Question
-from .inbound import Ignored, Me, Overheard, StreamBegan, read_message
+from .bots import BotAccess
+from .inbound import Ignored, Me, Overheard, StreamBegan, asker_ids, read_message
 
 log = logging.getLogger(__name__)
 
@@ -29,10 +30,10 @@ _NOT_EXPECTED = "a reply that does not mention the bot, and the agent waits for 
 
 
 class Acceptance:
-    """Takes questions for `desk`."""
+    """Takes questions for `desk`. `bots` decides which bots may ask."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, desk: Desk, bots: BotAccess) -> None:
+        self._desk, self._bots = desk, bots
 
     async def accept(
         self,
@@ -68,14 +69,27 @@ class Acceptance:
                 self._desk.stream_began(thread, ts)
                 return None
             case Overheard(question=question):
+                self._bots.person_wrote(question.thread)
                 if await self._desk.expects(question.thread, question.user):
                     return question
                 self._desk.ignored(question, _NOT_EXPECTED)
                 return None
             case Question() as question:
-                return question
+                return question if self._may_ask(question, body) else None
             case unknown:
                 assert_never(unknown)
+
+    def _may_ask(self, question: Question, body: dict[str, Any]) -> bool:
+        """Bots only where and as often as they may. What is refused is logged once."""
+        if not question.asker_is_bot:
+            self._bots.person_wrote(question.thread)
+            return True
+        is_news = not self._bots.knows(question)
+        reason = self._bots.refusal(question, asker_ids(body))
+        if reason is not None and is_news:
+            log.info("ignored: %s", reason, extra={"thread_ts": question.thread.ts})
+            self._desk.ignored(question, reason)
+        return reason is None
 
 
 def _retry_number(request: AsyncBoltRequest) -> int:

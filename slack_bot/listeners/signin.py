@@ -10,6 +10,7 @@ import aiohttp
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from ..errors import SlackError
 
@@ -34,7 +35,7 @@ _UNREADABLE = (ValueError, AttributeError, RecursionError)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the bot token belongs to."""
+    """Who the bot token belongs to. `scopes`: what it may do; None where Slack does not say."""
 
     team: str
     team_name: str
@@ -42,6 +43,7 @@ class Identity:
     name: str
     bot: str
     enterprise: str | None = None
+    scopes: frozenset[str] | None = None
 
 
 class SlackDoor:
@@ -74,7 +76,8 @@ class SlackDoor:
         )
 
     async def _ask(self) -> Identity:
-        data = await must(self.client, "auth.test", setting="SLACK_BOT_TOKEN")
+        answer = await _answer(self.client, "auth.test", setting="SLACK_BOT_TOKEN")
+        data = _body(answer)
         return Identity(
             team=str(data.get("team_id") or ""),
             team_name=str(data.get("team") or ""),
@@ -82,6 +85,7 @@ class SlackDoor:
             name=str(data.get("user") or ""),
             bot=str(data.get("bot_id") or ""),
             enterprise=data.get("enterprise_id") or None,
+            scopes=_scopes(answer.headers),
         )
 
 
@@ -89,9 +93,15 @@ async def must(
     client: AsyncWebClient, method: str, *, setting: str, token: str | None = None
 ) -> Mapping[str, Any]:
     """The answer to one call that must succeed before anything else makes sense. SlackError otherwise."""
+    return _body(await _answer(client, method, setting=setting, token=token))
+
+
+async def _answer(
+    client: AsyncWebClient, method: str, *, setting: str, token: str | None = None
+) -> AsyncSlackResponse:
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
-        answer = await client.api_call(method, headers=headers)
+        return await client.api_call(method, headers=headers)
     except SlackApiError as error:
         body = getattr(error.response, "data", None)
         said = body.get("error") if isinstance(body, dict) else None
@@ -107,7 +117,16 @@ async def must(
         raise SlackError(
             f"What answers at {client.base_url} is not Slack: {_NOT_SLACK}.", error="unreadable"
         ) from error
+
+
+def _body(answer: AsyncSlackResponse) -> Mapping[str, Any]:
     return answer.data if isinstance(answer.data, dict) else {}
+
+
+def _scopes(headers: Mapping[str, str]) -> frozenset[str] | None:
+    """The token's scopes, which Slack names in the head of each answer."""
+    said = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes")
+    return None if said is None else frozenset(scope.strip() for scope in said.split(","))
 
 
 def _status(error: SlackApiError) -> int:

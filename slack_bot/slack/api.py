@@ -25,6 +25,7 @@ from ..sections import SlackSettings
 from .faults import Fault, fault_of
 from .gate import READS, Gate, Slot
 from .governor import Rank, Want, rank_of
+from .scopes import MISSING_SCOPE, MissingScopes
 
 _log = logging.getLogger(__name__)
 
@@ -60,13 +61,20 @@ class Failed:
     """The call failed for good. `error` is Slack's name for it, or ours (see `faults.classify`).
 
     `retry_after` is the pause in seconds that Slack asked for, if it did. `in_doubt`: it was made more than
-    once, and an earlier attempt had no answer, so it may have been applied for all that.
+    once, and an earlier attempt had no answer, so it may have been applied for all that. `needed`: the scope
+    that is missing, where that is the error.
     """
 
     fault: Fault
     error: str
     retry_after: float | None = None
     in_doubt: bool = False
+    needed: str = ""
+
+    @property
+    def is_final(self) -> bool:
+        """Slack has refused it: the same call would be refused again."""
+        return self.fault not in (Fault.LATER, Fault.UNKNOWN)
 
 
 def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | None = None) -> AsyncWebClient:
@@ -99,10 +107,12 @@ class SlackApi:
         gate: Gate | None = None,
         turn: str = "",
         write_timeout: float | None = None,
+        scopes: MissingScopes | None = None,
     ) -> None:
         self._client, self._clock, self._watcher = client, clock, watcher
         self._retry_later, self._gate, self._turn = retry_later, gate, turn
         self._write_timeout = write_timeout
+        self._scopes = scopes or MissingScopes()
         self._reserved: dict[str, Slot] = {}
         self._shown_at = 0.0
 
@@ -116,6 +126,7 @@ class SlackApi:
             gate=self._gate,
             turn=turn,
             write_timeout=self._write_timeout,
+            scopes=self._scopes,
         )
 
     def reserve(
@@ -150,8 +161,12 @@ class SlackApi:
     ) -> Done | Failed:
         """Call `method`, again while Slack says later. Never raises for what Slack or the network does.
 
-        `patience` is the most seconds to wait for that, in all; None: the setting.
+        `patience` is the most seconds to wait for that, in all; None: the setting. What was refused before
+        for want of a scope is refused here, and Slack is not asked again.
         """
+        if self._scopes.refuses(method, _channel(args)):
+            self.give_back()
+            return Failed(Fault.NOT_HERE, MISSING_SCOPE)
         left = self._retry_later if patience is None else patience
         block, pause = left, _FIRST_PAUSE
         while True:
@@ -179,8 +194,8 @@ class SlackApi:
         if slot is not None:
             slot.move(rank_of(method))
             return slot
-        channel = str(args.get("channel") or args.get("channel_id") or "")
-        return self._gate.reserve(replace(self._want(method, channel, None, patience), again=again))
+        want = self._want(method, _channel(args), None, patience)
+        return self._gate.reserve(replace(want, again=again))
 
     def _want(self, method: str, channel: str, rank: Rank | None, patience: float) -> Want:
         return Want(
@@ -207,6 +222,8 @@ class SlackApi:
         error_name = None if isinstance(result, Done) else result.error
         self._watcher(SlackCalled(now, self._turn, method, args, error_name is None, error_name, now - began))
         if isinstance(result, Failed):
+            if result.error == MISSING_SCOPE:
+                self._scopes.note(method, _channel(args))
             self._tell(method, result)
         elif method in _SHOWS:
             self._shown_at = now
@@ -264,6 +281,15 @@ class SlackApi:
         return answer.data if isinstance(answer.data, dict) else {}
 
     def _tell(self, method: str, failed: Failed) -> None:
+        if failed.error == MISSING_SCOPE:
+            _log.warning(
+                "%s is refused because the Slack app lacks the scope %s, and is not tried again: add it in"
+                " your Slack app settings, install the app again and start the bot again, turn %s",
+                method,
+                failed.needed or "for it",
+                self._turn or "-",
+            )
+            return
         _log.log(
             _LEVELS.get(failed.fault, logging.WARNING),
             "%s failed: %s (%s), turn %s",
@@ -272,6 +298,11 @@ class SlackApi:
             failed.fault,
             self._turn or "-",
         )
+
+
+def _channel(args: Mapping[str, object]) -> str:
+    """The conversation that a call is about, "" where it names none."""
+    return str(args.get("channel") or args.get("channel_id") or "")
 
 
 def _as_form(value: object) -> object:
@@ -288,7 +319,9 @@ def _refused(error: SlackApiError) -> Failed:
     name = name if isinstance(name, str) else ""
     after = _seconds(getattr(answer, "headers", {}).get("Retry-After"))
     fallback = "unreadable" if status < 400 else f"http_{status}"
-    return Failed(fault_of(status, name), name or fallback, after)
+    needed = body.get("needed") if isinstance(body, dict) else None
+    said = needed if isinstance(needed, str) else ""
+    return Failed(fault_of(status, name), name or fallback, after, needed=said)
 
 
 def _seconds(value: object) -> float | None:

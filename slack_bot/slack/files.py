@@ -68,7 +68,8 @@ class Files:
 
     async def _stands(self, file_id: str) -> bool:
         """Whether the thread shows the file. Not knowing counts as no."""
-        for message in await self._line.thread(self._place) or ():
+        messages = await self._line.thread(self._place)
+        for message in () if isinstance(messages, Failed) else messages:
             if any(file.get("id") == file_id for file in message.get("files") or ()):
                 return True
         return False

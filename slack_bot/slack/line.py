@@ -79,8 +79,8 @@ class Line:
         """Send the bytes of a file to the address that Slack gave for them."""
         return await self._api.upload(url, content)
 
-    async def thread(self, place: Place, oldest: float = 0.0) -> list[Mapping[str, Any]] | None:
-        """What stands in the thread since `oldest`, in wall-clock seconds; None: Slack does not say.
+    async def thread(self, place: Place, oldest: float = 0.0) -> list[Mapping[str, Any]] | Failed:
+        """What stands in the thread since `oldest`, in wall-clock seconds; `Failed`: Slack does not say.
 
         A thread that was deleted reads as empty.
         """
@@ -97,7 +97,7 @@ class Line:
             }
             result = await self.call("conversations.replies", args)
             if isinstance(result, Failed):
-                return None if result.fault is not Fault.GONE else []
+                return result if result.fault is not Fault.GONE else []
             messages = result.data.get("messages") or []
             found.extend(message for message in messages if isinstance(message, Mapping))
             cursor = (result.data.get("response_metadata") or {}).get("next_cursor") or None

@@ -118,11 +118,13 @@ class Posts:
         """The ts of the message with this metadata, if the thread shows it. Not knowing counts as no."""
         for pause in (*REPEAT_PAUSES, 0.0):
             messages = await self._line.thread(self._place)
-            if messages is not None:
+            if not isinstance(messages, Failed):
                 return next(
                     (str(each["ts"]) for each in messages if blocks.is_ours(each.get("metadata"), metadata)),
                     None,
                 )
+            if messages.is_final:
+                break
             await asyncio.sleep(pause)
         return None
 

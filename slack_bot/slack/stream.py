@@ -184,13 +184,17 @@ class Streams:
                 await looking
 
     async def _look(self, message: Message, start: Start, known: Sequence[str], looks: int) -> bool:
-        """Look for it in the thread, as `find` says."""
+        """Look for it in the thread, as `find` says. A thread that may not be read is not asked for again:
+        then there is only Slack's event to wait for.
+        """
         looked, since, sent = 0, message.begun_at - _SKEW, message.doubt or ""
+        messages: list[Mapping[str, Any]] | Failed | None = None
         for pause in (*_LOOKS, 0.0):
             if start.ts is not None:
                 return True
-            messages = await self._line.thread(self._place, since)
-            if messages is not None:
+            if not (isinstance(messages, Failed) and messages.is_final):
+                messages = await self._line.thread(self._place, since)
+            if not isinstance(messages, Failed):
                 others, after = {*known, *self.sightings.known(*start.thread)}, max(since, start.after)
                 found = readback.own_stream(messages, since=after, sent=sent, known=others)
                 if found is not None:
@@ -207,8 +211,10 @@ class Streams:
         """The message as Slack gives it back; None if it cannot be read."""
         for pause in (*_LOOKS, 0.0):
             messages = await self._line.thread(self._place, float(message.ts or 0) - _SKEW)
-            if messages is not None:
+            if not isinstance(messages, Failed):
                 return next((each for each in messages if each.get("ts") == message.ts), None)
+            if messages.is_final:
+                break
             await asyncio.sleep(pause)
         return None
 

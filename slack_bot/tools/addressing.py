@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import httpx
+
 from ..a2a.origins import Origins, place_of
 from ..errors import UnreadableInput
-from ..settings import Settings, with_overrides
+from ..settings import Settings, secrets_of, with_overrides
+from .masking import Masks
 
 _READING = frozenset({"wire", "convention", "answer_from", "extensions", "use_configured_url"})
 
@@ -50,3 +53,10 @@ def settings_for(url: str, settings: Settings) -> tuple[Settings, str | None]:
         f" {place_of(known) if known else 'no agent'}; set A2A_AGENT_URL to this address to use them"
     )
     return with_overrides(settings, {**left, "url": url}), note if had_any else None
+
+
+def masks_of(*settings: Settings) -> Masks:
+    """Masks for every secret of `settings`, and for the password in an agent's address, however short."""
+    addresses = (httpx.URL(each.agent.url or "") for each in settings)
+    passwords = (address.password for address in addresses if address.password)
+    return Masks((*(secret for each in settings for secret in secrets_of(each)), *passwords))

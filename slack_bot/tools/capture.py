@@ -21,10 +21,9 @@ from ..a2a.frames import ArtifactUpdate, Reply, Snapshot, StatusUpdate, TaskStat
 from ..a2a.origins import bare
 from ..clock import Clock, loop_clock
 from ..errors import AgentError, BotError, UnreadableInput
-from ..settings import Settings, load, secrets_of
-from .addressing import settings_for
+from ..settings import Settings, load
+from .addressing import masks_of, settings_for
 from .jsonfile import Json
-from .masking import Masks
 from .outfile import Out, OutFile
 from .progress import Progress
 from .reaching import with_remedy
@@ -63,7 +62,7 @@ def main(args: argparse.Namespace) -> int:
         progress.say(f"note: {note}")
     with OutFile(args.output) as file:
         try:
-            return asyncio.run(capture(wanted, settings, file, progress, secrets=secrets_of(given)))
+            return asyncio.run(capture(wanted, settings, file, progress, also=(given,)))
         except KeyboardInterrupt:
             kept = f"what came until then is in {args.output}"
             progress.say(
@@ -93,16 +92,18 @@ async def capture(
     file: Out,
     progress: Progress,
     *,
-    secrets: tuple[str, ...] = (),
+    also: tuple[Settings, ...] = (),
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> int:
     """Ask, listen, write. Returns 0 if every answer came to its end and held no errors.
 
-    `secrets` are kept out of the file, besides those of `settings`. `transport` stands in for the network.
+    The secrets of `settings`, and of those that `also` are given, are kept out of the file and of what is
+    said. `transport` stands in for the network.
     Raises AgentError if nothing at all came.
     """
     clock = loop_clock()
-    masks = Masks((*secrets, *secrets_of(settings), *_password(settings)))
+    masks = masks_of(settings, *also)
+    progress.masks = masks
     lines: TapeLines | RawLines
     if wanted.raw:
         lines = RawLines(file.write, masks)
@@ -110,7 +111,7 @@ async def capture(
         lines = TapeLines(file.text, _head(wanted, settings, clock), masks)
     problem: AgentError | None = None
     async with new_http(settings.agent, transport) as http:
-        tap = Wiretap(http, (lines, progress), clock, settings.agent.max_event_bytes)
+        tap = Wiretap(http, (lines, progress), clock, settings.agent.max_event_bytes, masks)
         asker = _Asker(_agent(http, settings, clock, wanted.streaming), tap, wanted, settings, progress)
         try:
             async with progress.ticking(tap):
@@ -127,7 +128,7 @@ async def capture(
             lines.flush()
     if not file.has_content:
         raise (
-            with_remedy(problem, wanted.named)
+            with_remedy(problem, wanted.named, masks)
             if problem
             else BotError("the agent sent nothing; is this an A2A agent's address?")
         )
@@ -251,8 +252,3 @@ def _head(wanted: Wanted, settings: Settings, clock: Clock) -> Json:
     name = bare(agent.url or "").partition("?")[0].rstrip("/")
     head: Json = {"agent": name, "question": wanted.questions[0], "captured_at": at}
     return head | ({"settings": reads} if reads else {})
-
-
-def _password(settings: Settings) -> tuple[str, ...]:
-    password = httpx.URL(settings.agent.url or "").password
-    return (password,) if password else ()

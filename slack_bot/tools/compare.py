@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from ..errors import UnreadableInput
-from ..settings import load, secrets_of
+from ..settings import load
 from .addressing import check_there, is_address, settings_for
 from .capture import Wanted, capture
 from .comparison import compared
@@ -73,5 +73,5 @@ def _live(url: str, text: str, named: str) -> Tape | Recording:
     if note:
         progress.say(f"note: {note}")
     memory = InMemory(url)
-    asyncio.run(capture(Wanted((text,), named=named), settings, memory, progress, secrets=secrets_of(given)))
+    asyncio.run(capture(Wanted((text,), named=named), settings, memory, progress, also=(given,)))
     return read_tape(memory.data, url)

@@ -28,6 +28,7 @@ from .examining import Asker, Live, examine, playground
 from .findings import Examination, Examined, as_json
 from .interruption import told_if_interrupted
 from .junit import as_junit
+from .masking import Masks
 from .outfile import OutFile, check_distinct
 from .reaching import card_of
 from .replay import accept_any_script
@@ -67,6 +68,7 @@ def main(args: argparse.Namespace) -> int:
     report = file_name(started) if args.report == "" else args.report
     check_distinct(report, args.junit or None)
     accept_any_script()
+    masks = asker.masks if isinstance(asker, Live) else Masks()
     inputs = [args.suite, *(str(Path(args.suite).parent / tape) for tape in tapes)]
     with ExitStack() as files:
         outs = [
@@ -80,9 +82,9 @@ def main(args: argparse.Namespace) -> int:
         if args.suite == "caipe":
             sys.stderr.write(_MORE)
         for out, make in outs:
-            out.text(make(found))
+            out.text(masks.text(make(found)))
             sys.stderr.write(f"-> {out.path}\n")
-    sys.stdout.write(json.dumps(as_json(found)) + "\n" if args.json else summary(found))
+    sys.stdout.write(masks.text(json.dumps(as_json(found)) + "\n" if args.json else summary(found)))
     return 0 if found.verdict == "PASS" else 1
 
 

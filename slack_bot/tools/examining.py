@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import httpx
 
 from ..clock import loop_clock
 from ..errors import BotError
+from ..observe.facts import AgentEvent, Fact
 from ..playground.asgi import AsgiTransport
 from ..settings import Settings, with_overrides
 from . import virtual
+from .addressing import masks_of
 from .cases import PLAYGROUND, Case
 from .checks import Verdict
 from .findings import Run
+from .masking import Masks
 from .measures import Attentive, Measures, measure
 from .replay import AGENT_URL, Asking, emulated, observe, replayed, settings_with
 from .tape import Recording, Tape
@@ -105,6 +108,11 @@ class Live:
     limit: float | None = None
     lore: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def masks(self) -> Masks:
+        """They take out of a report what the agent was sent: it may send it back."""
+        return masks_of(self.settings)
+
     def refusal(self, case: Case) -> str | None:
         """What is no matter of the agent's is left out."""
         if case.tape is not None:
@@ -118,11 +126,25 @@ class Live:
         return asyncio.run(self._ask(case))
 
     async def _ask(self, case: Case) -> Measures:
-        around, witness = case.around.settings, Attentive()
+        around, witness = case.around.settings, _Masked(self.masks)
         settings = emulated(with_overrides(self.settings, around) if around else self.settings)
         asking = Asking(case.then, limit=self.limit, lore=self.lore)
         seen = await observe(case.around, settings, loop_clock(), witness=witness, asking=asking)
-        return measure(witness, seen.thread, seen.asked_at)
+        return measure(witness, seen.thread, seen.asked_at, masks=self.masks)
+
+
+class _Masked(Attentive):
+    """Sees what the agent sent without its secrets."""
+
+    def __init__(self, masks: Masks) -> None:
+        super().__init__()
+        self._masks = masks
+
+    def take(self, fact: Fact) -> None:
+        """Keep what is needed of `fact`."""
+        if isinstance(fact, AgentEvent):
+            fact = replace(fact, raw=self._masks.value(fact.raw))
+        super().take(fact)
 
 
 class Counting(httpx.AsyncBaseTransport):

@@ -20,6 +20,7 @@ from ..turn.actions import TakeBack
 from ..turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted
 from .figures import Curve, Summary, timeline
 from .jsonfile import Json
+from .masking import Masks
 from .result import Sample, Shown
 from .timeline import Story
 from .witness import Witness
@@ -125,16 +126,28 @@ class Attentive(Witness):
             self.looks.append(Sample(at, visible, turn=self.turn))
 
 
-def measure(seen: Attentive, thread: Sequence[Shown], asked_at: float, asked: int | None = None) -> Measures:
+def measure(
+    seen: Attentive,
+    thread: Sequence[Shown],
+    asked_at: float,
+    asked: int | None = None,
+    masks: Masks | None = None,
+) -> Measures:
     """Measure what was seen of a question that was asked at `asked_at`, in monotonic seconds.
 
-    `asked`: how often a question reached the agent.
+    `asked`: how often a question reached the agent. `masks` take secrets out of the tools' names, whose signs
+    are changed here.
     """
+    masks = masks or Masks()
     story = Story(asked_at)
     for fact in seen.facts:
         story.take(fact)
     line, result = timeline("", story, seen.looks), seen.result(thread, asked_at)
-    tools = [_tool_name(event.title) for event in _decided(seen.facts) if isinstance(event, ToolStarted)]
+    tools = [
+        _tool_name(masks.text(event.title))
+        for event in _decided(seen.facts)
+        if isinstance(event, ToolStarted)
+    ]
     plans = [len(event.steps) for event in _decided(seen.facts) if isinstance(event, PlanChanged)]
     frames = list(_frames(seen.facts))
     return Measures(

@@ -12,6 +12,7 @@ from ..a2a.decode import decode
 from ..errors import AgentError
 from .heard import name_of, text_of
 from .jsonfile import Json
+from .masking import Masks
 from .moments import Moment, http_status_of
 from .redrawn import Redrawn
 from .taping import Asked
@@ -22,9 +23,13 @@ _LINE_EVERY = 5.0  # seconds between lines where there is no terminal to redraw 
 
 
 class Progress:
-    """An ear that counts. On a terminal it redraws one line; elsewhere it writes one now and then."""
+    """An ear that counts. On a terminal it redraws one line; elsewhere it writes one now and then.
 
-    def __init__(self, out: TextIO | None = None) -> None:
+    `masks` take secrets out of all that it says: an agent may send back what it was sent.
+    """
+
+    def __init__(self, out: TextIO | None = None, masks: Masks | None = None) -> None:
+        self.masks = masks or Masks()
         self._out = out or sys.stderr
         self._line = Redrawn(self._out)
         self.events = self.chars = self.wrong = 0
@@ -38,7 +43,7 @@ class Progress:
             if asked.id == self._asked:
                 self.wrong = self._wrong_before  # another attempt: the refusal of the first one was no error
             self._asked, self._wrong_before = asked.id, self.wrong
-            self.say(f"{t:7.2f} s  asking ({asked.method}): {_short(asked.text)}")
+            self.say(f"{t:7.2f} s  asking ({asked.method}): {self._short(asked.text)}")
 
     def answered(self, t: float, status: int, headers: Mapping[str, str]) -> None:
         """So is a refusal."""
@@ -56,10 +61,10 @@ class Progress:
             self.last = kind
         elif moment.error is not None:
             self.wrong += 1
-            self.say(f"{t:7.2f} s  {_what_went_wrong(moment.error)}")
+            self.say(f"{t:7.2f} s  {self._what_went_wrong(moment.error)}")
         elif moment.raw is not None:
             self.wrong += 1
-            self.say(f"{t:7.2f} s  something that is no A2A event: {_short(moment.raw)}")
+            self.say(f"{t:7.2f} s  something that is no A2A event: {self._short(moment.raw)}")
 
     def ended(self, t: float, end: Literal["closed", "cut"]) -> None:
         """Nothing to say: the summary will."""
@@ -67,7 +72,7 @@ class Progress:
     def say(self, line: str) -> None:
         """A line that stays."""
         self._line.wipe()
-        self._out.write(line + "\n")
+        self._out.write(self.masks.text(line) + "\n")
         self._out.flush()
 
     @asynccontextmanager
@@ -88,10 +93,21 @@ class Progress:
             now = tap.now()
             last = self.last or "nothing yet"
             line = f"{now:7.2f} s  {self.events:,} events, {self.chars:,} characters, last: {last}"
-            self._line.show(line)
+            self._line.show(self.masks.text(line))
             if not self._line.is_terminal and now - self._said_at >= _LINE_EVERY:
                 self._said_at = now
                 self.say(line)
+
+    def _what_went_wrong(self, error: Json) -> str:
+        said = self._short(str(error.get("message", "")))
+        if http_status_of(error) is None or "code" in error:
+            return f"the agent reported an error: {said}"
+        return f"that is no answer of an agent{f': {said}' if said else ''}"
+
+    def _short(self, text: str, most: int = 80) -> str:
+        """The beginning of `text`. Secrets are taken out first: half of one is still half a secret."""
+        text = " ".join(self.masks.text(text).split())
+        return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def told(event: Json) -> tuple[str, int]:
@@ -101,15 +117,3 @@ def told(event: Json) -> tuple[str, int]:
     except AgentError:
         return "unknown", 0
     return name_of(frame), len(text_of(frame))
-
-
-def _what_went_wrong(error: Json) -> str:
-    said = _short(str(error.get("message", "")))
-    if http_status_of(error) is None or "code" in error:
-        return f"the agent reported an error: {said}"
-    return f"that is no answer of an agent{f': {said}' if said else ''}"
-
-
-def _short(text: str, most: int = 80) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= most else text[: most - 3] + "..."

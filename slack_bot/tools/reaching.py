@@ -11,6 +11,8 @@ from ..a2a.card import Card
 from ..clock import loop_clock
 from ..errors import CARD_ADDRESS, AgentError, AgentUnreachable, BotError, NoCard
 from ..settings import Settings
+from .addressing import masks_of
+from .masking import Masks
 
 
 async def card_of(settings: Settings, named: str) -> Card:
@@ -22,15 +24,18 @@ async def card_of(settings: Settings, named: str) -> Card:
         try:
             return await Agent(http, settings.agent, loop_clock()).prepare()
         except AgentError as error:
-            raise with_remedy(error, named) from error
+            raise with_remedy(error, named, masks_of(settings)) from error
 
 
-def with_remedy(problem: AgentError, named: str) -> BotError:
-    """`problem` as it is told to whoever gave the agent's address as the argument `named`."""
+def with_remedy(problem: AgentError, named: str, masks: Masks) -> BotError:
+    """`problem` as it is told to whoever gave the agent's address as the argument `named`, without secrets:
+    it may quote what the agent said.
+    """
     match problem:
         case AgentUnreachable():
-            return BotError(f"{problem}; is the agent running at this address?")
+            said = f"{problem}; is the agent running at this address?"
         case NoCard(tried=tried):
-            return BotError(f"{tried}; {named} {CARD_ADDRESS}")
+            said = f"{tried}; {named} {CARD_ADDRESS}"
         case _:
-            return problem
+            said = str(problem)
+    return BotError(masks.text(said))

@@ -204,7 +204,7 @@ class _Performance:
     def __init__(
         self, scenario: Scenario, settings: Settings, clock: Clock, watcher: Watcher, witness: Witness
     ) -> None:
-        self._scenario, self._settings, self._clock = scenario, settings, clock
+        self._scenario, self._settings, self._clock = scenario, _letting_ask(scenario, settings), clock
         self._watcher, self._witness = watcher, witness
         self._workspace = _workspace(scenario)
         self._mail = asyncio.Event()
@@ -358,6 +358,13 @@ def _workspace(scenario: Scenario) -> Workspace:
     workspace.add_channel(scenario.channel, kind=kinds.get(scenario.channel[0], "channel"))
     workspace.add_user(scenario.user, is_bot=scenario.asker_is_bot)
     return workspace
+
+
+def _letting_ask(scenario: Scenario, settings: Settings) -> Settings:
+    """A bot that asks in a scenario may ask all its questions."""
+    if not scenario.asker_is_bot:
+        return settings
+    return with_overrides(settings, {"allowed_bots": [scenario.user], "max_bot_turns": sys.maxsize})
 
 
 def settings_with(agent_url: str, overrides: Mapping[str, Any]) -> Settings:

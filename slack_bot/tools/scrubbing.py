@@ -1,7 +1,8 @@
 """PURE. A tape fit to share: every text, name, id and link is another one; shape and times are the same.
 
-What decides how a tape is read stays: kinds, states, artifact names, flags, the words of tool notifications.
-Whatever is not known to be one of these is replaced.
+What decides how a tape is read stays: kinds, states, artifact names, flags, the words of tool notifications,
+and the keys under which all this stands. Whatever is not known to be one of these is replaced, other keys as
+well: an agent's data may have people's names as keys.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from ..a2a.conventions import BY_NAME
+from ..a2a.toolparts import is_type
 from .jsonfile import Json
 from .moments import INTERRUPTED, Moment
 from .scrambling import JSON_KEPT, KEPT, Scrambler, Words
@@ -35,6 +37,29 @@ _PROTOCOL = frozenset(
         "type",
     }
 )
+_KEYS = (
+    "append artifact artifactId artifact_id artifactUpdate artifact_update artifacts content contextId",
+    "context_id data description error extensions file fileWithBytes file_with_bytes fileWithUri",
+    "file_with_uri filename fileUrl final history id index jsonrpc kind lastChunk last_chunk mediaType",
+    "media_type message messageId message_id metadata method mimeType mime_type msg name params parts",
+    "bytes raw base64 referenceTaskIds result role seq state status statusUpdate status_update task taskId",
+    "task_id text timestamp total type update uri url",
+    "artifact_name asked code content_type http_status retry_after wire",
+    "agent agentType answer sourceAgent trace_id is_final_answer is_narration",
+    "args arguments call_id callId function function_name functionName input is_error output plan_step_id",
+    "response tool tool_call_id toolCallId tool_name toolName tool_use_id toolUseId",
+    "order step_id steps title",
+    "enum field_description field_name field_values fields form input_description input_fields input_title",
+    "instructions interrupts label options prompt properties question reason require_user_input required",
+    "schema user_input value",
+    "PlatformEngineerResponse ResponseFormat is_task_complete was_task_successful",
+)
+KNOWN_KEYS = frozenset(name for line in _KEYS for name in line.split())
+"""Keys that the bot reads, or that A2A itself gives a meaning to: those of the protocol, of HTTP errors in a
+tape, of what agents tell of their answer, of tool calls, plan steps, forms and CAIPE's envelope."""
+_SIGNS = re.compile("|".join(sign for convention in BY_NAME.values() for sign in convention.signs) or r"(?!)")
+_MEANING = re.compile(r"(?:^|(?<=_))(?:type|kind|(?:is_)?(?:thought|thinking|reasoning)|is_long_running)\Z")
+"""The end of a key that says what a part or its metadata is, whatever stands before it."""
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
 _IDS = re.compile(r"(?:^id|Id|_id|_ids|Ids|ID)$")
 _BYTES = frozenset({"bytes", "raw", "base64"})
@@ -134,7 +159,23 @@ class _Scrub:
     # -- values ----------------------------------------------------------------------------------------------
 
     def _object(self, value: Json) -> Json:
-        return {name: self._value(name, each) for name, each in value.items()}
+        found: Json = {}
+        for name, each in value.items():
+            shown = self._key(name)
+            while shown in found or (shown != name and shown in KNOWN_KEYS):
+                shown = self._words.text(f"{shown}x")  # it has another one's name already
+            found[shown] = self._value(name, each)
+        return found
+
+    def _key(self, name: str) -> str:
+        """A key that the bot reads, as it is; another one as if it were text."""
+        if name in KNOWN_KEYS:
+            return name
+        if name in self._ids:
+            return self._ids[name]
+        signed, means = _SIGNS.match(name), _MEANING.search(name)
+        begin, end = signed.end() if signed else 0, means.start() if means else len(name)
+        return name[:begin] + self._words.text(name[begin:end]) + name[end:]
 
     def _value(self, name: str, value: Any) -> Any:
         if isinstance(value, dict):
@@ -152,6 +193,8 @@ class _Scrub:
     def _string(self, name: str, text: str) -> str:
         if name in _PROTOCOL or (name in ("name", "artifact_name") and _WORD.fullmatch(text)):
             return text if _WORD.fullmatch(text) or "/" in text else self._words.text(text)
+        if _MEANING.search(name) and is_type(text):
+            return text
         if _IDS.search(name):
             return self._id(text)
         if _STAMP.fullmatch(text):

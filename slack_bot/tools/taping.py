@@ -60,9 +60,15 @@ def moments_of(t: float, piece: Piece) -> list[Moment]:
 
 
 def moment_of_body(
-    t: float, status: int, body: bytes, content_type: str = "application/json", pause: int | None = None
+    t: float,
+    status: int,
+    body: bytes,
+    content_type: str = "application/json",
+    pause: int | None = None,
+    masks: Masks | None = None,
 ) -> Moment:
-    """What an answer in one piece says. `pause` is its Retry-After, in seconds.
+    """What an answer in one piece says. `pause` is its Retry-After, in seconds. `masks` take the secrets out
+    of a body that is quoted: what is cut off could be the half of one.
 
     What is no success, or not A2A's JSON, is an error that says what HTTP said (`HTTP_STATUS`): replayed, it
     is served as it came.
@@ -71,7 +77,8 @@ def moment_of_body(
     is_success = 200 <= status < 300
     if is_success and judged.raw is None and "json" in content_type.lower():
         return judged
-    error: Json = {"message": _text(body)[:_QUOTED], **(judged.error or {}), HTTP_STATUS: status}
+    text = _text(body) if masks is None else masks.text(_text(body))
+    error: Json = {"message": text[:_QUOTED], **(judged.error or {}), HTTP_STATUS: status}
     if is_success:
         error["content_type"] = content_type
     if pause is not None:
@@ -248,13 +255,12 @@ class RawLines:
 
     def flush(self) -> None:
         """No other attempt follows."""
-        for data in self._held or ():
-            self._write(data)
+        if self._held is not None:  # as a whole: a secret may have come in two chunks
+            self._write(self._masks.raw(b"".join(self._held)))
         self._held = None
 
     def _put(self, data: bytes) -> None:
-        data = self._masks.raw(data)
         if self._held is None:
-            self._write(data)
+            self._write(self._masks.raw(data))
         else:
             self._held.append(data)

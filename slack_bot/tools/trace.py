@@ -17,9 +17,9 @@ from pathlib import Path
 from ..clock import loop_clock
 from ..errors import BotError, UnreadableInput
 from ..observe.facts import Fact, TurnOpened
-from ..settings import Settings, load, secrets_of, with_overrides
+from ..settings import Settings, load, with_overrides
 from ..turn.events import StreamEnded
-from .addressing import check_there, is_address, settings_for
+from .addressing import check_there, is_address, masks_of, settings_for
 from .drawing import draw
 from .figures import Timeline, timeline
 from .interruption import told_if_interrupted
@@ -108,7 +108,7 @@ def _modes(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
     asked, settings, found = replace(scenario, text=_question(args.targets[0])), load(), []
     for mode in MODES:
         sys.stdout.write(f"== {mode}\n")
-        teller = Teller(_table(args.all), Masks(secrets_of(settings)))
+        teller = Teller(_table(args.all), masks_of(settings))
         found.append(teller.finish(mode, observe_mode(mode, asked, settings, teller)))
     return found
 
@@ -130,7 +130,7 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     asyncio.run(
         card_of(settings, "URL")
     )  # the bot tells it in the thread if there is none; here it is an error
-    teller = Teller(_table(args.all), Masks((*secrets_of(given), *secrets_of(settings))))
+    teller = Teller(_table(args.all), masks_of(given, settings))
     seen = asyncio.run(_observed(asked, settings, teller))
     return teller.finish(url, seen)
 

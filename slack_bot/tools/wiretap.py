@@ -20,6 +20,7 @@ from ..a2a.transport import wanted_pause
 from ..clock import Clock
 from ..errors import AgentFailed, BadAgentData, BadEncoding
 from .framing import Piece, Splitter
+from .masking import Masks
 from .moments import Moment
 from .taping import Asked, Ear, moment_of_body, moments_of
 
@@ -29,10 +30,21 @@ _WITHHELD = b": withheld\n\n"
 
 
 class Wiretap:
-    """Hangs on `http` and tells `ears` all A2A calls and answers. `max_bytes` bounds one event."""
+    """Hangs on `http` and tells `ears` all A2A calls and answers. `max_bytes` bounds one event.
 
-    def __init__(self, http: httpx.AsyncClient, ears: Sequence[Ear], clock: Clock, max_bytes: int) -> None:
+    `masks` take secrets out of what is shortened here; of all else the ears do that themselves.
+    """
+
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        ears: Sequence[Ear],
+        clock: Clock,
+        max_bytes: int,
+        masks: Masks | None = None,
+    ) -> None:
         self._ears, self._clock, self._max = tuple(ears), clock, max_bytes
+        self.masks = masks or Masks()
         self._start: float | None = None
         self.hung_up = False
         """Whoever asked has all that was to come: a stream that is left from now on was not cut."""
@@ -119,7 +131,8 @@ class _Tapped(httpx.AsyncByteStream):
         return self._is_sse or (200 <= self._status < 300 and "json" in self._type.lower())
 
     def _tell_whole(self) -> None:
-        said = moment_of_body(self._now(), self._status, bytes(self._body), self._type, self._pause)
+        body, masks = bytes(self._body), self._tap.masks
+        said = moment_of_body(self._now(), self._status, body, self._type, self._pause, masks)
         self._tell(b"", said)
 
     def _listened(self, piece: Piece) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slack_bot.a2a.frames import Part
-from slack_bot.a2a.toolparts import ToolPart, is_of_tools, is_thought, tool_part
+from slack_bot.a2a.toolparts import ToolPart, is_of_tools, is_thought, is_type, tool_part
 
 
 def data(value: Any, **metadata: Any) -> Part:
@@ -83,3 +83,11 @@ def test_what_holds_the_parts_may_say_what_they_are_further_down() -> None:
     assert not is_of_tools({"shared": {"stream": {"block_type": "text"}}})
     assert is_thought({"shared": {"stream": {"block_type": "reasoning"}}})
     assert not is_thought({"usage": {"reasoning": True, "types": ["reasoning"]}})
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [("function_call", True), ("toolResult", True), ("Thinking", True), ("Maya", False), ("", False)],
+)
+def test_a_word_that_marks_a_call_a_result_or_a_thought(word: str, known: bool) -> None:
+    assert is_type(word) is known

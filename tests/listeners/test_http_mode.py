@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import time
 
@@ -51,40 +52,58 @@ async def test_a_request_that_slack_did_not_sign_is_refused(how: str) -> None:
         await app.desk.idle()
 
 
+def signed(body: bytes, at: float) -> dict[str, str]:
+    digest = hmac.new(SIGNING_SECRET.encode(), f"v0:{int(at)}:".encode() + body, "sha256").hexdigest()
+    return {"X-Slack-Request-Timestamp": str(int(at)), "X-Slack-Signature": f"v0={digest}"}
+
+
 @pytest.mark.parametrize(
     ("body", "headers", "status"),
     [
-        (b"\xff\xfe", {}, 400),
-        (b"[" * 100_000, {}, 400),
-        (b"null", {}, 400),
-        (b"[1]", {}, 400),
+        (b"\xff\xfe", None, 400),
+        (b"[" * 100_000, None, 400),
+        (b"null", None, 400),
+        (b"[1]", None, 400),
         (b"payload=%7B", {"Content-Type": "application/x-www-form-urlencoded"}, 400),
-        (b"{}", {}, 401),
-        (b"{}", {"X-Slack-Request-Timestamp": "soon", "X-Slack-Signature": "v0=0"}, 401),
-        (b"{}", {"X-Slack-Request-Timestamp": "9" * 5_000, "X-Slack-Signature": "v0=0"}, 401),
-        (b"{}", {"X-Slack-Request-Timestamp": "1", "X-Slack-Signature": "v0=é"}, 401),
+        (b"{}", {"X-Slack-Signature": "v0=0"}, 401),
+        (b"[" * 100_000, {"X-Slack-Signature": "v0=0"}, 401),
+        (b"{}", {"X-Slack-Signature": ""}, 401),
+        (b"{}", {"X-Slack-Signature": "v0=é"}, 401),
+        (b"{}", {"X-Slack-Request-Timestamp": ""}, 401),
+        (b"{}", {"X-Slack-Request-Timestamp": "soon"}, 401),
+        (b"{}", {"X-Slack-Request-Timestamp": "1"}, 401),
+        (b"{}", {"X-Slack-Request-Timestamp": "9" * 5_000}, 401),
     ],
 )
 async def test_what_anybody_may_send_is_refused_and_no_error_of_ours(
-    body: bytes, headers: dict[str, str], status: int, caplog: pytest.LogCaptureFixture
+    body: bytes, headers: dict[str, str] | None, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with bot_on_network(http=True) as (_, _, app), aiohttp.ClientSession() as session:
         url = f"http://127.0.0.1:{app.settings.slack.http_port}{EVENTS_PATH}"
-        async with session.post(
-            url, data=body, headers={"Content-Type": "application/json", **headers}
-        ) as answered:
+        given = {"Content-Type": "application/json", **signed(body, time.time()), **(headers or {})}
+        async with session.post(url, data=body, headers=given) as answered:
             assert answered.status == status
         assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
+@pytest.mark.parametrize(("method", "path", "status"), [("GET", EVENTS_PATH, 405), ("POST", "/", 404)])
+async def test_there_is_one_address_and_one_method(method: str, path: str, status: int) -> None:
+    async with bot_on_network(http=True) as (_, _, app), aiohttp.ClientSession() as session:
+        url = f"http://127.0.0.1:{app.settings.slack.http_port}{path}"
+        async with session.request(method, url) as answered:
+            assert answered.status == status
+
+
 async def test_a_request_that_never_ends_does_not_hold_the_bot_back() -> None:
     async with asyncio.timeout(20):
-        async with bot_on_network(http=True) as (_, _, app):
-            _, writer = await asyncio.open_connection("127.0.0.1", app.settings.slack.http_port)
-            head = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: bot\r\nContent-Length: 100\r\n\r\n"
+        async with bot_on_network(http=True, http_body_timeout=60) as (_, _, app):
+            reader, writer = await asyncio.open_connection("127.0.0.1", app.settings.slack.http_port)
+            head = "".join(f"{name}: {value}\r\n" for name, value in signed(b"", time.time()).items())
+            head = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: bot\r\n{head}Content-Length: 100\r\n\r\n"
             writer.write(head.encode() + b"{")
             await writer.drain()
             await asyncio.sleep(0.1)  # the server has begun to read it
+        assert await reader.read() == b""
         writer.close()
 
 

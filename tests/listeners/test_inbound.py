@@ -17,6 +17,7 @@ from slack_bot.listeners.inbound import (
     Pressed,
     StopWish,
     StreamBegan,
+    asker_ids,
     read_message,
     read_press,
     read_stop,
@@ -123,9 +124,25 @@ def test_another_bot_may_mention_the_bot() -> None:
     assert (question.user, question.asker_is_bot) == ("B7", True)
 
 
-def test_a_bot_user_counts_as_bot() -> None:
-    assert asked(mention(bot_id="B7")).asker_is_bot
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"bot_id": "B7"},
+        {"bot_profile": {"id": "B7", "app_id": "A7"}},
+        {"user_profile": {"is_bot": True}},
+        {"user": "USLACKBOT"},
+        {"user": "B7"},
+    ],
+)
+def test_apps_workflows_and_bot_users_count_as_bots(fields: dict[str, Any]) -> None:
+    assert asked(mention(**fields)).asker_is_bot
     assert not asked(mention()).asker_is_bot
+    assert not asked(mention(user_profile={"is_bot": False})).asker_is_bot
+
+
+def test_a_bot_has_several_ids() -> None:
+    assert asker_ids(mention(bot_id="B7", app_id="A7")) == {"U1", "B7", "A7"}
+    assert asker_ids(None) == asker_ids({"event": {"user": 7}}) == frozenset()
 
 
 # -- whose team

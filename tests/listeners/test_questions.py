@@ -187,7 +187,7 @@ async def test_what_is_ignored_is_acknowledged(body: dict[str, Any]) -> None:
 
 @on_virtual_time
 async def test_a_bot_that_asks_gets_a_post() -> None:
-    async with whole_bot(answer("For a bot.")) as bot:
+    async with whole_bot(answer("For a bot."), allowed_bots=["U9"]) as bot:
         bot.workspace.add_user("U9", is_bot=True)
         root = await bot.ask("hi", user="U9")
         await bot.idle()

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import aiohttp
 import pytest
 from aiohttp import web
 from slack_sdk.web.async_client import AsyncWebClient
 
+from slack_bot.app import build, check_slack
 from slack_bot.errors import SlackError
+from slack_bot.listeners.scopes import NEEDED
 from slack_bot.listeners.signin import SlackDoor, must
-from slack_bot.playground.inprocess import SlackSession
+from slack_bot.playground.inprocess import SlackResponse, SlackSession
 from slack_bot.playground.workspace import APP_TOKEN, BOT_TOKEN, Workspace
+from slack_bot.store.memory import MemoryStore
 from slack_bot.tools import virtual
-from tests.whole_bot import CHANNEL, answer, free_port, on_virtual_time, whole_bot
+from tests.whole_bot import CHANNEL, answer, bot_settings, free_port, on_virtual_time, whole_bot
 
 
 def client(token: str = BOT_TOKEN, **faults: list[str | None]) -> AsyncWebClient:
@@ -123,3 +128,35 @@ async def test_something_else_in_slack_s_place_is_one_sentence_with_the_remedy(
             assert "check SLACK_API_URL" in str(caught.value)
     finally:
         await runner.cleanup()
+
+
+class SayingScopes(SlackSession):
+    """Slack, which names the token's scopes in the head of each answer."""
+
+    scopes = ""
+
+    async def perform(self, url: str, options: Mapping[str, Any]) -> SlackResponse:
+        response = await super().perform(url, options)
+        response.headers["X-OAuth-Scopes"] = self.scopes
+        return response
+
+
+@on_virtual_time
+async def test_the_token_s_scopes_are_known() -> None:
+    session = SayingScopes(Workspace(), virtual.virtual_clock())
+    session.scopes = "chat:write, channels:history,"
+    client = AsyncWebClient(token=BOT_TOKEN, session=session, retry_handlers=[])  # type: ignore[arg-type]
+    known = await SlackDoor(client, BOT_TOKEN).identity()
+    assert known.scopes is not None
+    assert {"chat:write", "channels:history"} <= known.scopes
+
+
+@on_virtual_time
+async def test_a_missing_scope_is_one_warning_at_sign_in(caplog: pytest.LogCaptureFixture) -> None:
+    session = SayingScopes(Workspace(), virtual.virtual_clock())
+    session.scopes = ",".join(scope for scope in NEEDED if scope != "channels:history")
+    async with await build(bot_settings(), slack_session=session, store=MemoryStore()) as app:
+        await check_slack(app)
+    (warned,) = [each for each in caplog.records if each.name == "slack_bot.app"]
+    assert warned.levelno == logging.WARNING
+    assert "lacks the scope channels:history" in warned.getMessage()

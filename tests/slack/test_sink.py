@@ -724,7 +724,7 @@ def test_an_answer_that_is_whole_at_the_second_attempt_reads_as_if_nothing_had_b
             await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.", rewrite=rewrite))
         await scene.sink.finish(BROKE)
 
-    refused = ["missing_scope"] * (1 if rewrite and streamed else 2)
+    refused = ["feature_disabled"] * (1 if rewrite and streamed else 2)
     updates = [*["cant_update_message"] * 2, None]
     faults = {START: [None if streamed else "user_not_found"], APPEND: ["invalid_chunks"], UPDATE: updates}
     scene = play(story, {**faults, POST: [*refused, None], **NO_FILES})
@@ -740,7 +740,7 @@ def test_where_the_rest_stays_missing_the_reader_is_told_so() -> None:
             await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
         await scene.sink.finish(BROKE)
 
-    faults = {APPEND: ["invalid_chunks"], POST: [*["missing_scope"] * 3, None], **NO_FILES}
+    faults = {APPEND: ["invalid_chunks"], POST: [*["feature_disabled"] * 3, None], **NO_FILES}
     first, second = play(story, faults).thread()
     assert (first.text, first.extras) == ("One. ", ())
     assert (second.text, second.extras) == ("", ("Something broke.", "Try again"))

@@ -219,6 +219,37 @@ async def test_no_secret_is_written(tmp_path: Path) -> None:
     assert "[secret removed]" in written
 
 
+KEY = "hunter2-0042-abcdefgh"
+ECHOES: dict[str, tuple[int, dict[str, str], bytes]] = {
+    "an error of JSON-RPC": (200, JSON, json.dumps({"error": {"code": 1, "message": f"No: {KEY}"}}).encode()),
+    "HTTP 500": (500, {"content-type": "text/plain"}, f"boom {KEY}".encode()),
+    "where the terminal's line is cut": (500, {"content-type": "text/plain"}, b"x" * 65 + KEY.encode()),
+    "where the tape's quotation is cut": (500, {"content-type": "text/plain"}, b"x" * 285 + KEY.encode()),
+    "what is no event": (200, SSE, f"data: no JSON {KEY}\n\n".encode()),
+    "a comment": (200, SSE, f": {KEY}\n\n".encode()),
+}
+
+
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("name", ECHOES)
+async def test_a_secret_that_comes_back_is_neither_said_nor_written(
+    name: str, raw: bool, tmp_path: Path
+) -> None:
+    status, headers, body = ECHOES[name]
+    pieces = [(0.0, body[:-7]), (0.0, body[-7:])] if headers is not SSE else [(0.0, body)]
+    path = tmp_path / "tape"
+    _, _, said = await captured(
+        path,
+        "http://agent.example/",
+        Wanted((f"is it {KEY}?",), raw=raw),
+        answering(httpx.Response(status, headers=headers, stream=Body(pieces))),
+        bearer_token=KEY,
+    )
+    assert KEY[:8] not in said
+    assert KEY[:8] not in path.read_text()
+    assert "[secret removed]" in said
+
+
 async def test_how_the_answer_is_read_goes_with_the_tape(tmp_path: Path) -> None:
     untagged = {"kind": "artifact-update", "taskId": "t1", "contextId": "c1", "append": False}
     untagged["artifact"] = {**artifact("Hi.\n"), "name": "streaming_result"}

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from xml.etree import ElementTree
 
@@ -262,3 +264,68 @@ def test_what_is_learned_in_one_case_is_known_in_the_next(here: Path) -> None:
 def test_a_limit_of_nothing_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["conform", "--url", "http://a/", "--limit", "0"]) == 2
     assert "--limit wants a number of seconds" in capsys.readouterr().err
+
+
+KEY = "hunter2-0042-abcdefgh"
+
+
+class _Echo(BaseHTTPRequestHandler):
+    """An agent that says its caller's credentials wherever it can."""
+
+    def do_GET(self) -> None:
+        host, port = self.server.server_address[:2]
+        card = {"name": "echo", "url": f"http://{host!s}:{port}/", "protocolVersion": "0.3.0"}
+        self._send("application/json", {**card, "capabilities": {"streaming": True}})
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        said = self.headers["authorization"]
+        if "fail" in str(asked):
+            self._send("application/json", {"error": {"code": 1, "message": f"No: {said}"}})
+            return
+        ids = {"taskId": "t1", "contextId": "c1"}
+        tool = {
+            "artifactId": "t",
+            "name": "tool_notification_start",
+            "description": f"Tool call started: {said}",
+        }
+        text = {"artifactId": "a", "name": "streaming_result", "parts": [{"kind": "text", "text": said}]}
+        done = {"kind": "status-update", **ids, "status": {"state": "completed"}, "final": True}
+        events = [
+            {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "working"}},
+            *({"kind": "artifact-update", **ids, "append": False, "artifact": each} for each in (tool, text)),
+            done,
+        ]
+        self._send("text/event-stream", *({"result": event} for event in events))
+
+    def _send(self, kind: str, *values: dict[str, Any]) -> None:
+        is_stream = kind.endswith("stream")
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        for value in values:
+            line = json.dumps(value)
+            self.wfile.write(f"data: {line}\n\n".encode() if is_stream else line.encode())
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing."""
+
+
+def test_no_secret_that_an_agent_sends_back_is_in_any_report(
+    here: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = ["no_tools", "live_streamed", {"check": "content_delivered", "over": 10_000}]
+    cases = [{"name": word, "query": f"{word} it", "checks": checks} for word in ("tell", "fail")]
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Echo) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        monkeypatch.setenv("A2A_AGENT_URL", url)
+        monkeypatch.setenv("SLACK_BOT_AGENT__BEARER_TOKEN", KEY)
+        wanted = ["conform", "--url", url, "--suite", suite(here, *cases), "-v"]
+        assert main([*wanted, "--report", "report.md", "--junit", "report.xml"]) == 1
+        assert main([*wanted, "--json"]) == 1
+        server.shutdown()
+    said = "".join(capsys.readouterr())
+    for text in (said, (here / "report.md").read_text(), (here / "report.xml").read_text()):
+        assert KEY[:8] not in text
+    assert "secret_removed" in said  # as the name of a tool

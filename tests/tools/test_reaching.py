@@ -11,6 +11,7 @@ import pytest
 
 from slack_bot.cli import main
 from slack_bot.errors import AgentRefused
+from slack_bot.tools.masking import Masks
 from slack_bot.tools.reaching import card_of, with_remedy
 from slack_bot.tools.replay import settings_with
 from tests.live_agent import live_agent
@@ -92,4 +93,9 @@ async def test_who_is_there_shows_a_card() -> None:
 
 def test_any_other_problem_is_told_as_it_is() -> None:
     refused = AgentRefused("HTTP 503", status=503)
-    assert with_remedy(refused, "URL") is refused
+    assert str(with_remedy(refused, "URL", Masks())) == "HTTP 503"
+
+
+def test_a_problem_that_quotes_a_secret_is_told_without_it() -> None:
+    refused = AgentRefused("the agent said: no key-0042-here", status=403)
+    assert str(with_remedy(refused, "URL", Masks(["key-0042-here"]))) == "the agent said: no [secret removed]"

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+import string
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from slack_bot.a2a.readable import _SAYS_IT_ALL
+from slack_bot.a2a.reading import _TOOL_KEYS
+from slack_bot.a2a.structured import _WRAPPERS, KEYS
+from slack_bot.a2a.toolparts import _IDS, _NAMES
 from slack_bot.tools import scrubbing
 from slack_bot.tools.moments import INTERRUPTED, Moment
 from slack_bot.tools.opening import open_capture, taped
 from slack_bot.tools.replay import replay
+from slack_bot.tools.scrubbing import KNOWN_KEYS
 from slack_bot.tools.tape import Tape, interrupted_at
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "a2a"
@@ -158,10 +167,109 @@ def test_files_numbers_errors_and_what_is_no_event() -> None:
     assert after[0].event is not None
     parts = after[0].event["parts"]
     assert parts[0]["file"]["mimeType"] == "image/png"
-    assert (parts[1]["data"]["n"], parts[1]["data"]["ok"]) == (3, True)
-    assert isinstance(parts[1]["data"]["phone"], int)
+    phone, small, flag = parts[1]["data"].values()
+    assert isinstance(phone, int)
+    assert (small, flag) == (3, True)
     assert after[1].error is not None and after[1].error["code"] == -32603
     assert (after[2].raw or "").startswith('event: error\ndata: {"')
+
+
+def event_with(data: Any, **metadata: Any) -> dict[str, Any]:
+    part = {"kind": "data", "data": data, "metadata": metadata}
+    return {"kind": "message", "role": "agent", "messageId": "m-1", "parts": [part]}
+
+
+def data_after(*data: Any) -> list[Any]:
+    """What becomes of these data, each in an event of its own."""
+    moments = tuple(Moment(0.0, event=event_with(each)) for each in data)
+    after = scrubbed(Tape({}, moments)).moments
+    return [moment.event["parts"][0]["data"] for moment in after if moment.event]
+
+
+def test_a_key_that_is_no_word_of_the_protocol_is_replaced_as_a_text_is() -> None:
+    first, second = data_after(
+        {"alice@acme.example": 1, "Maya Q3": {"maya_phone": ["x"]}, "name": "alice@acme.example"},
+        {"rows": [{"alice@acme.example": 2}, {"alice@acme.example": 3}]},
+    )
+    written = json.dumps([first, second])
+    for word in ("alice", "acme", "Maya", "maya", "phone", "rows"):
+        assert word not in written, word
+    (mail, name, _), inner = first, next(iter(second.values()))
+    assert first["name"] == mail  # the same for the same, key or text
+    assert [list(row) for row in inner] == [[mail], [mail]]
+    assert re.fullmatch(r"[a-z]{5}@[a-z]{4}\.[a-z]{7}", mail)
+    assert re.fullmatch(r"[A-Z][a-z]{3} [A-Z][0-9]", name)
+
+
+def test_keys_stay_apart_and_are_never_taken_for_the_protocols() -> None:
+    names = [a + b for a in string.ascii_lowercase for b in string.ascii_lowercase]
+    (found,) = data_after({name: number for number, name in enumerate(names)})
+    assert list(found.values()) == list(range(len(names)))
+    assert not [name for name in found if name in KNOWN_KEYS and name not in names]
+
+
+def test_what_a_key_says_of_its_value_stays() -> None:
+    metadata = {
+        "adk_type": "function_call",
+        "adk_is_long_running": True,
+        "kagent_alice": 1,
+        "maya_thought": True,
+    }
+    (moment,) = scrubbed(Tape({}, (Moment(0.0, event=event_with({}, **metadata)),))).moments
+    assert moment.event is not None
+    kept = list(moment.event["parts"][0]["metadata"])
+    assert kept[:2] == ["adk_type", "adk_is_long_running"]
+    assert kept[2].startswith("kagent_") and kept[3].endswith("_thought")
+    assert "alice" not in str(kept) and "maya" not in str(kept)
+
+
+def test_an_id_is_the_same_as_a_key() -> None:
+    events = ({"kind": "task", "id": "t-1"}, event_with({"t-1": 1}))
+    task, message = (
+        moment.event for moment in scrubbed(Tape({}, tuple(Moment(0.0, event=e) for e in events))).moments
+    )
+    assert task is not None and message is not None
+    assert list(message["parts"][0]["data"]) == [task["id"]]
+
+
+def keys_read(path: Path) -> Iterator[str]:
+    """The keys that a module looks for: `x.get("key")`, `x["key"]`, `"key" in x`, `truth(x, "key")`."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        asked: list[ast.expr] = []
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            asked = node.args[:1] if name == "get" else node.args[1:] if name in ("truth", "_first") else []
+        elif isinstance(node, ast.Subscript):
+            asked = [node.slice]
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In):
+            asked = [node.left]
+        yield from (
+            each.value for each in asked if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        )
+
+
+READERS = (
+    "decode",
+    "overlay",
+    "parser",
+    "questions",
+    "readable",
+    "reading",
+    "said",
+    "structured",
+    "toolcalls",
+    "toolparts",
+    "ids",
+)
+
+
+def test_every_key_that_the_bot_reads_is_known() -> None:
+    a2a = Path(scrubbing.__file__).parents[1] / "a2a"
+    paths = [a2a / f"{name}.py" for name in READERS]
+    read = {key for path in paths for key in keys_read(path)}
+    read |= {*_TOOL_KEYS, *_NAMES, *_IDS, *_SAYS_IT_ALL, *KEYS, *_WRAPPERS}
+    assert len(read) > 70
+    assert sorted(key for key in read if key not in KNOWN_KEYS and key.isidentifier()) == []
 
 
 def test_odd_parts_are_left_in_their_places() -> None:
