@@ -250,7 +250,7 @@ class SlackApi:
             ssl=None,
         )
         if sent.status != HTTPStatus.OK:
-            raise aiohttp.ClientError(f"the upload was answered with {sent.status}")
+            raise SlackApiError(f"the upload was answered with {sent.status}", sent)
         return {}
 
     async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:

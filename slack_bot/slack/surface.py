@@ -38,19 +38,22 @@ def next_surface(surface: Surface, step: Step) -> Surface:
 
 
 class Memory:
-    """Where Slack refused streaming lately, so that not every question has to find out anew.
+    """Where Slack refused a surface lately, so that not every question has to find out anew.
 
     Kept for each team and kind of channel, for `seconds` (delivery contract, section 5: 5 minutes).
     """
 
     def __init__(self, seconds: float = 300.0) -> None:
         self._seconds = seconds
-        self._until: dict[tuple[str, str], float] = {}
+        self._until: dict[tuple[str, str, Surface], float] = {}
 
-    def remember(self, team: str, channel: str, now: float) -> None:
-        """Streaming was refused in `channel` for someone of `team`."""
-        self._until[team, channel[:1]] = now + self._seconds
+    def remember(self, team: str, channel: str, surface: Surface, now: float) -> None:
+        """`surface` was refused in `channel` for someone of `team`."""
+        self._until[team, channel[:1], surface] = now + self._seconds
 
-    def refuses(self, team: str, channel: str, now: float) -> bool:
-        """Whether it would be refused again."""
-        return self._until.get((team, channel[:1]), now) > now
+    def best(self, team: str, channel: str, now: float, *, can_stream: bool = True) -> Surface:
+        """The best surface that would not be refused again."""
+        for surface in (Surface.NATIVE, Surface.EDIT) if can_stream else (Surface.EDIT,):
+            if self._until.get((team, channel[:1], surface), now) <= now:
+                return surface
+        return Surface.POST

@@ -83,6 +83,45 @@ async def test_a_refusal_is_remembered_for_the_next_question() -> None:
         assert len(bot.calls(START)) == 1
 
 
+@pytest.mark.parametrize("entry", ["http:404", "http:405", "http:403", "http:413", "unknown_method"])
+@on_virtual_time
+async def test_a_refusal_without_a_name_costs_no_waiting_and_what_is_not_there_is_called_once(
+    entry: str,
+) -> None:
+    is_absent = entry in ("http:404", "http:405", "unknown_method")
+    tapes = (answer(STORY, seconds=10), answer("Two.", ids="2"))
+    async with whole_bot(*tapes, faults={START: [entry]}) as bot:
+        asked = bot.now
+        root = await bot.ask("hi")
+        await bot.idle()
+        starts, posts = (
+            [call for call in bot.workspace.calls if call.method == each] for each in (START, POST)
+        )
+        assert reads_as(bot.read(root), STORY)
+        assert bot.calls(REPLIES) == []
+        assert len(starts) == (1 if is_absent else 2)  # once more in the plainest form, if it is the form
+        assert posts[0].now - asked < 1.5, posts[0].now - asked
+        await bot.ask("hi")
+        await bot.idle()
+        assert (len(bot.calls(START)) == len(starts)) is is_absent
+        assert_at_rest(bot, root)
+
+
+@on_virtual_time
+async def test_edits_that_are_not_there_are_tried_once() -> None:
+    faults = {START: ["unknown_method"], UPDATE: ["http:404"]}
+    async with whole_bot(
+        answer(STORY, seconds=30), answer("Two.", ids="2", seconds=10), faults=faults
+    ) as bot:
+        roots = []
+        for _ in range(2):
+            roots.append(await bot.ask("hi"))
+            await bot.idle()
+        assert reads_as(bot.read(roots[0]), STORY)
+        assert bot.read(roots[1]) == ["Two."]
+        assert len(bot.calls(UPDATE)) == 1
+
+
 @on_virtual_time
 async def test_an_answer_too_long_for_the_thread_comes_as_a_file_byte_for_byte() -> None:
     long = "\n\n".join(f"{number}. Grüße, 漢字 🎉 {STORY * 4}" for number in range(4))
