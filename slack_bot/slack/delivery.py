@@ -23,6 +23,7 @@ from ..turn.segments import Finish, Ledger, Overflow, Show
 from .api import Failed
 from .chunks import Close, all_chunks, weight
 from .edit import Edits, limits_of
+from .forms import TextForms
 from .line import DROPPED, Line
 from .message import Message, Write
 from .orders import Batch, Place, Written
@@ -52,7 +53,8 @@ class Delivery:
         self._line, self._place, self._settings, self._clock = line, place, settings, clock
         self._memory = memory
         self.streams = Streams(line, place, settings, clock)
-        self.edits = Edits(line, place, settings)
+        forms = TextForms(memory, place.user_team, clock.monotonic)
+        self.edits = Edits(line, place, settings, forms)
         self.settling = Settling(self.streams, self.edits, place.turn)
         now = clock.monotonic()
         self.surface = memory.best(place.user_team, place.channel, now, can_stream=place.can_stream)

@@ -62,6 +62,24 @@ def _is_exactly(shown: str, written: str) -> bool:
     return "".join(written.split()) in ("".join(text.split()) for text in (shown, html.unescape(shown)))
 
 
+_READ = frozenset({"rich_text", "markdown"})
+_AROUND = frozenset({"plan", "task_card", "context", "context_actions", "actions"})
+
+
+def is_ignored(answer: Mapping[str, Any], sent: str, before: str) -> bool:
+    """Whether Slack's `answer` to a post or an edit shows a message that reads as `before`, or empty, and not
+    as the text `sent`. False where the answer does not tell.
+    """
+    message = answer.get("message")
+    shown = message if isinstance(message, Mapping) else {}
+    texts = [text for text in (answer.get("text"), shown.get("text")) if isinstance(text, str)]
+    blocks = [block for block in shown.get("blocks") or () if isinstance(block, Mapping)]
+    wanted, stale = bare(sent), {"", bare(before)}
+    if not texts or wanted in stale or any(block.get("type") not in _READ | _AROUND for block in blocks):
+        return False
+    return {bare(text) for text in (*texts, words_of(blocks))} <= stale
+
+
 def words_of(blocks: object) -> str:
     """The words of a message's rich text blocks, without its cards and without what stands under it."""
     found: list[str] = []

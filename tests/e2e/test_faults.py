@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 
+from slack_bot.playground.workspace import Rules
 from slack_bot.tools.tape import Moment, Tape
 from slack_bot.turn.decoration import reads_as
 from tests.whole_bot import Bot, answer, chunk, on_virtual_time, status, task, whole_bot
@@ -264,3 +266,42 @@ async def test_a_thread_that_is_deleted_meanwhile_ends_quietly_and_truthfully() 
         assert bot.ends == ["gone"]
         assert [message.ts for message in bot.workspace.history("C1")] == []
         assert bot.workspace.open_streams() == []
+
+
+def deaf(*methods: str) -> Rules:
+    """A workspace that says ok to `markdown_text` in these methods and shows nothing of it."""
+    return dataclasses.replace(Rules.real(), ignores_markdown_text=frozenset(methods))
+
+
+@pytest.mark.parametrize("methods", [(UPDATE,), (POST,), (UPDATE, POST)], ids=str)
+@on_virtual_time
+async def test_a_form_that_is_taken_and_not_shown_costs_no_text(methods: Sequence[str]) -> None:
+    long = "\n\n".join([STORY] * 16)
+    faults = {START: ["unknown_method"]}
+    tapes = (answer(long, seconds=60), answer(STORY, seconds=20, ids="2"))
+    async with whole_bot(*tapes, faults=faults, rules=deaf(*methods)) as bot:
+        for text in (long, STORY):
+            root = await bot.ask("hi")
+            await bot.idle()
+            assert reads_as(bot.read(root), text)
+            assert_at_rest(bot, root)
+        for method in methods:  # found out once, for all turns
+            assert len([args for args in bot.calls(method) if "markdown_text" in args]) == 1
+
+
+@pytest.mark.parametrize("surface", ["stream", "edit"])
+@pytest.mark.parametrize("methods", [(UPDATE,), (UPDATE, POST)], ids=str)
+@on_virtual_time
+async def test_a_rewrite_that_is_taken_and_not_shown_is_made_in_another_form(
+    methods: Sequence[str], surface: str
+) -> None:
+    streamed = "\n\n".join([STORY] * 12)
+    final = "\n\n".join(f"Quite another paragraph {number}: {STORY}" for number in range(14))
+    faults = {START: ["unknown_method"]} if surface == "edit" else {}
+    tape = final_differs(streamed, final)
+    async with whole_bot(tape, faults=faults, rules=deaf(*methods), rotate_bytes=3_000) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert len(bot.read(root)) > 4
+        assert reads_as(bot.read(root), final)
+        assert_at_rest(bot, root)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from slack_bot.errors import SlackError
 from slack_bot.playground.workspace import SeenMessage
+from slack_bot.slack.blocks import TextForm
 from slack_bot.slack.orders import Batch, Ending, Written
 from slack_bot.slack.sink import STILL_WORKING
 from slack_bot.slack.surface import Memory
@@ -725,7 +726,7 @@ def test_an_answer_that_is_whole_at_the_second_attempt_reads_as_if_nothing_had_b
         await scene.sink.finish(BROKE)
 
     refused = ["missing_scope"] * (1 if rewrite and streamed else 2)
-    updates = [*["cant_update_message"] * 2, None]
+    updates = [*["cant_update_message"] * len(TextForm), None]
     faults = {START: [None if streamed else "user_not_found"], APPEND: ["invalid_chunks"], UPDATE: updates}
     scene = play(story, {**faults, POST: [*refused, None], **NO_FILES})
     assert reads_as(scene.texts(), rewrite or f"{streamed}Two.")
@@ -761,7 +762,7 @@ def test_what_slack_takes_in_no_message_comes_as_a_file(rewrite: str | None) -> 
         await scene.sink.write(Batch("One. "))
         await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.", rewrite=rewrite))
 
-    updates = ["cant_update_message", "cant_update_message", None] if rewrite else [None]
+    updates = [*["cant_update_message"] * (len(TextForm) if rewrite else 0), None]
     scene = play(story, {APPEND: ["invalid_chunks"], POST: ["invalid_blocks"] * 40, UPDATE: updates})
     (file,) = [file for message in scene.thread() for file in message.files]
     assert file.content == (rewrite or "One. Two.").encode()
