@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.errors import SlackError
-from slack_bot.playground.workspace import SeenMessage
+from slack_bot.playground.workspace import Rules, SeenMessage
 from slack_bot.slack.blocks import TextForm
 from slack_bot.slack.orders import Batch, Ending, Written
 from slack_bot.slack.sink import STILL_WORKING
@@ -539,6 +540,25 @@ def test_a_post_without_an_answer_is_looked_for_before_it_is_repeated(entry: str
 def test_a_thread_that_cannot_be_read_gets_the_post_again_rather_than_none() -> None:
     faults = {POST: ["internal_error!", None], "conversations.replies": ["missing_scope"]}
     assert play(answer("One."), faults, can_stream=False).texts() == ["One.", "One."]
+
+
+@pytest.mark.parametrize("tells", [True, False])
+@pytest.mark.parametrize("entry", ["timeout!", "internal_error", "cut!"])
+@pytest.mark.parametrize("method", [START, APPEND])
+def test_cards_headings_and_lists_are_known_as_slack_gives_them_back(
+    method: str, entry: str, tells: bool
+) -> None:
+    async def story(scene: Scene) -> None:
+        scene.workspace.state.rules = replace(Rules(), stop_tells_message=tells)
+        await scene.sink.write(Batch("## 1. Findings\n\n- **one**\n", (SEARCH,), "Plan"))
+        await scene.sink.write(Batch("- two\n", (replace(SEARCH, title="Summarise", id="t2"),)))
+        await scene.sink.finish(ANSWERED)
+
+    scene = play(story, {method: [entry, None]})
+    assert "".join(scene.texts()) == "## 1. Findings\n\n- **one**\n- two\n"
+    is_stopped = method == APPEND and entry.endswith("!")  # then what stands under the answer is an edit
+    assert scene.methods().count(UPDATE) == is_stopped  # nothing had to be written anew
+    assert ("conversations.replies" in scene.methods()) is (method == START or not tells)
 
 
 def test_a_start_without_an_answer_in_a_thread_that_cannot_be_read() -> None:
