@@ -16,6 +16,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from .blocks import fallback
+
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]*\)")  # Markdown: the label stays
 _LABELLED = re.compile(r"<[^|<>\s]+\|([^<>]*)>")  # mrkdwn: the label stays
 _BARE = re.compile(r"<((?:https?|mailto|tel):[^<>|\s]+)>")
@@ -108,9 +110,12 @@ def is_ignored(answer: Mapping[str, Any], sent: str, before: str) -> bool:
     blocks = [block for block in shown.get("blocks") or () if isinstance(block, Mapping)]
     if not texts or any(block.get("type") not in _READ | _AROUND for block in blocks):
         return False
-    old, new, titles = bare(before), bare(sent), [bare(title) for title in titles_of(blocks)]
-    read = [bare(text) for text in (*texts, words_of(blocks))]
-    is_old = new not in ("", old) and all(not each or _reads(each, old, titles) for each in read)
+    new, titles = bare(sent), [bare(title) for title in titles_of(blocks)]
+    stale = {"", bare(before), bare(fallback(before))}  # the last is what a notification says
+    if new in stale:
+        return False
+    read = {bare(text) for text in (*texts, words_of(blocks))}
+    is_old = all(any(_reads(each, old, titles) for old in stale) for each in read)
     return is_old and not any(_reads(each, new, titles) for each in read)
 
 

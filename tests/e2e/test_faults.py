@@ -273,12 +273,15 @@ def deaf(*methods: str) -> Rules:
     return dataclasses.replace(Rules.real(), ignores_markdown_text=frozenset(methods))
 
 
+@pytest.mark.parametrize("seconds", [60, 12])
 @pytest.mark.parametrize("methods", [(UPDATE,), (POST,), (UPDATE, POST)], ids=str)
 @on_virtual_time
-async def test_a_form_that_is_taken_and_not_shown_costs_no_text(methods: Sequence[str]) -> None:
+async def test_a_form_that_is_taken_and_not_shown_costs_no_text(
+    methods: Sequence[str], seconds: float
+) -> None:
     long = "\n\n".join([STORY] * 16)
     faults = {START: ["unknown_method"]}
-    tapes = (answer(long, seconds=60), answer(STORY, seconds=20, ids="2"))
+    tapes = (answer(long, seconds=seconds), answer(STORY, seconds=20, ids="2"))
     async with whole_bot(*tapes, faults=faults, rules=deaf(*methods)) as bot:
         for text in (long, STORY):
             root = await bot.ask("hi")

@@ -10,7 +10,7 @@ import pytest
 
 from slack_bot.playground.workspace import Rules
 from slack_bot.slack.api import Done, Failed
-from slack_bot.slack.blocks import TextForm, context
+from slack_bot.slack.blocks import TextForm, context, fallback
 from slack_bot.slack.chunks import Close
 from slack_bot.slack.edit import Edits
 from slack_bot.slack.forms import NOT_SHOWN, TextForms, shown_or_failed
@@ -78,6 +78,22 @@ def test_only_an_answer_that_reads_as_before_or_empty_shows_that_a_text_is_missi
     assert isinstance(result, Done) or result.error == NOT_SHOWN
     assert isinstance(shown_or_failed(Done(answer), "One!", "One."), Done)  # nothing that could be missed
     assert isinstance(shown_or_failed(Done(answer), ":tada:", "One."), Done)
+
+
+def test_a_notification_that_reads_as_before_tells_nothing_new() -> None:
+    more = f"{LONG} And more."
+    assert fallback(LONG) == fallback(more) != LONG
+    for blocks, is_shown in ((LONG, False), (more, True)):
+        shown = {"text": fallback(LONG), "blocks": [{"type": "markdown", "text": blocks}]}
+        result = shown_or_failed(Done({"text": shown["text"], "message": shown}), more, LONG)
+        assert isinstance(result, Done) is is_shown
+
+
+def test_the_titles_of_cards_are_no_news() -> None:
+    cards = [{"type": "task_card", "title": "Search"}]
+    for text, is_shown in (("Search\nOne.", False), ("Search", False), ("Search\nTwo.", True)):
+        result = shown_or_failed(Done({"message": {"text": text, "blocks": cards}}), "Two.", "One.")
+        assert isinstance(result, Done) is is_shown
 
 
 def play(story: Callable[[Scene, Edits], Awaitable[None]], deaf: set[str], faults: Any = None) -> Scene:
