@@ -177,7 +177,7 @@ class StreamSettings(Section):
     edit_interval: float = Field(default=3.0, gt=0)
     """Seconds between two edits of a message, where there is no streaming. Slack: 3."""
     refusal_memory: float = Field(default=300.0, ge=0)
-    """Seconds for which streaming is not tried again where Slack refused it."""
+    """Seconds for which streaming, edits or a form of a text are not tried again where Slack refused them."""
     task_display_mode: Literal["plan", "timeline"] = "plan"
     """How Slack groups task cards."""
 

@@ -44,7 +44,7 @@ class SlackResponse:
     def __init__(self, answer: Answer, url: str, content_type: str = "application/json") -> None:
         self.content_type = _PAGE_TYPE if answer.is_page else content_type
         self.status = answer.status
-        self.headers = {"Content-Type": self.content_type, **answer.headers}
+        self.headers = CIMultiDict({"Content-Type": self.content_type, **answer.headers})
         self._url = URL(url)
         self._raw = PAGE.encode() if answer.is_page else json.dumps(answer.body, ensure_ascii=False).encode()
 

@@ -20,6 +20,7 @@ from .emulated import blocks as blockkit
 from .emulated import chat, lifetimes, payloads, reading, responses, seen, streams, threads, views
 from .emulated.door import Answer, Call, Door, outcome, unapplied
 from .emulated.faults import UPLOAD, FaultScript
+from .emulated.manifest import SHIPPED, AppManifest
 from .emulated.rules import Rules
 from .emulated.seen import SeenFile, SeenMessage, SeenTask
 from .emulated.state import (
@@ -41,6 +42,7 @@ __all__ = [
     "BOT_TOKEN",
     "SIGNING_SECRET",
     "Answer",
+    "AppManifest",
     "Bot",
     "Call",
     "Change",
@@ -66,7 +68,11 @@ _METHODS: dict[str, Callable[[State, Json, float], Json]] = {
 
 
 class Workspace:
-    """One workspace with one app in it. `faults` is a script as `emulated.faults` reads it."""
+    """One workspace with one app in it. `faults` is a script as `emulated.faults` reads it.
+
+    `manifest`: the app's scopes and events, which are enforced; by default those of the manifest that people
+    install the bot with.
+    """
 
     def __init__(
         self,
@@ -75,11 +81,12 @@ class Workspace:
         domain: str = "playground",
         bot: Bot | None = None,
         rules: Rules | None = None,
+        manifest: AppManifest = SHIPPED,
         faults: Mapping[str, Sequence[str | None]] | None = None,
         bot_token: str = BOT_TOKEN,
         app_token: str = APP_TOKEN,
     ) -> None:
-        self.state = State(team, domain, bot or Bot(), rules or Rules())
+        self.state = State(team, domain, bot or Bot(), rules or Rules(), manifest)
         self.faults = FaultScript(faults)
         self._door = Door(self.state, _METHODS, {bot_token: "bot", app_token: "app"}, self.faults)
         self.state.people[self.bot.user_id] = Person(self.bot.user_id, self.bot.name, team, is_bot=True)

@@ -267,7 +267,8 @@ class SlackApi:
             ssl=None,
         )
         if sent.status != HTTPStatus.OK:
-            raise aiohttp.ClientError(f"the upload was answered with {sent.status}")
+            message = f"the upload was answered with {sent.status}"
+            raise SlackApiError(message, sent)  # type: ignore[no-untyped-call]  # the SDK gives it no types
         return {}
 
     async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ dialect (facts: Slack 6); `text` then is only what a notification or a screen re
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from typing import Any
 
 from ..turn.actions import Card
@@ -30,6 +31,15 @@ _MOST_CARDS = 40  # Slack: 50 blocks in a message; the answer and what stands un
 _FALLBACK = 300  # enough for a notification; Slack refuses 4,000 in chat.update
 
 Block = dict[str, Any]
+
+
+class TextForm(StrEnum):
+    """How a text goes into a post or an edit."""
+
+    WHOLE = "whole"  # as a block, with others above and below it
+    MARKDOWN_TEXT = "markdown_text"  # the text alone, as an argument of its own
+    MARKDOWN_BLOCK = "markdown_block"  # the text alone, as a block
+    TEXT = "text"  # the text alone in Slack's own dialect: what is Markdown only shows its signs
 
 
 def feedback(turn: str) -> Block:
@@ -110,10 +120,13 @@ def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str
     return {**({"text": said} if said else {}), "blocks": shown}
 
 
-def other_body(full: Block, text: str) -> Block:
-    """`text` alone, in another form than `full`: for where that was refused."""
-    plain = {"markdown_text": text}
-    return {"text": fallback(text), "blocks": [markdown(text)]} if plain.items() <= full.items() else plain
+def alone(text: str) -> list[tuple[TextForm, Block]]:
+    """The arguments of a post or an edit that shows `text` alone, in every form, best first."""
+    return [
+        (TextForm.MARKDOWN_TEXT, {"markdown_text": text}),
+        (TextForm.MARKDOWN_BLOCK, {"text": fallback(text), "blocks": [markdown(text)]}),
+        (TextForm.TEXT, {"text": text}),
+    ]
 
 
 def first_piece(text: str, limit: int) -> str:

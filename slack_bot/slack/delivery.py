@@ -23,6 +23,7 @@ from ..turn.segments import Finish, Ledger, Overflow, Show
 from .api import Failed
 from .chunks import Close, all_chunks, weight
 from .edit import Edits, limits_of
+from .forms import TextForms
 from .line import DROPPED, Line
 from .message import Message, Write
 from .orders import Batch, Place, Written
@@ -52,10 +53,11 @@ class Delivery:
         self._line, self._place, self._settings, self._clock = line, place, settings, clock
         self._memory = memory
         self.streams = Streams(line, place, settings, clock)
-        self.edits = Edits(line, place, settings)
+        forms = TextForms(memory, place.user_team, clock.monotonic)
+        self.edits = Edits(line, place, settings, forms)
         self.settling = Settling(self.streams, self.edits, place.turn)
-        refused = memory.refuses(place.user_team, place.channel, clock.monotonic())
-        self.surface = Surface.NATIVE if place.can_stream and not refused else Surface.EDIT
+        now = clock.monotonic()
+        self.surface = memory.best(place.user_team, place.channel, now, can_stream=place.can_stream)
         self._lifted = False
         self.ledger = Ledger(self.limits())
         self.messages: list[Message] = []
@@ -294,12 +296,18 @@ class Delivery:
             self.overflowed, self.refusal = True, failed
             return
         if step is Step.REMEMBER:
-            self._memory.remember(self._place.user_team, self._place.channel, self._clock.monotonic())
+            self._remember(message)
         if message.ts is not None:
             await self._end_message()
         else:
             await self._turn_page(message)
         self._set_surface(step)
+
+    def _remember(self, message: Message) -> None:
+        """The message's surface is not there. Where a post was refused, the edits after it were not."""
+        if message.surface is Surface.NATIVE or message.ts is not None:
+            place, now = self._place, self._clock.monotonic()
+            self._memory.remember(place.user_team, place.channel, message.surface, now)
 
     async def _end_message(self) -> None:
         """The present message gets nothing more: the answer goes on in the next one."""

@@ -18,8 +18,10 @@ from ..turn.actions import Card
 from ..turn.layout import Limits
 from . import blocks
 from .api import Done, Failed
+from .blocks import TextForm
 from .chunks import Close
 from .faults import Fault
+from .forms import Body, TextForms, shown_or_failed
 from .line import REPEAT_PAUSES, Line, repeated
 from .message import Message
 from .orders import Place
@@ -29,6 +31,7 @@ from .surface import Surface
 Args = dict[str, Any]
 
 
+_UPDATE = "chat.update"
 _LIFTED = 10_000  # messages where there is no other way to show an answer
 
 
@@ -49,9 +52,12 @@ def limits_of(settings: StreamSettings, surface: Surface, *, lifted: bool) -> Li
 class Edits:
     """Whole messages of one turn. One writer: calls must not overlap."""
 
-    def __init__(self, line: Line, place: Place, settings: StreamSettings) -> None:
+    def __init__(
+        self, line: Line, place: Place, settings: StreamSettings, forms: TextForms | None = None
+    ) -> None:
         self._line, self._place, self._settings = line, place, settings
-        self.posts = Posts(line, place, settings.insist_for)
+        self._forms = forms or TextForms()
+        self.posts = Posts(line, place, settings.insist_for, self._forms)
 
     async def show(
         self,
@@ -74,7 +80,9 @@ class Edits:
             message.ts = result.ts if isinstance(result, Done) else None
             is_bare = self.posts.is_bare
         else:
-            result, is_bare = await self._in_some_form(message, text, cards, title, under)
+            forms = self._forms.of(_UPDATE, text, self._above(cards, title), under)
+            result, refused = await self._in_some_form(message, text, forms)
+            is_bare = refused is not None
         if isinstance(result, Failed):
             return result
         message.text, message.title = text, title
@@ -90,14 +98,14 @@ class Edits:
         Returns whether that stands, and what was refused: (True, failed) means in its plainest form, the text
         alone, or the cards where there is no text.
         """
-        cards, title = message.book.ended(close), message.title
-        full = blocks.body(text, self._above(cards, title), under)
-        result = await self._edit(message, full)
-        refused = result if isinstance(result, Failed) else None
-        if refused is not None and refused.fault is Fault.WRONG_CALL and (text or cards):
-            plain = blocks.body("", self._above(cards, title), ())
-            result = await self._edit(message, blocks.other_body(full, text) if text else plain)
-            cards = () if text else cards
+        cards = message.book.ended(close)
+        above = self._above(cards, message.title)
+        forms = self._forms.of(_UPDATE, text, above, under)
+        if cards and not text:
+            forms.append((TextForm.WHOLE, blocks.body("", above, ())))
+        result, refused = await self._in_some_form(message, text, forms)
+        if refused is not None and text:
+            cards = ()
         if isinstance(result, Failed):
             return False, result
         message.text, message.doubt, message.is_open = text, None, False
@@ -119,28 +127,37 @@ class Edits:
         return isinstance(result, Done) or result.fault is Fault.GONE
 
     async def _in_some_form(
-        self, message: Message, text: str, cards: Sequence[Card], title: str, under: Sequence[Args]
-    ) -> tuple[Done | Failed, bool]:
-        """Edit, in the other form where the first is refused, and whether that was needed.
+        self, message: Message, text: str, forms: Sequence[Body]
+    ) -> tuple[Done | Failed, Failed | None]:
+        """Edit, in the first form that works. Returns also why the best one did not (None: it did).
 
-        An attempt at the first that had no answer may have been made: so may the edit, then.
+        An attempt at a form that was refused may have been made, where it had no answer before: so may the
+        edit, then.
         """
-        full = blocks.body(text, self._above(cards, title), under)
-        first = await self._edit(message, full)
-        if isinstance(first, Done) or first.fault is not Fault.WRONG_CALL or not text:
-            return first, False
-        other = await self._edit(message, blocks.other_body(full, text))
-        if isinstance(other, Failed) and first.in_doubt:
-            other = replace(other, in_doubt=True)
-        return other, True
+        refused: list[tuple[TextForm, Failed]] = []
+        result: Done | Failed = Failed(Fault.WRONG_CALL, "refused")
+        for form, body in forms:
+            result = await self._edit(message, body)
+            if isinstance(result, Done) and form is TextForm.MARKDOWN_TEXT:
+                result = shown_or_failed(result, text, message.text)
+            if isinstance(result, Done):
+                for each, _ in refused:
+                    self._forms.refused(_UPDATE, each)
+                break
+            refused.append((form, result))
+            if result.fault is not Fault.WRONG_CALL:
+                break
+        if isinstance(result, Failed) and any(failed.in_doubt for _, failed in refused):
+            result = replace(result, in_doubt=True)
+        return result, refused[0][1] if refused else None
 
     async def _edit(self, message: Message, body: Args) -> Done | Failed:
         address = {"channel": self._place.channel, "ts": message.ts}
         args = {**address, "metadata": blocks.metadata(self._place.turn, "answer"), **body}
-        result = await repeated(self._line, "chat.update", args)
+        result = await repeated(self._line, _UPDATE, args)
         if isinstance(result, Failed) and result.fault is Fault.STILL_OPEN:
             await repeated(self._line, "chat.stopStream", address)
-            result = await repeated(self._line, "chat.update", args)
+            result = await repeated(self._line, _UPDATE, args)
         return result
 
     def _above(self, cards: Sequence[Card], title: str) -> list[Args]:

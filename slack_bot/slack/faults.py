@@ -68,13 +68,25 @@ def classify(error: str) -> Fault:
     return next((fault for prefix, fault in _PREFIXES if error.startswith(prefix)), Fault.WRONG_CALL)
 
 
+_BY_STATUS = {
+    404: Fault.NOT_HERE,  # nothing answers at the address of this method
+    405: Fault.NOT_HERE,
+    408: Fault.UNKNOWN,  # who gave up waiting for the rest of a request may have passed it on
+    425: Fault.LATER,  # not processed yet, to be repeated
+}
+"""What a 4xx without an error name of Slack's means; any other one is a refusal."""
+
+
 def fault_of(status: int, error: str) -> Fault:
     """The class of an answer with HTTP `status` and error name `error` ("" where the body had none).
 
-    A 5xx may come from something behind the place where the call was applied, whatever name it carries.
+    A 5xx may come from something behind the place where the call was applied, whatever name it carries. A 4xx
+    is the client's mistake by its definition, so it was not applied.
     """
     if status == 429:
         return Fault.LATER
     if status >= 500:
         return Fault.UNKNOWN
-    return classify(error) if error else Fault.UNKNOWN
+    if error:
+        return classify(error)
+    return _BY_STATUS.get(status, Fault.WRONG_CALL) if status >= 400 else Fault.UNKNOWN

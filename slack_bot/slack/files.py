@@ -45,10 +45,10 @@ class Files:
         return True if isinstance(shown, Done) else self._lost(shown)
 
     async def _send(self, url: str, content: bytes) -> Done | Failed:
-        """The bytes, again while no answer comes."""
+        """The bytes, again while no answer comes or they do not get through."""
         sent = await self._line.send_file(url, content)
         for pause in REPEAT_PAUSES:
-            if isinstance(sent, Done):
+            if isinstance(sent, Done) or sent.fault not in (Fault.UNKNOWN, Fault.LATER):
                 break
             await asyncio.sleep(pause)
             sent = await self._line.send_file(url, content)

@@ -17,13 +17,17 @@ from typing import Any
 
 from . import blocks
 from .api import Done, Failed
+from .blocks import TextForm
 from .faults import Fault
-from .line import DROPPED, REPEAT_PAUSES, Line, growing
+from .forms import Body, TextForms, shown_or_failed
+from .line import DROPPED, REPEAT_PAUSES, Line, growing, repeated
 from .orders import Place
 
 _log = logging.getLogger(__name__)
 
 Args = dict[str, Any]
+
+_POST = "chat.postMessage"
 
 _IN_VAIN = frozenset(
     {Fault.STOPPED, Fault.NO_WRITING, Fault.GONE, Fault.DEAD, Fault.NOT_HERE, Fault.NOT_THIS_ONE}
@@ -34,8 +38,11 @@ _IN_VAIN = frozenset(
 class Posts:
     """Posts of one turn. `insist_for`: seconds of pauses, in all, between attempts at one that must stand."""
 
-    def __init__(self, line: Line, place: Place, insist_for: float = 0.0) -> None:
+    def __init__(
+        self, line: Line, place: Place, insist_for: float = 0.0, forms: TextForms | None = None
+    ) -> None:
         self._line, self._place, self.insist_for = line, place, insist_for
+        self._forms = forms or TextForms()
         self._count = 0
         self.is_bare = False
         """What was posted last stands as its text alone."""
@@ -65,8 +72,9 @@ class Posts:
             "unfurl_links": False,
             "unfurl_media": False,
         }
-        full = {**base, **blocks.body(text, above, under, says=says)}
-        forms = (full, {**base, **blocks.other_body(full, text or says)}) if text or says else (full,)
+        forms = [
+            (form, {**base, **body}) for form, body in self._forms.of(_POST, text, above, under, says=says)
+        ]
         result = await self._in_some_form(forms)
         for pause in growing(self.insist_for) if insist else ():
             if isinstance(result, Done) or result.fault in _IN_VAIN:
@@ -78,22 +86,43 @@ class Posts:
             result = await self._again(forms, result)
         return result
 
-    async def _in_some_form(self, forms: Sequence[Args]) -> Done | Failed:
-        """Post the first form, and if that is refused as a form, the next."""
-        in_doubt = False
+    async def _in_some_form(self, forms: Sequence[Body]) -> Done | Failed:
+        """Post the first form, and if that is refused as a form, or not shown, the next.
+
+        What stands there empty is filled, or where no form does that, taken away.
+        """
+        refused: list[TextForm] = []
+        in_doubt, empty = False, ""
         result: Done | Failed = Failed(Fault.WRONG_CALL, "refused")
-        for form in forms:
-            self.is_bare = form is not forms[0]
-            result = await self._once(form)
-            if isinstance(result, Done) or result.fault is not Fault.WRONG_CALL:
+        for form, args in forms:
+            self.is_bare = form is not forms[0][0]
+            result = await (self._fill(empty, args) if empty else self._once(args))
+            if isinstance(result, Done) and form is TextForm.MARKDOWN_TEXT:
+                empty = result.ts
+                result = shown_or_failed(result, args["markdown_text"], "")
+            if isinstance(result, Done):
+                for each in refused:
+                    self._forms.refused(_POST, each)
+                return result
+            if result.fault is not Fault.WRONG_CALL:
                 break
             in_doubt = in_doubt or result.in_doubt
+            refused.append(form)
+        if empty:
+            await repeated(self._line, "chat.delete", {"channel": self._place.channel, "ts": empty})
         return replace(result, in_doubt=True) if isinstance(result, Failed) and in_doubt else result
 
-    async def _again(self, forms: Sequence[Args], before: Failed) -> Done | Failed:
+    async def _fill(self, ts: str, args: Args) -> Done | Failed:
+        """Make the message `ts` show what would be posted with `args`."""
+        shown = {name: value for name, value in args.items() if name in ("metadata", "text", "blocks")}
+        address = {"channel": self._place.channel, "ts": ts}
+        result = await repeated(self._line, "chat.update", {**address, **shown})
+        return Done({**result.data, "ts": ts}) if isinstance(result, Done) else result
+
+    async def _again(self, forms: Sequence[Body], before: Failed) -> Done | Failed:
         """Post again, unless an attempt that had no answer stands there."""
         in_doubt = before.in_doubt or before.fault is Fault.UNKNOWN
-        if in_doubt and (ts := await self._stands(forms[0]["metadata"])) is not None:
+        if in_doubt and (ts := await self._stands(forms[0][1]["metadata"])) is not None:
             self.is_bare = True  # perhaps: nobody knows which form it was
             return Done({"ts": ts})
         result = await self._in_some_form(forms)
@@ -101,7 +130,7 @@ class Posts:
 
     async def _once(self, args: Args) -> Done | Failed:
         """Post, and if the answer stays away, post again unless it stands there."""
-        result = await self._line.call("chat.postMessage", args)
+        result = await self._line.call(_POST, args)
         for pause in REPEAT_PAUSES:
             if isinstance(result, Done) or result.fault is not Fault.UNKNOWN:
                 return result
@@ -109,7 +138,7 @@ class Posts:
             ts = await self._stands(args["metadata"])
             if ts is not None:
                 return Done({"ts": ts})
-            result = await self._line.call("chat.postMessage", args)
+            result = await self._line.call(_POST, args)
             if isinstance(result, Failed):
                 result = replace(result, in_doubt=result.fault is not Fault.UNKNOWN)
         return result
@@ -135,5 +164,5 @@ class Posts:
             return
         channel = opened.data.get("channel") or {}
         text = f"I may not write in <#{self._place.channel}>, so I cannot answer you there."
-        await self._line.call("chat.postMessage", {"channel": channel.get("id"), "text": text}, patience=0)
+        await self._line.call(_POST, {"channel": channel.get("id"), "text": text}, patience=0)
         _log.info("turn %s: no writing in the thread, the asker was told directly", self._place.turn)

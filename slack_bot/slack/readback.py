@@ -1,29 +1,32 @@
 """PURE. What a message shows, compared with what was written into it.
 
 Slack gives a streamed message back in another dialect: its text is mrkdwn, its blocks are rich text, emoji
-are names, links are turned around, white space is not what it was (facts: Slack 1.8). So both sides are
-reduced to what no dialect changes, letters and digits, before they are compared. An append is applied as a
-whole or not at all; anything else than these two pictures means that the message cannot be read, and it is
-then written anew.
+are names, links are turned around, headings have no signs and bullets are dots, white space is not what it
+was (facts: Slack 1.8). So both sides are reduced to what no dialect changes, letters and digits, before they
+are compared. The titles of its cards stand in its text too; its blocks tell which they are. An append is
+applied as a whole or not at all; anything else than these two pictures means that the message cannot be read,
+and it is then written anew.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
+
+from .blocks import fallback
 
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]*\)")  # Markdown: the label stays
 _LABELLED = re.compile(r"<[^|<>\s]+\|([^<>]*)>")  # mrkdwn: the label stays
 _BARE = re.compile(r"<((?:https?|mailto|tel):[^<>|\s]+)>")
 _EMOJI = re.compile(r":[a-z0-9_+'-]+:")
 _ESCAPED = re.compile(r"&(?:amp;)+")  # Slack escapes what an agent had escaped already
-_NUMBER = re.compile(r"^[ \t>]*\d{1,9}[.)][ \t]", re.MULTILINE)  # Slack counts an ordered list itself
-_INFO = re.compile(
-    r"^(?:[ \t>]|&(?:amp;)*gt;)*(?:`{3,}|~{3,})[^\n`]*$", re.MULTILINE
-)  # a fence and its language
+_FRONT = r"^(?:[ \t>•]|&(?:amp;)*gt;|#{1,6}[ \t]|[-*+][ \t])*"  # of a line: quotes, headings, bullets
+_NUMBER = re.compile(_FRONT + r"\d{1,9}[.)][ \t]", re.MULTILINE)  # Slack counts an ordered list itself
+_INFO = re.compile(_FRONT + r"(?:`{3,}|~{3,})[^\n`]*$", re.MULTILINE)  # a fence and its language
+_MOST_READINGS = 16  # ways to tell cards' titles from text that are followed; more is no title's doing
 _ENOUGH = 24  # letters by which a stream is known as the one that was begun
 
 
@@ -46,20 +49,83 @@ def bare(text: str) -> str:
 
 def what_stands(message: Mapping[str, Any], confirmed: str, sent: str) -> Stands:
     """Whether `message`, read back after its stop, shows `sent` behind `confirmed`, or only `confirmed`."""
+    blocks = message.get("blocks")
+    shown: list[tuple[str, list[str]]] = [(str(message.get("text") or ""), titles_of(blocks))]
+    shown.append((words_of(blocks), []))  # of the blocks without the cards
     without, both = bare(confirmed), bare(confirmed + sent)
-    texts = (str(message.get("text") or ""), words_of(message.get("blocks")))
-    shown = {bare(text) for text in texts}
-    if both != without and both in shown:
-        return Stands.ALL
-    if sent.strip() and any(_is_exactly(text, confirmed + sent) for text in texts):
+    if both != without:
+        said = {_says(bare(text), without, both, [bare(each) for each in titles]) for text, titles in shown}
+        if Stands.ALL in said:
+            return Stands.ALL
+        if Stands.NONE in said and Stands.UNREADABLE not in said:
+            return Stands.NONE
+    if sent.strip() and any(_is_exactly(text, confirmed, sent, titles) for text, titles in shown):
         return Stands.ALL  # no letters came, and no dialect changed the signs that did
-    if both != without and shown <= {without, ""} and without in shown:
-        return Stands.NONE
     return Stands.UNREADABLE
 
 
-def _is_exactly(shown: str, written: str) -> bool:
-    return "".join(written.split()) in ("".join(text.split()) for text in (shown, html.unescape(shown)))
+def _says(shown: str, without: str, both: str, titles: Sequence[str]) -> Stands | None:
+    """What `shown` tells by itself; None: nothing, for it is empty or may be read either way."""
+    is_both, is_without = _reads(shown, both, titles), _reads(shown, without, titles)
+    if is_both != is_without:
+        return Stands.ALL if is_both else Stands.NONE
+    return None if is_both or not shown else Stands.UNREADABLE
+
+
+def _is_exactly(shown: str, confirmed: str, sent: str, titles: Sequence[str]) -> bool:
+    without, both, names = _dense(confirmed), _dense(confirmed + sent), [_dense(title) for title in titles]
+    texts = (_dense(shown), _dense(html.unescape(shown)))
+    return any(_says(text, without, both, names) is Stands.ALL for text in texts)
+
+
+def _dense(text: str) -> str:
+    return "".join(text.split())
+
+
+def _reads(shown: str, written: str, titles: Sequence[str]) -> bool:
+    """Whether `shown` is `written`, or that with some of `titles` put in anywhere, in their order."""
+    places = {(0, 0)}  # how far both are read where a title ends
+    for title in filter(None, titles):
+        for start, done in tuple(places):
+            at = shown.find(title, start)
+            while at >= 0 and shown[start:at] == written[done : done + at - start]:
+                places.add((at + len(title), done + at - start))
+                at = shown.find(title, at + 1)
+                if len(places) > len(titles) + _MOST_READINGS:
+                    return False
+    return any(shown[start:] == written[done:] for start, done in places)
+
+
+_READ = frozenset({"rich_text", "markdown"})
+_AROUND = frozenset({"plan", "task_card", "context", "context_actions", "actions"})
+
+
+def is_ignored(answer: Mapping[str, Any], sent: str, before: str) -> bool:
+    """Whether Slack's `answer` to a post or an edit shows a message that reads as `before`, or empty, and not
+    as the text `sent`. False where the answer does not tell.
+    """
+    message = answer.get("message")
+    shown = message if isinstance(message, Mapping) else {}
+    texts = [text for text in (answer.get("text"), shown.get("text")) if isinstance(text, str)]
+    blocks = [block for block in shown.get("blocks") or () if isinstance(block, Mapping)]
+    if not texts or any(block.get("type") not in _READ | _AROUND for block in blocks):
+        return False
+    new, titles = bare(sent), [bare(title) for title in titles_of(blocks)]
+    stale = {"", bare(before), bare(fallback(before))}  # the last is what a notification says
+    if new in stale:
+        return False
+    read = {bare(text) for text in (*texts, words_of(blocks))}
+    is_old = all(any(_reads(each, old, titles) for old in stale) for each in read)
+    return is_old and not any(_reads(each, new, titles) for each in read)
+
+
+def titles_of(blocks: object) -> list[str]:
+    """The titles of a message's cards, in order, and of the plan they stand in."""
+    found: list[str] = []
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, Mapping) and block.get("type") in ("plan", "task_card"):
+            found += [str(block.get("title") or ""), *titles_of(block.get("tasks"))]
+    return found
 
 
 def words_of(blocks: object) -> str:
@@ -100,10 +166,19 @@ def own_stream(
             continue
         if message.get("ts") in known or float(message.get("ts") or 0) < since:
             continue
-        shown = bare(str(message.get("text") or ""))
-        if shown[:_ENOUGH] == wanted[: min(_ENOUGH, len(shown))]:
+        if _begins(message, wanted):
             return message
     return None
+
+
+def _begins(message: Mapping[str, Any], wanted: str) -> bool:
+    """Whether the message begins as `wanted`, with or without the titles of its cards, or shows nothing."""
+    text = bare(str(message.get("text") or ""))
+    behind = text
+    for title in titles_of(message.get("blocks")):
+        behind = behind.removeprefix(bare(title))
+    shown = [text, behind] if behind else [behind]
+    return any(each[:_ENOUGH] == wanted[: min(_ENOUGH, len(each))] for each in shown)
 
 
 def _is_unsigned_stream(message: Mapping[str, Any]) -> bool:

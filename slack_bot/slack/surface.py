@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from .blocks import TextForm
 from .steps import ENDS, Step
 
 
@@ -38,19 +39,31 @@ def next_surface(surface: Surface, step: Step) -> Surface:
 
 
 class Memory:
-    """Where Slack refused streaming lately, so that not every question has to find out anew.
+    """What Slack refused lately, so that not every question has to find out anew.
 
-    Kept for each team and kind of channel, for `seconds` (delivery contract, section 5: 5 minutes).
+    Surfaces are kept for each team and kind of channel, forms of a text for each team and method, all for
+    `seconds` (delivery contract, section 5: 5 minutes).
     """
 
     def __init__(self, seconds: float = 300.0) -> None:
         self._seconds = seconds
-        self._until: dict[tuple[str, str], float] = {}
+        self._until: dict[tuple[str, str, Surface | TextForm], float] = {}
 
-    def remember(self, team: str, channel: str, now: float) -> None:
-        """Streaming was refused in `channel` for someone of `team`."""
-        self._until[team, channel[:1]] = now + self._seconds
+    def remember(self, team: str, channel: str, surface: Surface, now: float) -> None:
+        """`surface` was refused in `channel` for someone of `team`."""
+        self._until[team, channel[:1], surface] = now + self._seconds
 
-    def refuses(self, team: str, channel: str, now: float) -> bool:
-        """Whether it would be refused again."""
-        return self._until.get((team, channel[:1]), now) > now
+    def best(self, team: str, channel: str, now: float, *, can_stream: bool = True) -> Surface:
+        """The best surface that would not be refused again."""
+        for surface in (Surface.NATIVE, Surface.EDIT) if can_stream else (Surface.EDIT,):
+            if self._until.get((team, channel[:1], surface), now) <= now:
+                return surface
+        return Surface.POST
+
+    def remember_form(self, team: str, method: str, form: TextForm, now: float) -> None:
+        """A text in this `form` did not work in a call of `method`."""
+        self._until[team, method, form] = now + self._seconds
+
+    def refuses_form(self, team: str, method: str, form: TextForm, now: float) -> bool:
+        """Whether it would not work again."""
+        return self._until.get((team, method, form), now) > now

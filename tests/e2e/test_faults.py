@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 
+from slack_bot.playground.workspace import Rules
 from slack_bot.tools.tape import Moment, Tape
 from slack_bot.turn.decoration import reads_as
 from tests.whole_bot import Bot, answer, chunk, on_virtual_time, status, task, whole_bot
@@ -81,6 +83,45 @@ async def test_a_refusal_is_remembered_for_the_next_question() -> None:
             await bot.ask("hi")
             await bot.idle()
         assert len(bot.calls(START)) == 1
+
+
+@pytest.mark.parametrize("entry", ["http:404", "http:405", "http:403", "http:413", "unknown_method"])
+@on_virtual_time
+async def test_a_refusal_without_a_name_costs_no_waiting_and_what_is_not_there_is_called_once(
+    entry: str,
+) -> None:
+    is_absent = entry in ("http:404", "http:405", "unknown_method")
+    tapes = (answer(STORY, seconds=10), answer("Two.", ids="2"))
+    async with whole_bot(*tapes, faults={START: [entry]}) as bot:
+        asked = bot.now
+        root = await bot.ask("hi")
+        await bot.idle()
+        starts, posts = (
+            [call for call in bot.workspace.calls if call.method == each] for each in (START, POST)
+        )
+        assert reads_as(bot.read(root), STORY)
+        assert bot.calls(REPLIES) == []
+        assert len(starts) == (1 if is_absent else 2)  # once more in the plainest form, if it is the form
+        assert posts[0].now - asked < 1.5, posts[0].now - asked
+        await bot.ask("hi")
+        await bot.idle()
+        assert (len(bot.calls(START)) == len(starts)) is is_absent
+        assert_at_rest(bot, root)
+
+
+@on_virtual_time
+async def test_edits_that_are_not_there_are_tried_once() -> None:
+    faults = {START: ["unknown_method"], UPDATE: ["http:404"]}
+    async with whole_bot(
+        answer(STORY, seconds=30), answer("Two.", ids="2", seconds=10), faults=faults
+    ) as bot:
+        roots = []
+        for _ in range(2):
+            roots.append(await bot.ask("hi"))
+            await bot.idle()
+        assert reads_as(bot.read(roots[0]), STORY)
+        assert bot.read(roots[1]) == ["Two."]
+        assert len(bot.calls(UPDATE)) == 1
 
 
 @on_virtual_time
@@ -225,3 +266,45 @@ async def test_a_thread_that_is_deleted_meanwhile_ends_quietly_and_truthfully() 
         assert bot.ends == ["gone"]
         assert [message.ts for message in bot.workspace.history("C1")] == []
         assert bot.workspace.open_streams() == []
+
+
+def deaf(*methods: str) -> Rules:
+    """A workspace that says ok to `markdown_text` in these methods and shows nothing of it."""
+    return dataclasses.replace(Rules.real(), ignores_markdown_text=frozenset(methods))
+
+
+@pytest.mark.parametrize("seconds", [60, 12])
+@pytest.mark.parametrize("methods", [(UPDATE,), (POST,), (UPDATE, POST)], ids=str)
+@on_virtual_time
+async def test_a_form_that_is_taken_and_not_shown_costs_no_text(
+    methods: Sequence[str], seconds: float
+) -> None:
+    long = "\n\n".join([STORY] * 16)
+    faults = {START: ["unknown_method"]}
+    tapes = (answer(long, seconds=seconds), answer(STORY, seconds=20, ids="2"))
+    async with whole_bot(*tapes, faults=faults, rules=deaf(*methods)) as bot:
+        for text in (long, STORY):
+            root = await bot.ask("hi")
+            await bot.idle()
+            assert reads_as(bot.read(root), text)
+            assert_at_rest(bot, root)
+        for method in methods:  # found out once, for all turns
+            assert len([args for args in bot.calls(method) if "markdown_text" in args]) == 1
+
+
+@pytest.mark.parametrize("surface", ["stream", "edit"])
+@pytest.mark.parametrize("methods", [(UPDATE,), (UPDATE, POST)], ids=str)
+@on_virtual_time
+async def test_a_rewrite_that_is_taken_and_not_shown_is_made_in_another_form(
+    methods: Sequence[str], surface: str
+) -> None:
+    streamed = "\n\n".join([STORY] * 12)
+    final = "\n\n".join(f"Quite another paragraph {number}: {STORY}" for number in range(14))
+    faults = {START: ["unknown_method"]} if surface == "edit" else {}
+    tape = final_differs(streamed, final)
+    async with whole_bot(tape, faults=faults, rules=deaf(*methods), rotate_bytes=3_000) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert len(bot.read(root)) > 4
+        assert reads_as(bot.read(root), final)
+        assert_at_rest(bot, root)

@@ -156,7 +156,7 @@ def test_an_edit_that_may_have_been_made_stays_in_doubt_when_its_text_alone_is_r
         assert refused.in_doubt
 
     for first in ("internal_error!", "timeout!"):
-        scene = play(story, {UPDATE: [first, "invalid_blocks", "block_mismatch", None]})
+        scene = play(story, {UPDATE: [first, *["block_mismatch"] * 3, None]})
         assert scene.texts() == ["One. Two."]
 
 

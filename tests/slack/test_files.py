@@ -49,6 +49,7 @@ def test_refused_it_does_not_stand(method: str) -> None:
     stands, scene = uploaded({method: [error]})
     assert not stands
     assert contents(scene) == []
+    assert len([call for call in scene.told() if call.method == method]) == 1
 
 
 def test_it_is_not_tried_for_ever() -> None:

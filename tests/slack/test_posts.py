@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.api import Done, Failed
-from slack_bot.slack.blocks import context
+from slack_bot.slack.blocks import TextForm, context
 from slack_bot.slack.faults import Fault
 from slack_bot.slack.line import DROPPED, Line
 from slack_bot.slack.posts import Posts
@@ -126,7 +126,7 @@ def test_insisting_has_an_end() -> None:
     scene, result, told = insisted("answer", {POST: ["invalid_blocks"]})
     assert isinstance(result, Failed)
     assert told == 4  # after 2, 4, 8 and 16 seconds
-    assert scene.methods().count(POST) == 2 * 5
+    assert scene.methods().count(POST) == len(TextForm) * 5
     assert scene.workspace.calls[-1].now - scene.workspace.calls[0].now == pytest.approx(30.0, abs=2.0)
 
 

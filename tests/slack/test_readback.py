@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,6 +89,80 @@ def test_text_that_may_be_there_is_never_said_to_be_missing(confirmed: str, sent
     assert what_stands({"text": confirmed + sent}, confirmed, sent) is not Stands.NONE
 
 
+CARDS = [
+    {"type": "task_card", "title": "Search the docs"},
+    {"type": "task_card", "title": "Summarise"},
+]
+"""As recorded: the text of a message has the titles of its cards (facts: Slack 1.8)."""
+
+
+@pytest.mark.parametrize("blocks", [CARDS, [{"type": "plan", "title": "Two steps", "tasks": CARDS}]])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "Search the docs\nSummarise\n{text}",
+        "{text}\nSearch the docs\nSummarise",
+        "Two steps\nSearch the docs\n{text}\nSummarise",
+        "{text}",
+    ],
+)
+def test_what_stands_is_known_among_the_titles_of_its_cards(shape: str, blocks: list[Any]) -> None:
+    confirmed, sent = "## 1. Findings\n\n- **one**\n", "- two\n"
+    shown = {"text": shape.format(text="1. Findings\n\n• *one*"), "blocks": blocks}
+    whole = {"text": shape.format(text="1. Findings\n\n• *one*\n• two"), "blocks": blocks}
+    if "Two steps" in shape and blocks is CARDS:
+        assert what_stands(whole, confirmed, sent) is Stands.UNREADABLE  # no card is called so
+        return
+    assert what_stands(whole, confirmed, sent) is Stands.ALL
+    assert what_stands(shown, confirmed, sent) is Stands.NONE
+    assert what_stands(whole, "", confirmed + sent) is Stands.ALL
+    assert what_stands({**shown, "text": shape.format(text="")}, "", confirmed) is Stands.NONE
+    assert what_stands({**shown, "text": shape.format(text="Else")}, confirmed, sent) is Stands.UNREADABLE
+    assert what_stands({**whole, "blocks": []}, confirmed, sent) is (
+        Stands.ALL if shape == "{text}" else Stands.UNREADABLE
+    )
+
+
+def test_a_text_that_may_be_a_title_is_looked_for_in_the_blocks() -> None:
+    card = {"type": "task_card", "title": "Search"}
+    shown = {"text": "Found it. Search", "blocks": [card]}
+    assert what_stands(shown, "Found it. ", "Search") is Stands.UNREADABLE
+    for words, stands in (("Found it.", Stands.NONE), ("Found it. Search", Stands.ALL)):
+        blocks = [card, rich_text("b", words)]
+        assert what_stands({**shown, "blocks": blocks}, "Found it. ", "Search") is stands
+
+
+def test_signs_are_known_among_titles_too() -> None:
+    card = {"type": "task_card", "title": "|"}
+    assert what_stands({"text": "Search\na |", "blocks": CARDS}, "a ", "|") is Stands.UNREADABLE
+    named = [{"type": "task_card", "title": "Search"}]
+    assert what_stands({"text": "Search\na |", "blocks": named}, "a ", "|") is Stands.ALL
+    assert what_stands({"text": "a |", "blocks": [card]}, "a ", "|") is Stands.UNREADABLE
+
+
+@pytest.mark.parametrize("count", [50, 1])
+def test_as_many_cards_as_slack_shows_are_told_apart_in_no_time(count: int) -> None:
+    cards = [{"type": "task_card", "title": f"Step {number}"} for number in range(count)]
+    text = "\n".join([*(card["title"] for card in cards), "The answer."])
+    assert what_stands({"text": text, "blocks": cards}, "The ", "answer.") is Stands.ALL
+    same = [{"type": "task_card", "title": "a"} for _ in range(count)]
+    odd = {"text": "a" * 12_000 + "b", "blocks": same}
+    assert what_stands(odd, "a" * 11_000, "c") is Stands.UNREADABLE
+
+
+@examples(300)
+@given(texts(6), texts(6), st.lists(st.text("abc ", max_size=3), max_size=4), st.booleans())
+def test_with_any_titles_a_text_is_never_said_to_be_what_it_is_not(
+    confirmed: str, sent: str, titles: list[str], has_sent: bool
+) -> None:
+    written = confirmed + sent if has_sent else confirmed
+    cards = [{"type": "task_card", "title": title} for title in titles]
+    text = "\n".join([*titles, mrkdwn(written)])
+    wrong = Stands.NONE if has_sent else Stands.ALL
+    if bare(confirmed) != bare(confirmed + sent):
+        assert what_stands({"text": text, "blocks": cards}, confirmed, sent) is not wrong
+
+
 def stream(ts: str, text: str = "", **more: object) -> dict[str, object]:
     return {"ts": ts, "text": text, "bot_id": "B1", "streaming_state": "in_progress", **more}
 
@@ -111,6 +187,22 @@ def test_our_stream_is_known_by_its_time_and_what_it_reads() -> None:
         == long
     )
     assert own_stream([stream("8.0")], since=5.0, sent="Two", known=[]) == stream("8.0")
+
+
+@pytest.mark.parametrize(
+    ("text", "sent", "is_ours"),
+    [
+        ("Search the docs\nSummarise\nOne two", "One two three", True),
+        ("Search the docs\nSummarise", "One", True),
+        ("Search the docs\nSummarise", "", True),
+        ("One two", "One two", True),
+        ("Search the docs\nSummarise\nOther", "One two", False),
+        ("Other", "One two", False),
+    ],
+)
+def test_our_stream_is_known_behind_the_titles_of_its_cards(text: str, sent: str, is_ours: bool) -> None:
+    message = stream("8.0", text, blocks=CARDS)
+    assert own_stream([message], since=5.0, sent=sent, known=[]) == (message if is_ours else None)
 
 
 @pytest.mark.parametrize(

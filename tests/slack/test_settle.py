@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.api import Failed
+from slack_bot.slack.blocks import TextForm
 from slack_bot.slack.chunks import Close
 from slack_bot.slack.edit import Edits
 from slack_bot.slack.faults import Fault
@@ -123,7 +124,7 @@ def test_a_card_that_could_not_be_closed_is_closed_at_the_end() -> None:
     assert [task.status for task in scene.only().tasks] == ["complete"]
 
 
-REFUSED_LONG = ["nobody_knows_this"] * 6
+REFUSED = "nobody_knows_this"
 
 
 def left_open(text: str, faults: Any) -> Scene:
@@ -141,7 +142,8 @@ def left_open(text: str, faults: Any) -> Scene:
 
 @pytest.mark.parametrize("text", ["", "One. "])
 def test_a_card_is_closed_in_the_end_however_often_that_is_refused(text: str) -> None:
-    scene = left_open(text, {UPDATE: [*REFUSED_LONG, None]})
+    calls = len(TextForm) if text else 2  # of each attempt
+    scene = left_open(text, {UPDATE: [*[REFUSED] * 3 * calls, None]})
     assert scene.texts() == [text]
     assert [task.status for task in scene.only().tasks] == ["complete"]
 
@@ -163,7 +165,7 @@ def test_the_last_message_gets_its_cards_closed_too() -> None:
         await Edits(Line(scene.api), scene.place, scene.settings).show(message, "One. ", "")
         await settling.sweep([], message, Close.FAILED)
 
-    scene = play(story, {UPDATE: [*REFUSED_LONG[:2], None]})
+    scene = play(story, {UPDATE: [*[REFUSED] * len(TextForm), None]})
     assert [task.status for task in scene.only().tasks] == ["error"]
 
 

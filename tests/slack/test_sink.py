@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.errors import SlackError
-from slack_bot.playground.workspace import SeenMessage
+from slack_bot.playground.workspace import Rules, SeenMessage
+from slack_bot.slack.blocks import TextForm
 from slack_bot.slack.orders import Batch, Ending, Written
 from slack_bot.slack.sink import STILL_WORKING
 from slack_bot.slack.surface import Memory
@@ -540,6 +542,25 @@ def test_a_thread_that_cannot_be_read_gets_the_post_again_rather_than_none() -> 
     assert play(answer("One."), faults, can_stream=False).texts() == ["One.", "One."]
 
 
+@pytest.mark.parametrize("tells", [True, False])
+@pytest.mark.parametrize("entry", ["timeout!", "internal_error", "cut!"])
+@pytest.mark.parametrize("method", [START, APPEND])
+def test_cards_headings_and_lists_are_known_as_slack_gives_them_back(
+    method: str, entry: str, tells: bool
+) -> None:
+    async def story(scene: Scene) -> None:
+        scene.workspace.state.rules = replace(Rules(), stop_tells_message=tells)
+        await scene.sink.write(Batch("## 1. Findings\n\n- **one**\n", (SEARCH,), "Plan"))
+        await scene.sink.write(Batch("- two\n", (replace(SEARCH, title="Summarise", id="t2"),)))
+        await scene.sink.finish(ANSWERED)
+
+    scene = play(story, {method: [entry, None]})
+    assert "".join(scene.texts()) == "## 1. Findings\n\n- **one**\n- two\n"
+    is_stopped = method == APPEND and entry.endswith("!")  # then what stands under the answer is an edit
+    assert scene.methods().count(UPDATE) == is_stopped  # nothing had to be written anew
+    assert ("conversations.replies" in scene.methods()) is (method == START or not tells)
+
+
 def test_a_start_without_an_answer_in_a_thread_that_cannot_be_read() -> None:
     scene = play(answer("One."), {START: ["internal_error"], "conversations.replies": ["missing_scope"]})
     assert scene.texts() == ["One."]
@@ -725,7 +746,7 @@ def test_an_answer_that_is_whole_at_the_second_attempt_reads_as_if_nothing_had_b
         await scene.sink.finish(BROKE)
 
     refused = ["feature_disabled"] * (1 if rewrite and streamed else 2)
-    updates = [*["cant_update_message"] * 2, None]
+    updates = [*["cant_update_message"] * len(TextForm), None]
     faults = {START: [None if streamed else "user_not_found"], APPEND: ["invalid_chunks"], UPDATE: updates}
     scene = play(story, {**faults, POST: [*refused, None], **NO_FILES})
     assert reads_as(scene.texts(), rewrite or f"{streamed}Two.")
@@ -761,7 +782,7 @@ def test_what_slack_takes_in_no_message_comes_as_a_file(rewrite: str | None) -> 
         await scene.sink.write(Batch("One. "))
         await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.", rewrite=rewrite))
 
-    updates = ["cant_update_message", "cant_update_message", None] if rewrite else [None]
+    updates = [*["cant_update_message"] * (len(TextForm) if rewrite else 0), None]
     scene = play(story, {APPEND: ["invalid_chunks"], POST: ["invalid_blocks"] * 40, UPDATE: updates})
     (file,) = [file for message in scene.thread() for file in message.files]
     assert file.content == (rewrite or "One. Two.").encode()

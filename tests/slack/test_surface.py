@@ -25,8 +25,17 @@ def test_only_a_refusal_leads_down() -> None:
 
 def test_a_refusal_is_remembered_for_team_and_kind_of_channel_for_five_minutes() -> None:
     memory = Memory()
-    memory.remember("T1", "D1", now=100.0)
-    assert memory.refuses("T1", "D2", now=399.0)
-    assert not memory.refuses("T1", "D2", now=400.0)
-    assert not memory.refuses("T1", "C1", now=101.0)
-    assert not memory.refuses("T2", "D1", now=101.0)
+    memory.remember("T1", "D1", Surface.NATIVE, now=100.0)
+    assert memory.best("T1", "D2", now=399.0) is Surface.EDIT
+    assert memory.best("T1", "D2", now=400.0) is Surface.NATIVE
+    assert memory.best("T1", "C1", now=101.0) is Surface.NATIVE
+    assert memory.best("T2", "D1", now=101.0) is Surface.NATIVE
+
+
+def test_edits_that_are_refused_leave_streams_and_posts() -> None:
+    memory = Memory()
+    memory.remember("T1", "C1", Surface.EDIT, now=100.0)
+    assert memory.best("T1", "C1", now=101.0) is Surface.NATIVE
+    assert memory.best("T1", "C1", now=101.0, can_stream=False) is Surface.POST
+    memory.remember("T1", "C1", Surface.NATIVE, now=100.0)
+    assert memory.best("T1", "C1", now=101.0) is Surface.POST

@@ -13,7 +13,8 @@ _TEXT_CHARS = 40_000
 def post(state: State, args: Json, now: float) -> Json:
     """chat.postMessage. A person's id as channel means the direct message with that person."""
     channel = _addressed(state, args["channel"])
-    body = _body(state, args)
+    ignores = _ignores_markdown(state, "chat.postMessage", args)
+    body = "" if ignores else _body(state, args)
     thread_ts = args.get("thread_ts")
     root = root_exists(state, channel, thread_ts) if thread_ts else None
     sent = _new(state, channel, root, now)
@@ -52,6 +53,8 @@ def update(state: State, args: Json, now: float) -> Json:
         raise Refused("streaming_state_conflict")
     if len(args.get("text") or "") > state.rules.update_chars:
         raise Refused("msg_too_long")
+    if _ignores_markdown(state, "chat.update", args):
+        return _updated(state, message)
     body = _body(state, args)
     blocks, kept = _kept_blocks(state, args), metadata(state, args)
     message.body, message.blocks, message.edited = body, blocks, True
@@ -60,6 +63,10 @@ def update(state: State, args: Json, now: float) -> Json:
     message.metadata = kept if kept is not None else message.metadata
     state.changed(message.channel, message.root)
     payloads.changed(state, message, now)
+    return _updated(state, message)
+
+
+def _updated(state: State, message: Message) -> Json:
     shown = rendering.read_back(state, message, True)
     return {"channel": message.channel, "ts": message.ts, "text": shown["text"], "message": shown}
 
@@ -139,6 +146,10 @@ def _body(state: State, args: Json) -> str:
     if not body.strip() and not blocks and not args.get("attachments"):
         raise Refused("no_text")
     return body
+
+
+def _ignores_markdown(state: State, method: str, args: Json) -> bool:
+    return "markdown_text" in args and method in state.rules.ignores_markdown_text
 
 
 def _kept_blocks(state: State, args: Json) -> list[Json]:

@@ -6,11 +6,11 @@ stream is sealed, after `msg_too_long` it takes nothing more, after `stopped_by_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from . import arguments, lifetimes, streams
+from . import arguments, lifetimes, manifest, streams
 from .buckets import STREAMING, Buckets, Limited
 from .faults import Fault, FaultScript
 from .state import Json, Refused, State
@@ -83,6 +83,8 @@ class Door:
         else:
             own = self._answer(method, args, now, token, is_json)
             answer = outcome(own, fault)
+        if not answer.is_page:
+            answer = replace(answer, headers={**self._scopes(method, args, token), **answer.headers})
         if fault is not None:
             self._suffer(fault, method, args, now)
         if not answer.postponed:
@@ -104,6 +106,7 @@ class Door:
         """What Slack itself says."""
         try:
             self._authorize(method, token)
+            self._check_scope(method, args, token)
             if (limited := self._buckets.take(method, _place(args), now)) is not None:
                 return _too_often(limited)
             handler = self._handlers.get(method)
@@ -112,7 +115,7 @@ class Door:
             given = arguments.read(method, args, is_json)
             return Answer({"ok": True, **handler(self._state, given, now)})
         except Refused as refused:
-            body: Json = {"ok": False, "error": refused.error}
+            body: Json = {"ok": False, "error": refused.error, **refused.fields}
             if refused.detail:
                 body["response_metadata"] = {"messages": [f"[ERROR] {refused.detail}"]}
             return Answer(body)
@@ -125,6 +128,30 @@ class Door:
             raise Refused("invalid_auth")
         if (kind == "app") != (method == "apps.connections.open"):
             raise Refused("not_allowed_token_type")
+
+    def _granted(self, token: str | None) -> frozenset[str]:
+        kind = self._tokens.get(token or "")
+        return manifest.APP_SCOPES if kind == "app" else self._state.manifest.scopes
+
+    def _accepted(self, method: str, args: Mapping[str, Any]) -> Collection[str]:
+        channel = self._state.channels.get(_place(args))
+        return manifest.accepted(method, None if channel is None else channel.kind)
+
+    def _check_scope(self, method: str, args: Mapping[str, Any], token: str | None) -> None:
+        if method not in self._handlers:
+            return
+        granted, accepted = self._granted(token), self._accepted(method, args)
+        if accepted and not granted & set(accepted):
+            fields = {"needed": manifest.listed(accepted), "provided": manifest.listed(granted)}
+            raise Refused("missing_scope", fields=fields)
+
+    def _scopes(self, method: str, args: Mapping[str, Any], token: str | None) -> Mapping[str, str]:
+        """What every answer of Slack's tells about scopes: the token's, and those the method accepts."""
+        if self._tokens.get(token or "") is None or method not in self._handlers:
+            return {}
+        accepted = manifest.listed(self._accepted(method, args))
+        headers = {"x-oauth-scopes": manifest.listed(self._granted(token))}
+        return {**headers, "x-accepted-oauth-scopes": accepted} if accepted else headers
 
     def _suffer(self, fault: Fault, method: str, args: Mapping[str, Any], now: float) -> None:
         """The stream that a fault speaks of is as the fault says."""

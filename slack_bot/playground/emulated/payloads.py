@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from . import rendering
+from .manifest import FAMILIES
 from .state import Channel, Envelope, Json, Message, Person, State
 
 
-def event(state: State, body: Json, now: float) -> Envelope:
-    """An Events API callback around `body`."""
+def event(state: State, body: Json, now: float) -> Envelope | None:
+    """An Events API callback around `body`. None: the app's manifest does not subscribe to it."""
+    if not state.manifest.is_told(_subscription(body)):
+        return None
     authorization = {
         "enterprise_id": None,
         "team_id": state.team,
@@ -38,6 +41,12 @@ def event(state: State, body: Json, now: float) -> Envelope:
             "event_context": state.next_id("4-context"),
         },
     )
+
+
+def _subscription(body: Json) -> str:
+    """What an event is called in a manifest: messages by the kind of conversation."""
+    name = str(body["type"])
+    return name if name != "message" else f"message.{FAMILIES[body['channel_type']]}"
 
 
 def message(state: State, sent: Message, now: float) -> None:

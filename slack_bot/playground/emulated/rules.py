@@ -77,6 +77,9 @@ class Rules:
     [obs] (facts: Slack 1.6).
     `stream_bytes`: weighted UTF-8 bytes of one streamed message: text, titles, and details and output twice
     [obs] (facts: Slack 1.7).
+    `ignores_markdown_text`: methods that answer ok to `markdown_text` and show nothing of it, as three
+    emulators of others do.
+    `stop_tells_message`: the answer to chat.stopStream has the message; Slack does not promise it.
     `only_viewer_live`: in a channel a stream is live for its recipient; everybody else sees its first content
     until it is over [obs] (delivery contract, section 5).
     `rates`: how often each method may be called. `page`: most objects that a reading method gives at once.
@@ -95,6 +98,8 @@ class Rules:
     stream_life: float | None = None
     stream_idle: float | None = None
     stream_bytes: int | None = None
+    ignores_markdown_text: frozenset[str] = frozenset()
+    stop_tells_message: bool = True
     only_viewer_live: bool = True
     rates: Mapping[str, tuple[Rate, ...]] | None = None
     page: int | None = None

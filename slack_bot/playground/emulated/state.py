@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .manifest import SHIPPED, AppManifest
 from .rules import Rules as Rules
 
 Json = dict[str, Any]
@@ -19,12 +20,16 @@ MessageState = Literal["streaming", "sealed", "posted"]
 
 
 class Refused(Exception):
-    """A call is refused. `error` is Slack's name for it, `detail` what `response_metadata` says about it."""
+    """A call is refused. `error` is Slack's name for it, `detail` what `response_metadata` says about it.
 
-    def __init__(self, error: str, detail: str = "") -> None:
+    `fields` stand beside the error in the body of the answer.
+    """
+
+    def __init__(self, error: str, detail: str = "", fields: Json | None = None) -> None:
         super().__init__(f"{error}: {detail}" if detail else error)
         self.error = error
         self.detail = detail
+        self.fields = fields or {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +170,7 @@ class State:
     domain: str
     bot: Bot
     rules: Rules
+    manifest: AppManifest = SHIPPED
     people: dict[str, Person] = field(default_factory=dict)
     channels: dict[str, Channel] = field(default_factory=dict)
     messages: dict[str, dict[str, Message]] = field(default_factory=dict)

@@ -106,11 +106,10 @@ def stop(state: State, args: Json, now: float) -> Json:
         message.metadata = kept
     seal(state, message, now)
     payloads.session(state, message.channel, message.root, session, now)
-    return {
-        "channel": message.channel,
-        "ts": message.ts,
-        "message": rendering.read_back(state, message, True),
-    }
+    answer: Json = {"channel": message.channel, "ts": message.ts}
+    if state.rules.stop_tells_message:
+        answer["message"] = rendering.read_back(state, message, True)
+    return answer
 
 
 def seal(state: State, message: Message, now: float) -> None:

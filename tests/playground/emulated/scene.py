@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from slack_bot.playground.workspace import APP_TOKEN, BOT_TOKEN, Rules, SeenMessage, Workspace
+from slack_bot.playground.emulated.manifest import EVENT_SCOPES, METHOD_SCOPES
+from slack_bot.playground.workspace import (
+    APP_TOKEN,
+    BOT_TOKEN,
+    AppManifest,
+    Rules,
+    SeenMessage,
+    Workspace,
+)
 
 NOW = 1_700_000_000.0
 U1 = {"recipient_user_id": "U1", "recipient_team_id": "T1"}
+EVERYTHING = AppManifest(
+    frozenset(EVENT_SCOPES.values()).union(*METHOD_SCOPES.values()),
+    frozenset({*EVENT_SCOPES, "agent_session_stopped", "app_home_opened"}),
+)
+"""An app that may call every method and hears of every event: for tests of the other rules."""
 
 
 class Scene:
     """`root` is a question of U1 in C1, `direct_root` one in the direct message D1. Time moves by `wait`."""
 
     def __init__(self, **kwargs: Any) -> None:
-        self.workspace = Workspace(**kwargs)
+        self.workspace = Workspace(**{"manifest": EVERYTHING, **kwargs})
         self.workspace.add_user("U1", "ada")
         self.workspace.add_user("U2", "guest", team="T2")
         self.workspace.add_user("U3", "otherbot", is_bot=True)

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from slack_bot.playground.workspace import Rules
+
 from .scene import Scene, context, task, text
 
 ROOT, POST = "<root>", "<post>"
@@ -142,3 +144,13 @@ def test_text_beyond_forty_thousand_is_cut() -> None:
     scene = Scene()
     scene.post(text="x" * 50_000)
     assert len(scene.last().text) == 40_000
+
+
+def test_a_workspace_may_ignore_markdown_text_as_emulators_do() -> None:
+    scene = Scene(rules=Rules(ignores_markdown_text=frozenset({"chat.postMessage", "chat.update"})))
+    posted = scene.ok("chat.postMessage", channel="C1", thread_ts=scene.root, markdown_text="**One**")
+    assert (posted["message"]["text"], scene.last().text) == ("", "")
+    where = {"channel": "C1", "ts": posted["ts"]}
+    assert scene.ok("chat.update", **where, text="One")["text"] == "One"
+    edited = scene.ok("chat.update", **where, markdown_text="**Two**")
+    assert (edited["text"], edited["message"]["text"], scene.last().text) == ("One", "One", "One")

@@ -15,7 +15,8 @@ from .scene import Scene, context, task, text
         ("**bold** and __bold__", "*bold* and *bold*"),
         ("[docs](https://e.x)", "<https://e.x|docs>"),
         ("a < b && c > d", "a &lt; b &amp;&amp; c &gt; d"),
-        ("# Title\ntext", "*Title*\ntext"),
+        ("# Title\ntext", "Title\ntext"),
+        ("- one\n  * two\n+ three\n-four", "• one\n  • two\n• three\n-four"),
         ("~~no~~", "~no~"),
         ("plain", "plain"),
     ],
@@ -29,7 +30,8 @@ def test_a_streamed_message() -> None:
     ts = scene.start(task(status="complete", output="3"), text("**a**"), task_display_mode="plan")
     shown = scene.stop(ts, blocks=[context()])["message"]
     assert [block["type"] for block in shown["blocks"]] == ["plan", "rich_text", "context"]
-    assert (shown["text"], shown["streaming_state"], shown["parent_user_id"]) == ("*a*", "completed", "U1")
+    assert (shown["text"], shown["streaming_state"]) == ("Search\n*a*", "completed")
+    assert shown["parent_user_id"] == "U1"
     assert shown["blocks"][0]["tasks"][0]["output"]["type"] == "rich_text"
 
 
@@ -37,6 +39,7 @@ def test_cards_of_a_timeline_stand_alone() -> None:
     scene = Scene()
     shown = scene.stop(scene.start(task(status="complete")))["message"]
     assert [block["type"] for block in shown["blocks"]] == ["task_card"]
+    assert shown["text"] == "Search"
 
 
 def test_a_posts_own_text_is_not_touched() -> None:
