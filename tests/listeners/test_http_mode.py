@@ -80,11 +80,11 @@ async def test_what_anybody_may_send_is_refused_and_no_error_of_ours(
 async def test_a_request_that_never_ends_does_not_hold_the_bot_back() -> None:
     async with asyncio.timeout(20):
         async with bot_on_network(http=True) as (_, _, app):
-            _, writer = await asyncio.open_connection("127.0.0.1", app.settings.slack.http_port)
-            head = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: bot\r\nContent-Length: 100\r\n\r\n"
-            writer.write(head.encode() + b"{")
-            await writer.drain()
-            await asyncio.sleep(0.1)  # the server has begun to read it
+            reader, writer = await asyncio.open_connection("127.0.0.1", app.settings.slack.http_port)
+            head = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: bot\r\nContent-Length: 100\r\n"
+            writer.write(f"{head}Expect: 100-continue\r\n\r\n{{".encode())
+            assert b" 100 " in await reader.readline()  # the server has begun to read it
+        assert b" 200 " not in await reader.read(), "the connection is closed, the request is not taken"
         writer.close()
 
 

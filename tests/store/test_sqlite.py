@@ -41,6 +41,16 @@ async def test_everything_is_still_there_after_the_file_was_closed_and_opened(tm
     await second.close()
 
 
+async def test_it_may_be_closed_twice(tmp_path: Path) -> None:
+    store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    await store.inbox.accept("key", 1.0)
+    await store.close()
+    await store.close()
+    with sqlite3.connect(tmp_path / "store.sqlite") as reader:
+        assert reader.execute("SELECT key FROM accepted").fetchall() == [("key",)]
+    reader.close()
+
+
 async def test_old_keys_leave_the_file(tmp_path: Path) -> None:
     store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
     for number in range(5):
