@@ -15,8 +15,8 @@ from pathlib import Path
 from ..errors import UnreadableInput
 from .golden import Compared, golden, report
 from .opening import open_capture
-from .replay import accept_any_script, questioned, read_scenario_file, replay
-from .scenario import Scenario
+from .replay import accept_any_script, read_scenario_file, replay
+from .scenario import Scenario, as_captured
 from .tape import Recording, Tape
 
 _DONE = {"new": "kept", "differs": "changed", "same": "same"}
@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
 
 def compare(folder: Path, name: str, capture: Tape | Recording, scenario: Scenario) -> Compared:
     """The thread of one capture beside the one in `folder`. Raises UnreadableInput."""
-    around = questioned(scenario, capture)
+    around = as_captured(scenario, capture)
     now = golden(replay(capture, around), asker=around.user, question=around.text)
     return Compared(name, kept(folder / name), now)
 

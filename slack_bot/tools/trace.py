@@ -33,12 +33,11 @@ from .replay import (
     accept_any_script,
     emulated,
     observe,
-    questioned,
     read_scenario_file,
     replayed,
     tell_assumed,
 )
-from .scenario import Scenario
+from .scenario import Scenario, as_captured
 from .table import Table, figures_of
 from .tape import Recording, Tape
 from .timeline import Story
@@ -85,7 +84,7 @@ def trace_capture(
     The rows are printed as they come where there is a table.
     """
     teller = Teller(table)
-    seen = replayed(capture, questioned(scenario, capture), teller)
+    seen = replayed(capture, as_captured(scenario, capture), teller)
     return teller.finish(name, seen), seen.result()
 
 

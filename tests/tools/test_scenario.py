@@ -10,6 +10,7 @@ import pytest
 from slack_bot.errors import UnreadableInput
 from slack_bot.tools import scenario as module
 from slack_bot.tools.scenario import AgentFault, Scenario, as_captured, make_scenario, read_scenario
+from slack_bot.tools.tape import Recording, Tape
 
 EXAMPLE = {
     "channel": "C1",
@@ -105,8 +106,16 @@ def test_what_cannot_be_meant_is_refused_in_one_sentence(text: str, reason: str)
 
 
 def test_what_the_tapes_head_says_holds_where_the_scenario_is_silent() -> None:
-    head = {"settings": {"answer_from": "status", "other": "x"}, "scenario": {"stop_at": 2.0, "cut_after": 3}}
-    found = as_captured(make_scenario({"cut_after": 9, "settings": {"rotate_after": 30}}), head)
-    assert (found.stop_at, found.cut_after) == (2.0, 9)
+    head = {
+        "question": "why?",
+        "settings": {"answer_from": "status", "other": "x"},
+        "scenario": {"stop_at": 2.0, "cut_after": 3},
+    }
+    tape = Tape(head, ())
+    found = as_captured(make_scenario({"cut_after": 9, "settings": {"rotate_after": 30}}), tape)
+    assert (found.stop_at, found.cut_after, found.text) == (2.0, 9, "why?")
     assert found.settings == {"answer_from": "status", "rotate_after": 30}
-    assert as_captured(Scenario(), {}) == Scenario()
+    assert as_captured(found, tape) == found
+    assert as_captured(Scenario(text="how?"), tape).text == "how?"
+    assert as_captured(Scenario(), Tape({}, ())) == Scenario()
+    assert as_captured(Scenario(), Recording(200, {}, ())) == Scenario()
