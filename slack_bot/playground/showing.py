@@ -33,7 +33,7 @@ def main(args: argparse.Namespace) -> int:
     speed = 1.0 if args.speed is None else args.speed
     around = read_scenario_file(args.scenario)
     planned = [
-        Planned(Path(path).name, open_capture(Path(path), args.key), speed, args.key, around)
+        Planned(Path(path).name, open_capture(Path(path), args.key, around), speed, args.key, around)
         for path in args.files
     ]
     for each in planned:

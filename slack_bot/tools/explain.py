@@ -20,8 +20,8 @@ from .tape import Recording, Tape
 
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: file, scenario, key. Returns 0. Raises UnreadableInput for what cannot be read."""
-    capture = open_capture(Path(args.file), args.key)
     around = read_scenario_file(args.scenario)
+    capture = open_capture(Path(args.file), args.key, around)
     accept_any_script()
     sys.stdout.write(explain_capture(capture, around, args.file))
     return 0

@@ -32,7 +32,7 @@ def main(args: argparse.Namespace) -> int:
         raise UnreadableInput(f"{folder}: no such folder; --update makes it and keeps the threads")
     files = _named(args.files, args.key)
     scenario = read_scenario_file(args.scenario)
-    captures = [(name, open_capture(path, args.key)) for name, path in files.items()]
+    captures = [(name, open_capture(path, args.key, scenario)) for name, path in files.items()]
     accept_any_script()
     compared = [compare(folder, name, capture, scenario) for name, capture in captures]
     if args.update:

@@ -61,7 +61,7 @@ _LONGEST = 7 * 86_400.0
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: files, scenario, key, json, speed. Returns the exit code; raises UnreadableInput."""
     scenario = read_scenario_file(args.scenario)
-    captures = [open_capture(path, args.key) for path in map(Path, args.files)]
+    captures = [open_capture(path, args.key, scenario) for path in map(Path, args.files)]
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
         around = as_captured(scenario, capture)

@@ -89,7 +89,7 @@ def trace_capture(
 
 
 def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
-    captures = [(path, open_capture(Path(path), args.key)) for path in args.targets]
+    captures = [(path, open_capture(Path(path), args.key, scenario)) for path in args.targets]
     found = []
     for path, capture in captures:
         if len(captures) > 1:
