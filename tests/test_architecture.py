@@ -48,7 +48,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "playground": {
         "app", "turn", "a2a", "slack", "store",
-        "errors", "clock", "sections", "settings", "observe", "tools",
+        "errors", "clock", "sections", "settings", "observe", "tools", "guesses",
     },
     "tools": {
         "app", "dispatch", "runner", "turn", "a2a", "slack", "store", "playground",
@@ -60,7 +60,7 @@ ROOMS: dict[str, set[str]] = {
 }  # fmt: skip
 IN_VERBS = {"cli": {"tools", "playground"}}
 PURE = [
-    "turn/*.py", "outbox.py", "observe/facts.py", "store/contracts.py", "errors.py",
+    "turn/*.py", "outbox.py", "observe/facts.py", "store/contracts.py", "errors.py", "guesses.py",
     "a2a/requests.py", "a2a/decode.py", "a2a/frames.py", "a2a/assembly.py", "a2a/parser.py", "a2a/reading.py",
     "a2a/answer.py", "a2a/gates.py", "a2a/habits.py", "a2a/ids.py", "a2a/marker.py", "a2a/questions.py",
     "a2a/readable.py", "a2a/said.py", "a2a/structured.py", "a2a/toolcalls.py", "a2a/toolparts.py",

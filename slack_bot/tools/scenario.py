@@ -89,6 +89,7 @@ def make_scenario(document: Mapping[str, Any], name: str = "scenario") -> Scenar
 def _faults(given: Mapping[str, Any], name: str) -> dict[str, tuple[str | None, ...]]:
     faults: dict[str, tuple[str | None, ...]] = {}
     for method, entries in given.items():
+        spelled = _method(method, name)
         if not isinstance(entries, list) or not entries:
             raise UnreadableInput(
                 f"{name}: slack_faults.{method} must be a list with one fault or null a call"
@@ -98,7 +99,7 @@ def _faults(given: Mapping[str, Any], name: str) -> dict[str, tuple[str | None, 
                 parse_fault(entry)
         except ValueError as error:
             raise UnreadableInput(f"{name}: in slack_faults.{method}, {error}") from error
-        faults[_method(method, name)] = tuple(entries)
+        faults[spelled] = tuple(entries)
     return faults
 
 

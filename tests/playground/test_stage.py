@@ -219,6 +219,8 @@ async def test_what_goes_wrong_is_told_to_every_page_and_meets_each_question(sce
     [
         ({"slack_faults": {"chat.appendStreams": ["x"]}}, "did you mean 'chat.appendStream'?"),
         ({"slack_faults": {"chat.appendStream": ["http:99"]}}, "http takes a status"),
+        ({"slack_faults": {"chat.appendStream": ["banana"]}}, "'banana' is not a fault"),
+        ({"slack_faults": {"chat.appendStream": ["ratelimted:2"]}}, "did you mean 'ratelimited:2'?"),
         ({"slack_faults": {}, "cut_after": -1}, "cut_after must be a number of events"),
         ({"slack_faults": []}, "does not know"),
     ],

@@ -53,7 +53,7 @@ def test_an_asker_whose_id_begins_with_b_is_a_bot() -> None:
 
 def test_sdk_spelling_of_methods_is_the_same_method() -> None:
     got = make_scenario(
-        {"slack_faults": {"chat_startStream": ["x"], "assistant_threads_setStatus": ["timeout!"]}}
+        {"slack_faults": {"chat_startStream": ["cut"], "assistant_threads_setStatus": ["timeout!"]}}
     )
     assert list(got.slack_faults) == ["chat.startStream", "assistant.threads.setStatus"]
 
@@ -84,6 +84,10 @@ def test_sdk_spelling_of_methods_is_the_same_method() -> None:
             "in slack_faults.chat.update, 7 is not a fault; a fault is written name, ",
         ),
         ('{"slack_faults": {"chat.update": ["http:200"]}}', "http takes a status from 400 to 599"),
+        (
+            '{"slack_faults": {"chat.update": [null, "timout"]}}',
+            "in slack_faults.chat.update, 'timout' is not a fault: it is neither",
+        ),
         (
             '{"slack_faults": {"chat.updat": ["x"]}}',
             "'chat.updat' is not a method of the emulated workspace; did you mean 'chat.update'?",
