@@ -34,7 +34,7 @@ from .listeners.socket_mode import serve_socket
 from .observe.facts import Watcher, Watchers
 from .settings import Settings
 from .slack.api import SlackApi, new_web_client
-from .slack.gate import LocalGate
+from .slack.gate import Gate, LocalGate
 from .store.contracts import Store
 from .store.opening import open_store
 
@@ -78,11 +78,13 @@ async def build(
     http_transport: httpx.AsyncBaseTransport | None = None,
     slack_session: Any = None,
     store: Store | None = None,
+    gate: Gate | None = None,
 ) -> App:
     """Build a bot. What is handed in stays its owner's to close; what is built here is closed by the App.
 
-    `slack_session` is an aiohttp session, or something that answers in its place. Raises
-    SettingsError and StoreError. Nothing is sent to Slack or to the agent yet.
+    `slack_session` is an aiohttp session, or something that answers in its place. `gate` is for bots that
+    share one app's rates at Slack; None: this one is alone. Raises SettingsError and StoreError. Nothing is
+    sent to Slack or to the agent yet.
     """
     clock = clock or loop_clock()
     watchers = Watchers(*([watcher] if watcher is not None else []))
@@ -98,7 +100,8 @@ async def build(
         agent = Agent(http, settings.agent, clock)
         agent.recall(await store.lore.learned(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
-        api = _new_api(settings, web_client, clock, watchers)
+        gate = gate or LocalGate(settings.governor, clock)
+        api = _new_api(settings, web_client, clock, watchers, gate)
         desk = Desk(agent, store, api, settings, clock, watchers)
         door = SlackDoor(web_client, web_client.token or "")
         bolt = _new_bolt(settings, slack_session, door)
@@ -117,13 +120,15 @@ async def build(
         )
 
 
-def _new_api(settings: Settings, client: AsyncWebClient, clock: Clock, watcher: Watcher) -> SlackApi:
+def _new_api(
+    settings: Settings, client: AsyncWebClient, clock: Clock, watcher: Watcher, gate: Gate
+) -> SlackApi:
     return SlackApi(
         client,
         clock,
         watcher,
         settings.stream.retry_later,
-        gate=LocalGate(settings.governor, clock),
+        gate=gate,
         write_timeout=settings.slack.slack_write_timeout,
     )
 

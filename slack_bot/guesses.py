@@ -1,4 +1,4 @@
-"""A name that is no setting: what was probably meant, or nothing where no name is near."""
+"""PURE. A name that does not exist: what was probably meant, or nothing where no name is near."""
 
 from __future__ import annotations
 

@@ -121,16 +121,16 @@ NOT_WITH_BLOCKS = frozenset({"block_mismatch", "invalid_blocks", "msg_blocks_too
 
 _UNSURE = "messaging_processing_failed messaging_processing_failed!"
 _REFUSED = {
-    "chat.startStream": f"""{_UNSURE} invalid_arguments invalid_chunks nobody_knows_this missing_scope
+    "chat.startStream": f"""{_UNSURE} invalid_arguments invalid_chunks error:nobody_knows_this missing_scope
         channel_type_not_supported unknown_method feature_disabled user_not_found team_not_found""",
     "chat.appendStream": f"""{_UNSURE} message_not_in_streaming_state msg_too_long invalid_chunks
-        invalid_arguments streaming_mode_mismatch nobody_knows_this unknown_method""",
+        invalid_arguments streaming_mode_mismatch error:nobody_knows_this unknown_method""",
     "chat.stopStream": f"""{_UNSURE} message_not_in_streaming_state invalid_blocks msg_blocks_too_long
-        nobody_knows_this""",
+        error:nobody_knows_this""",
     "chat.update": f"{_UNSURE} block_mismatch invalid_blocks streaming_state_conflict",
     "chat.postMessage": f"{_UNSURE} invalid_blocks",
     "conversations.replies": "",  # a refusal is final: what stands is then not known, and may stand twice
-    "assistant.threads.setStatus": "missing_scope nobody_knows_this",
+    "assistant.threads.setStatus": "missing_scope error:nobody_knows_this",
     "chat.delete": "cant_delete_message",
 }
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import sys
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -46,7 +48,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "playground": {
         "app", "turn", "a2a", "slack", "store",
-        "errors", "clock", "sections", "settings", "observe", "tools",
+        "errors", "clock", "sections", "settings", "observe", "tools", "guesses",
     },
     "tools": {
         "app", "dispatch", "runner", "turn", "a2a", "slack", "store", "playground",
@@ -58,7 +60,7 @@ ROOMS: dict[str, set[str]] = {
 }  # fmt: skip
 IN_VERBS = {"cli": {"tools", "playground"}}
 PURE = [
-    "turn/*.py", "outbox.py", "observe/facts.py", "store/contracts.py", "errors.py",
+    "turn/*.py", "outbox.py", "observe/facts.py", "store/contracts.py", "errors.py", "guesses.py",
     "a2a/requests.py", "a2a/decode.py", "a2a/frames.py", "a2a/assembly.py", "a2a/parser.py", "a2a/reading.py",
     "a2a/answer.py", "a2a/gates.py", "a2a/habits.py", "a2a/ids.py", "a2a/marker.py", "a2a/questions.py",
     "a2a/readable.py", "a2a/said.py", "a2a/structured.py", "a2a/toolcalls.py", "a2a/toolparts.py",
@@ -270,6 +272,185 @@ def test_public_things_say_what_they_are(path: Path) -> None:
 def test_each_module_has_its_own_tests(path: Path) -> None:
     twin = ROOT / "tests" / path.relative_to(PACKAGE).with_name(f"test_{path.name}")
     assert twin.exists(), f"{where(path)} has no {where(twin)}"
+
+
+# -- what only tests call -----------------------------------------------------------------------------------
+
+TEST_KIT = [
+    "playground/emulated/*.py", "playground/workspace.py", "playground/slack_api.py",
+    "playground/events_api.py", "playground/socket_mode.py", "playground/inprocess.py",
+    "playground/scripted.py", "playground/scripted_http.py",
+]  # fmt: skip
+"""The emulated Slack and the scripted agent are there for tests."""
+CALLED_ELSEWHERE = {
+    "_Guarded.aiter_text": "httpx_sse calls it",
+    "Feedback.presses": "a store gives back what it keeps; the bot itself only writes feedback",
+    "MemoryFeedback.presses": "as Feedback",
+    "SqliteFeedback.presses": "as Feedback",
+}
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def defined(tree: ast.AST, owner: str = "") -> Iterator[tuple[str, ast.AST, bool]]:
+    """Every function, method and class: its dotted name, its node, whether it is a method."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            is_method = isinstance(tree, ast.ClassDef) and not isinstance(node, ast.ClassDef)
+            name = f"{owner}.{node.name}" if is_method else node.name
+            if not node.name.startswith("__"):
+                yield name, node, is_method
+            yield from defined(node, node.name)
+        else:
+            yield from defined(node, owner)
+
+
+def mentioned(tree: ast.AST) -> Iterator[tuple[str, str, int]]:
+    """Every name that is read: what it is called, in which way it is written, its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id, "name", node.lineno
+        elif isinstance(node, ast.Attribute):
+            yield node.attr, "attribute", node.lineno
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value, "string", node.lineno
+
+
+def is_registered(node: ast.AST) -> bool:
+    """A decorator with arguments hands it to somebody who calls it."""
+    return isinstance(node, FUNCTIONS) and any(isinstance(each, ast.Call) for each in node.decorator_list)
+
+
+def is_override(path: Path, name: str) -> bool:
+    """A class that is not ours has this method: whoever wrote that class calls it."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    owner, _, method = name.partition(".")
+    bases = getattr(getattr(importlib.import_module(".".join(parts)), owner, None), "__mro__", ())
+    return any(method in vars(base) for base in bases if not base.__module__.startswith("slack_bot"))
+
+
+def test_nothing_in_the_package_is_called_by_tests_alone() -> None:
+    kit = {found for pattern in TEST_KIT for found in PACKAGE.glob(pattern)}
+    trees = {path: parsed(path) for path in MODULES}
+    read = defaultdict[str, list[tuple[str, Path, int]]](list)
+    for path, tree in trees.items():
+        for name, written, line in mentioned(tree):
+            read[name].append((written, path, line))
+
+    def is_used(node: ast.AST, home: Path, is_method: bool) -> bool:
+        own = range(getattr(node, "lineno", 0), (getattr(node, "end_lineno", 0) or 0) + 1)
+        return any(
+            (path == home if written == "string" else written == "attribute" or not is_method)
+            and not (path == home and line in own)
+            for written, path, line in read[getattr(node, "name", "")]
+        )
+
+    unused = [
+        (path, name)
+        for path in MODULES
+        if path not in kit
+        for name, node, is_method in defined(trees[path])
+        if not is_used(node, path, is_method) and not is_registered(node) and name not in CALLED_ELSEWHERE
+    ]
+    assert not [f"{where(path)}: {name}" for path, name in unused if not is_override(path, name)]
+
+
+# -- tests that cannot fail ---------------------------------------------------------------------------------
+
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+ASSERTS = {"raises", "warns", "fail", "AssertionError"}
+
+
+def asserts_itself(tree: ast.AST) -> bool:
+    """It holds an `assert`, or what raises as one does."""
+    return any(
+        isinstance(node, ast.Assert)
+        or (isinstance(node, ast.Attribute) and node.attr in ASSERTS and ast.unparse(node.value) == "pytest")
+        or (isinstance(node, ast.Name) and node.id in ASSERTS)
+        for node in ast.walk(tree)
+    )
+
+
+class Asserting:
+    """Which functions, tables and methods of the tests hold an assertion, themselves or by what they name."""
+
+    def __init__(self) -> None:
+        self._trees = {module_of(path): parsed(path) for path in TESTS}
+        self._known = dict[tuple[str, str], bool]()
+        self._things = {module: dict(top_level(tree)) for module, tree in self._trees.items()}
+        self._imported = {module: dict(taken_in(tree, module)) for module, tree in self._trees.items()}
+
+    def tests(self) -> Iterator[tuple[str, str, ast.AST]]:
+        """Every test: its module, its name and its node."""
+        for module, tree in self._trees.items():
+            for _, node, _ in defined(tree):
+                if isinstance(node, FUNCTIONS) and node.name.startswith("test_"):
+                    yield module, node.name, node
+
+    def holds(self, module: str, node: ast.AST) -> bool:
+        """`node` asserts something, or names in its body what does."""
+        if asserts_itself(node):
+            return True
+        body = node.body if isinstance(node, FUNCTIONS) else [node]
+        for each in (inner for part in body for inner in ast.walk(part)):
+            if isinstance(each, ast.Name) and self._named(module, each.id):
+                return True
+            if isinstance(each, ast.Attribute) and self._method(module, each.attr):
+                return True
+        return False
+
+    def _named(self, module: str, name: str) -> bool:
+        module, name = self._imported[module].get(name, (module, name))
+        thing = self._things.get(module, {}).get(name)
+        if thing is None or isinstance(thing, ast.ClassDef):
+            return False
+        if (module, name) not in self._known:
+            self._known[module, name] = False  # one that names itself
+            self._known[module, name] = self.holds(module, thing)
+        return self._known[module, name]
+
+    def _method(self, module: str, name: str) -> bool:
+        """A class of the tests that this module can have an object of has such a method, and it asserts."""
+        near = {module, *(source for source, _ in self._imported[module].values())}
+        return any(
+            method.name == name and asserts_itself(method)
+            for source in near
+            for thing in self._things.get(source, {}).values()
+            if isinstance(thing, ast.ClassDef)
+            for method in thing.body
+            if isinstance(method, FUNCTIONS)
+        )
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def top_level(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """The functions, classes and tables of a module by name."""
+    for node in tree.body:
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            yield node.name, node
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name):
+                    yield target.id, node.value
+
+
+def taken_in(tree: ast.Module, module: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """What a module imports by name: from which module, and what it is called there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            base = module.split(".")[: -node.level] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            for name in node.names:
+                yield name.asname or name.name, (source, name.name)
+
+
+def test_every_test_asserts_something() -> None:
+    asserting = Asserting()
+    assert not [
+        f"{module}.{name}" for module, name, node in asserting.tests() if not asserting.holds(module, node)
+    ]
 
 
 def test_the_top_level_is_what_was_agreed() -> None:

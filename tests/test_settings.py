@@ -122,18 +122,17 @@ def test_a_list_is_written_as_json_or_with_commas(text: str) -> None:
 
 
 def test_other_programs_names_are_left_alone() -> None:
-    read({"SLACK_TOKEN": "1", "SLACK_CLIENT_ID": "1", "A2A_OTHER": "1"})
+    assert read({"SLACK_TOKEN": "1", "SLACK_CLIENT_ID": "1", "A2A_OTHER": "1"}) == Settings()
 
 
 def test_what_kubernetes_adds_for_a_service_named_slack_bot_is_no_typo() -> None:
-    read(
-        {
-            "SLACK_BOT_SERVICE_HOST": "10.0.0.1",
-            "SLACK_BOT_SERVICE_PORT_HTTP": "80",
-            "SLACK_BOT_PORT": "tcp://10.0.0.1:80",
-            "SLACK_BOT_PORT_80_TCP_ADDR": "10.0.0.1",
-        }
-    )
+    added = {
+        "SLACK_BOT_SERVICE_HOST": "10.0.0.1",
+        "SLACK_BOT_SERVICE_PORT_HTTP": "80",
+        "SLACK_BOT_PORT": "tcp://10.0.0.1:80",
+        "SLACK_BOT_PORT_80_TCP_ADDR": "10.0.0.1",
+    }
+    assert read(added) == Settings()
 
 
 # -- problems

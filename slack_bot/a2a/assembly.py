@@ -113,11 +113,6 @@ class Pieces:
         return any(piece.has_text for piece in self._texts.values())
 
     @property
-    def is_parted(self) -> bool:
-        """What was told is not the beginning of what it is now."""
-        return self._parted
-
-    @property
     def last_key(self) -> str:
         """The key of the piece that began last, "" for none."""
         return next(reversed(self._texts), "")

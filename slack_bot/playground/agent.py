@@ -35,8 +35,6 @@ from .telling import Telling
 from .toolbox import FETCH, SEARCH, Toolbox
 
 _DEFAULTS = ReferenceSettings()
-PACE = _DEFAULTS.pace
-"""Tokens a second: about what a large hosted model writes."""
 
 _EXAMPLES = (
     "what is agntcy",

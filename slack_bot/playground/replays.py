@@ -1,81 +1,206 @@
 """Captures on the page: each question of a tape is asked when the one before it is answered.
 
-They are asked by a person of their own, whom no visitor can be.
+They are asked by a person of their own, whom no visitor can be. Each is answered by a bot of its own, built
+as `slack-bot replay` builds it: with the settings and the scenario of the tape, and with nothing learned from
+any other agent. All these bots write into the page's workspace and share its rates.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
+from ..app import App
 from ..clock import Clock
-from ..observe.facts import Fact, TurnClosed
-from ..tools.tape import Recording, Tape, turns_of
+from ..observe.facts import Fact, TurnClosed, Watcher
+from ..sections import GovernorSettings
+from ..settings import Settings
+from ..slack.gate import Gate
+from ..tools.replay import (
+    AGENT_URL,
+    Turns,
+    agent_of,
+    asked_in,
+    build_in,
+    remember_context,
+    settings_with,
+)
+from ..tools.scenario import Scenario
+from ..tools.tape import Recording, Tape
 from ..turn.record import Question, ThreadKey
+from .recorder import Recorder
+from .scripted import ScriptedTransport
 from .switchboard import Switchboard
 from .workspace import Workspace
 
 REPLAYER = "U0REPLAY"
+REPLAYING_BOT = "B0REPLAY"
+"""Who asks where the scenario's asker is a bot."""
+_KEPT = 30
+"""Replays whose bots are kept, for the buttons below their answers: as many turns as the page keeps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A capture to replay. `speed` is how much faster than it was; 0: at once."""
+    """A capture to replay. `speed` is how much faster than it was; 0: at once.
+
+    `around` is its scenario, as in `replay --scenario`; None: what goes wrong on the page. Where the replay
+    takes place is the page's to say.
+    """
 
     name: str
     capture: Tape | Recording
     speed: float
     key: str | None = None
+    around: Scenario | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Further:
-    """What is still to be asked in a thread."""
+@dataclass(slots=True)
+class _Replay:
+    """A thread that is replayed. `further` is what is still to be asked in it."""
 
-    thread_ts: str
-    speed: float
-    turns: Sequence[tuple[str | None, Tape | Recording]]
+    thread: ThreadKey
+    asker: str
+    around: Scenario
+    settings: Settings
+    transport: ScriptedTransport
+    further: Turns
+    waits_for: str = ""
+    building: asyncio.Task[App] | None = field(default=None, repr=False)
+    stopping: asyncio.TimerHandle | None = field(default=None, repr=False)
 
 
 class Replays:
-    """Asks what captures answer, in `channel`. A watcher: it hears when a turn is over."""
+    """Asks what captures answer, in `channel`. A watcher: it hears when a turn is over.
 
-    def __init__(self, workspace: Workspace, switchboard: Switchboard, clock: Clock, channel: str) -> None:
-        self._workspace, self._switchboard, self._clock = workspace, switchboard, clock
-        self._channel = channel
-        self._further: dict[str, _Further] = {}
+    `watcher` hears all facts of the bots, `recorder` all that their agents say. `gate` keeps Slack's rates
+    for all of them and the page's own bot; None: each keeps them alone.
+    """
 
-    def begin(self, planned: Planned) -> str:
-        """Ask the first question of a capture. Returns its ts."""
-        capture, chosen = planned.capture, planned.key
-        turns = turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
-        asked = turns[0][0]
-        shown = f"`{planned.name}`" + (f" ({chosen})" if chosen else "") + (f": {asked}" if asked else "")
-        return self._ask(f"Replay of {shown}", turns, None, planned.speed)
+    def __init__(
+        self,
+        workspace: Workspace,
+        clock: Clock,
+        channel: str,
+        *,
+        recorder: Recorder,
+        watcher: Watcher,
+        gate: Gate | None = None,
+    ) -> None:
+        self._workspace, self._clock, self._channel = workspace, clock, channel
+        self._recorder, self._watcher, self._gate = recorder, watcher, gate
+        self._replays: OrderedDict[str, _Replay] = OrderedDict()
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def begin(self, planned: Planned, around: Scenario) -> str:
+        """Ask the first question of a capture in `around`, which is its scenario already. Returns its ts.
+
+        Raises SettingsError for a setting that does not exist or a value that cannot be.
+        """
+        settings = settings_with(AGENT_URL, around.settings)
+        turns = asked_in(planned.capture)
+        speed = planned.speed if planned.speed > 0 else math.inf
+        transport = ScriptedTransport(agent_of(turns, around, speed))
+        asker = REPLAYING_BOT if around.asker_is_bot else REPLAYER
+        asked = "" if around.text == Scenario().text else f": {around.text}"
+        chosen = f" ({planned.key})" if planned.key else ""
+        # Delivery to the bot is a task of its own, so the replay is known before the question can arrive.
+        ts = self._say(asker, f"Replay of `{planned.name}`{chosen}{asked}", None)
+        thread = ThreadKey(self._workspace.state.team, self._channel, ts)
+        replay = _Replay(thread, asker, around, settings, transport, turns[1:])
+        replay.waits_for = self._key(replay, ts)
+        self._replays[ts] = replay
+        if around.stop_at is not None:
+            replay.stopping = asyncio.get_running_loop().call_later(
+                around.stop_at / speed, self._press_stop, replay
+            )
+        self._forget_oldest()
+        return ts
+
+    def around(self, thread_ts: str) -> Scenario | None:
+        """The scenario of the replay in a thread; None where none is kept."""
+        replay = self._replays.get(thread_ts)
+        return None if replay is None else replay.around
+
+    async def bot_for(self, payload: Mapping[str, Any]) -> App | None:
+        """The bot that is to hear what Slack sends; None: it is about no replay."""
+        replay = next((self._replays[ts] for ts in _roots(payload) if ts in self._replays), None)
+        if replay is None:
+            return None
+        if replay.building is None:
+            replay.building = asyncio.create_task(self._build(replay), name=f"bot of {replay.thread.ts}")
+        return await asyncio.shield(replay.building)
+
+    async def close(self, grace: float) -> None:
+        """End all bots; running answers get `grace` seconds."""
+        await asyncio.gather(*(_end(replay, grace) for replay in self._replays.values()), *self._ending)
 
     def __call__(self, fact: Fact) -> None:
         """A turn that is over may have a sequel."""
-        further = self._further.pop(fact.turn, None) if isinstance(fact, TurnClosed) else None
-        if further is not None:
-            said = further.turns[0][0] or "(a follow-up)"
-            self._ask(said, further.turns, further.thread_ts, further.speed)
+        if not isinstance(fact, TurnClosed):
+            return
+        replay = next((each for each in self._replays.values() if each.waits_for == fact.turn), None)
+        if replay is None:
+            return
+        replay.waits_for = ""
+        if replay.further:
+            said, replay.further = replay.further[0][0] or "(a follow-up)", replay.further[1:]
+            ts = self._say(replay.asker, said, replay.thread.ts)
+            replay.waits_for = self._key(replay, ts)
 
-    def _ask(
-        self,
-        said: str,
-        turns: Sequence[tuple[str | None, Tape | Recording]],
-        thread_ts: str | None,
-        speed: float,
-    ) -> str:
-        """Ask what the first of `turns` answers. Returns the question's ts."""
+    def _say(self, asker: str, said: str, thread_ts: str | None) -> str:
         text = f"<@{self._workspace.bot.user_id}> {escape(said, quote=False)}"
-        # Delivery to the bot is a task of its own, so the tape is plugged in before the question can arrive.
-        ts = self._workspace.say(REPLAYER, self._channel, text, now=self._clock.wall(), thread_ts=thread_ts)
-        team, root = self._workspace.state.team, thread_ts or ts
-        question = Question(ThreadKey(team, self._channel, root), ts, REPLAYER, team, text)
-        self._switchboard.plug(question.message_id, turns[0][1], speed if speed > 0 else math.inf)
-        if further := turns[1:]:
-            self._further[question.key] = _Further(root, speed, further)
-        return ts
+        return self._workspace.say(asker, self._channel, text, now=self._clock.wall(), thread_ts=thread_ts)
+
+    def _key(self, replay: _Replay, ts: str) -> str:
+        """The turn that answers the question `ts`."""
+        return Question(replay.thread, ts, replay.asker, replay.thread.team, "").key
+
+    def _press_stop(self, replay: _Replay) -> None:
+        self._workspace.stop(replay.asker, self._channel, replay.thread.ts, now=self._clock.wall())
+
+    async def _build(self, replay: _Replay) -> App:
+        alone = replay.settings.governor != GovernorSettings()  # it says itself what Slack allows
+        app = await build_in(
+            self._workspace,
+            replay.settings,
+            self._clock,
+            self._watcher,
+            Switchboard(replay.transport, recorder=self._recorder),
+            None if alone else self._gate,
+        )
+        await remember_context(app, replay.thread, replay.around.context_id)
+        return app
+
+    def _forget_oldest(self) -> None:
+        """The bot of the oldest replay that is over ends, where too many are kept."""
+        if len(self._replays) <= _KEPT:
+            return
+        over = next((ts for ts, replay in self._replays.items() if not replay.waits_for), None)
+        if over is not None:
+            ending = asyncio.create_task(_end(self._replays.pop(over), 0.0))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+
+async def _end(replay: _Replay, grace: float) -> None:
+    if replay.stopping is not None:
+        replay.stopping.cancel()
+    if replay.building is not None:
+        await (await replay.building).close(grace)
+
+
+def _roots(payload: Mapping[str, Any]) -> Iterator[str]:
+    """The threads that something Slack sends may be about, by their roots."""
+    event = payload.get("event") or {}
+    places = (event, event.get("message"), event.get("previous_message"), payload.get("container"))
+    for place in (*places, payload.get("message")):
+        if isinstance(place, Mapping):
+            root = place.get("thread_ts") or place.get("ts")
+            if isinstance(root, str):
+                yield root

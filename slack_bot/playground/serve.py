@@ -12,9 +12,10 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 from aiohttp import web
@@ -26,10 +27,13 @@ from ..errors import BotError, UnreadableInput
 from ..observe import logs
 from ..sections import ReferenceSettings
 from ..settings import Settings, load, secrets_of, with_overrides
+from ..slack.gate import LocalGate
 from ..tools.addressing import settings_for
 from ..tools.reaching import card_of
+from ..tools.replay import deliver
 from . import agent
 from .alone import chosen_agent, no_address
+from .replays import Replays
 from .slack_api import SlackFace
 from .stage import Stage
 from .switchboard import Switchboard
@@ -104,7 +108,8 @@ async def open_playground(
     clock = loop_clock()
     workspace = Workspace(rules=Rules.real() if rules is None else rules)
     switchboard = Switchboard(httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None)))
-    stage = Stage(workspace, switchboard, clock, None if theirs is None else _shown(theirs))
+    gate = LocalGate((theirs or Settings()).governor, clock)
+    stage = Stage(workspace, switchboard, clock, None if theirs is None else _shown(theirs), gate)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(switchboard.aclose)
         url = await stack.enter_async_context(_page(stage, host, port))
@@ -116,8 +121,14 @@ async def open_playground(
             theirs = with_overrides(Settings(), ours)
         face = await stack.enter_async_context(SlackFace(workspace, clock))
         app = await build(
-            _emulated(theirs, face.api_url), clock=clock, watcher=stage.heard, http_transport=switchboard
+            _emulated(theirs, face.api_url),
+            clock=clock,
+            watcher=stage.heard,
+            http_transport=switchboard,
+            gate=gate,
         )
+        _hand_on(app, stage.replays)
+        stack.push_async_callback(stage.replays.close, _GRACE)
         stack.push_async_callback(app.close, _GRACE)
         await stack.enter_async_context(_connected(app, face))
         yield Playground(url, workspace, stage, app)
@@ -140,6 +151,16 @@ def _emulated(settings: Settings, api_url: str) -> Settings:
             "store_url": "memory://",
         },
     )
+
+
+def _hand_on(app: App, replays: Replays) -> None:
+    """What Slack sends about a replay is for that replay's own bot, and not for `app`."""
+
+    async def hand_on(body: dict[str, Any], next: Callable[[], Awaitable[None]]) -> Any:
+        bot = await replays.bot_for(body)
+        return await (next() if bot is None else deliver(bot, body))
+
+    app.bolt.use(hand_on)
 
 
 @asynccontextmanager

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from ..observe import logs
 from ..tools.opening import open_capture
-from ..tools.replay import read_scenario_file
+from ..tools.replay import AGENT_URL, read_scenario_file, settings_with
 from ..tools.replaying import check
-from ..tools.scenario import Scenario
+from ..tools.scenario import Scenario, as_captured
 from .alone import check_port
 from .replays import Planned
 from .serve import open_playground
@@ -25,18 +25,24 @@ from .serve import open_playground
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: files, key, scenario, speed (None: 1), port. Returns the exit status.
 
-    Raises UnreadableInput for what cannot be read, BotError where the page's address cannot be had.
+    Raises UnreadableInput for what cannot be read, SettingsError for settings of a tape or a scenario that
+    cannot be, BotError where the page's address cannot be had.
     """
     check(args)
     check_port(args.port)
     speed = 1.0 if args.speed is None else args.speed
     around = read_scenario_file(args.scenario)
     planned = [
-        Planned(Path(path).name, open_capture(Path(path), args.key), speed, args.key) for path in args.files
+        Planned(Path(path).name, open_capture(Path(path), args.key, around), speed, args.key, around)
+        for path in args.files
     ]
-    if around != Scenario(slack_faults=around.slack_faults, cut_after=around.cut_after):
+    for each in planned:
+        settings_with(AGENT_URL, as_captured(around, each.capture).settings)  # what is wrong is told now
+    usual = Scenario()
+    place = (around.channel, around.thread_ts, around.team)
+    if place != (usual.channel, usual.thread_ts, usual.team):
         sys.stderr.write(
-            "note: of the scenario, only slack_faults and cut_after are used in the playground\n"
+            "note: the page has a place of its own; the scenario's channel, thread_ts and team are not used\n"
         )
     logs.setup("warning", "text", ())
     logging.getLogger("a2a").setLevel(logging.ERROR)

@@ -11,16 +11,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..clock import Clock
-from ..errors import UnreadableInput
+from ..errors import SettingsError, UnreadableInput
 from ..observe.facts import Fact
 from ..slack.blocks import RETRY
-from ..tools.scenario import Scenario, make_scenario
+from ..slack.gate import Gate
+from ..tools.scenario import Scenario, as_captured, make_scenario
 from ..tools.tape import read_tape, write_tape
 from ..turn.record import message_id_of
 from .emulated.faults import METHODS as FAULT_METHODS
 from .exporting import file_name, head_of
 from .feed import Feed, Tale
-from .replays import REPLAYER, Planned, Replays
+from .replays import REPLAYER, REPLAYING_BOT, Planned, Replays
 from .switchboard import Switchboard
 from .workspace import Workspace
 
@@ -45,20 +46,28 @@ class Stage:
     """The people and places of the playground. `feed` tells the pages what comes of it.
 
     `agent` is the address of another agent than the playground's own, without secrets: what the pages suggest
-    is for our own alone.
+    is for our own alone. `gate` is what the bots of the replays share with the page's own; None: nothing.
     """
 
     def __init__(
-        self, workspace: Workspace, switchboard: Switchboard, clock: Clock, agent: str | None = None
+        self,
+        workspace: Workspace,
+        switchboard: Switchboard,
+        clock: Clock,
+        agent: str | None = None,
+        gate: Gate | None = None,
     ) -> None:
         for user, name in PEOPLE.items():
             workspace.add_user(user, name)
         workspace.add_user(REPLAYER, "Replay")
+        workspace.add_user(REPLAYING_BOT, "Replay", is_bot=True)
         general = workspace.add_channel(CHANNEL, "general")
         general.members.update([*PEOPLE, REPLAYER])  # or what is for one of them alone could not be shown
         for user in PEOPLE:
             workspace.direct(user)
-        self.replays = Replays(workspace, switchboard, clock, CHANNEL)
+        self.replays = Replays(
+            workspace, clock, CHANNEL, recorder=switchboard.recorder, watcher=self.heard, gate=gate
+        )
         suggestions = SUGGESTIONS if agent is None else ()
         self.feed = Feed(
             workspace, now=clock.monotonic, virtual=[REPLAYER], suggestions=suggestions, agent=agent
@@ -85,7 +94,7 @@ class Stage:
 
     def trouble(self, around: Scenario) -> None:
         """What goes wrong from the next question on: the scenario's `slack_faults` and `cut_after`."""
-        self._trouble = around
+        self._trouble = Scenario(slack_faults=around.slack_faults, cut_after=around.cut_after)
         faults = {method: list(entries) for method, entries in around.slack_faults.items()}
         self.feed.troubled({"slack_faults": faults, "cut_after": around.cut_after})
 
@@ -96,7 +105,7 @@ class Stage:
         """
         try:
             return self._do(order)
-        except (_Refused, UnreadableInput) as refused:
+        except (_Refused, UnreadableInput, SettingsError) as refused:
             return {"type": "refused", "text": str(refused)}
         except LookupError:
             return {"type": "refused", "text": "That is not there any more."}
@@ -145,13 +154,17 @@ class Stage:
         return self._play(Planned(name, read_tape(text, name, chosen), speed, chosen))
 
     def _play(self, planned: Planned) -> Tale:
-        self._arm()
-        return {"type": "said", "channel": CHANNEL, "ts": self.replays.begin(planned), "thread_ts": None}
+        """What a tape says of its surroundings holds, as in `replay`, where nobody says otherwise."""
+        around = as_captured(planned.around or self._trouble, planned.capture)
+        ts = self.replays.begin(planned, around)
+        self._arm(around)
+        return {"type": "said", "channel": CHANNEL, "ts": ts, "thread_ts": None}
 
-    def _arm(self) -> None:
+    def _arm(self, around: Scenario | None = None) -> None:
         """Each question meets the whole script of faults, from its beginning."""
+        met = around or self._trouble
         for method in FAULT_METHODS:
-            self._workspace.faults.set(method, self._trouble.slack_faults.get(method, ()))
+            self._workspace.faults.set(method, met.slack_faults.get(method, ()))
         self._switchboard.cut_after = self._trouble.cut_after
 
     def _export(self, turn: str) -> Tale:
@@ -160,7 +173,8 @@ class Stage:
             raise _Refused("This turn is not over yet; its tape can be had when it is.")
         recorder, message = self._switchboard.recorder, message_id_of(turn)
         began = recorder.began(message)
-        head = head_of(facts, facts[0]["at"] if began is None else began)
+        replayed = self.replays.around(facts[0]["thread_ts"])
+        head = head_of(facts, facts[0]["at"] if began is None else began, replayed)
         tape = recorder.tape(message, head)
         if tape is None:
             raise _Refused("Nothing was heard of the agent in this turn, so there is no tape of it.")

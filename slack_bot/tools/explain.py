@@ -13,15 +13,15 @@ from pathlib import Path
 from .account import Account
 from .explanation import explain
 from .opening import open_capture
-from .replay import accept_any_script, questioned, read_scenario_file, replayed, tell_assumed
-from .scenario import Scenario
+from .replay import accept_any_script, read_scenario_file, replayed, tell_assumed
+from .scenario import Scenario, as_captured
 from .tape import Recording, Tape
 
 
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: file, scenario, key. Returns 0. Raises UnreadableInput for what cannot be read."""
-    capture = open_capture(Path(args.file), args.key)
     around = read_scenario_file(args.scenario)
+    capture = open_capture(Path(args.file), args.key, around)
     accept_any_script()
     sys.stdout.write(explain_capture(capture, around, args.file))
     return 0
@@ -29,7 +29,7 @@ def main(args: argparse.Namespace) -> int:
 
 def explain_capture(capture: Tape | Recording, scenario: Scenario, name: str = "the capture") -> str:
     """The explanation of one capture in one scenario."""
-    around, account = questioned(scenario, capture), Account()
+    around, account = as_captured(scenario, capture), Account()
     seen = replayed(capture, around, witness=account)
     tell_assumed(name, capture, seen.result())
     return explain(account, seen.thread, asker=around.user, question=around.text, more=seen.follow_ups)

@@ -15,8 +15,8 @@ from pathlib import Path
 from ..errors import UnreadableInput
 from .golden import Compared, golden, report
 from .opening import open_capture
-from .replay import accept_any_script, questioned, read_scenario_file, replay
-from .scenario import Scenario
+from .replay import accept_any_script, read_scenario_file, replay
+from .scenario import Scenario, as_captured
 from .tape import Recording, Tape
 
 _DONE = {"new": "kept", "differs": "changed", "same": "same"}
@@ -32,7 +32,7 @@ def main(args: argparse.Namespace) -> int:
         raise UnreadableInput(f"{folder}: no such folder; --update makes it and keeps the threads")
     files = _named(args.files, args.key)
     scenario = read_scenario_file(args.scenario)
-    captures = [(name, open_capture(path, args.key)) for name, path in files.items()]
+    captures = [(name, open_capture(path, args.key, scenario)) for name, path in files.items()]
     accept_any_script()
     compared = [compare(folder, name, capture, scenario) for name, capture in captures]
     if args.update:
@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
 
 def compare(folder: Path, name: str, capture: Tape | Recording, scenario: Scenario) -> Compared:
     """The thread of one capture beside the one in `folder`. Raises UnreadableInput."""
-    around = questioned(scenario, capture)
+    around = as_captured(scenario, capture)
     now = golden(replay(capture, around), asker=around.user, question=around.text)
     return Compared(name, kept(folder / name), now)
 

@@ -81,11 +81,11 @@ class Items:
             return said
         return self._event(t, self._inner(item, number), number)
 
-    def check_some(self) -> None:
+    def check_some(self, *, may_be_empty: bool = False) -> None:
         """Raises UnreadableInput unless something was an event: a list of other things is not a capture."""
-        if not self._count:
+        if not self._count and not may_be_empty:
             raise UnreadableInput(f"{self._name}: there are no events in it")
-        if not self._known:
+        if self._count and not self._known:
             raise UnreadableInput(f"{self._name}: none of its {self._count} objects is an A2A event")
 
     def _event(self, t: float, value: Json, number: int) -> Moment:

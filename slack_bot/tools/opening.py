@@ -10,14 +10,17 @@ from typing import cast
 from ..errors import UnreadableInput
 from .framing import Splitter
 from .moments import INTERRUPTED, Moment
+from .scenario import Scenario
 from .tape import LONG, Recording, Tape, read_tape
 from .taping import moment_of_body, moments_of
 
 _NO_LIMIT = 1 << 40
 
 
-def open_capture(path: Path, key: str | None = None) -> Tape | Recording:
-    """The capture in the file at `path`. Raises UnreadableInput, as `read_tape` does."""
+def open_capture(path: Path, key: str | None = None, around: Scenario | None = None) -> Tape | Recording:
+    """The capture in the file at `path`, to be replayed in `around`. Raises UnreadableInput, as `read_tape`
+    does; a capture without events is one where the agent fails in that scenario.
+    """
     try:
         with path.open("rb") as file:
             is_long = path.stat().st_size >= LONG
@@ -25,7 +28,8 @@ def open_capture(path: Path, key: str | None = None) -> Tape | Recording:
             data = cast(bytes, mmap(file.fileno(), 0, access=ACCESS_READ)) if is_long else file.read()
     except OSError as error:
         raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
-    return read_tape(data, str(path), key)
+    fails = around is not None and around.agent_error is not None
+    return read_tape(data, str(path), key, may_be_empty=fails)
 
 
 def read_bytes(path: Path) -> bytes:

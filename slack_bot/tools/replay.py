@@ -12,14 +12,15 @@ import asyncio
 import io
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import httpx
 from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
 
 from ..app import App, build
 from ..clock import Clock, loop_clock
@@ -29,6 +30,7 @@ from ..playground.inprocess import SlackSession
 from ..playground.scripted import ScriptedAgent, ScriptedTransport
 from ..playground.workspace import BOT_TOKEN, SIGNING_SECRET, Change, Rules, SeenMessage, Workspace
 from ..settings import Settings, load, with_overrides
+from ..slack.gate import Gate
 from ..store.contracts import Conversation
 from ..store.memory import MemoryStore
 from ..turn.record import ThreadKey
@@ -45,6 +47,8 @@ from .witness import Witness
 
 AGENT_URL = "http://agent.invalid/"
 
+Turns: TypeAlias = Sequence[tuple[str | None, Tape | Recording]]
+
 INTERRUPTED = "interrupted"
 """The outcome of a turn whose capture does not say how it went on."""
 
@@ -57,10 +61,10 @@ _LONGEST = 7 * 86_400.0
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: files, scenario, key, json, speed. Returns the exit code; raises UnreadableInput."""
     scenario = read_scenario_file(args.scenario)
-    captures = [open_capture(path, args.key) for path in map(Path, args.files)]
+    captures = [open_capture(path, args.key, scenario) for path in map(Path, args.files)]
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
-        around = questioned(scenario, capture)
+        around = as_captured(scenario, capture)
         watching = None if args.speed is None else Watching(sys.stderr)
         seen = replayed(capture, around, witness=watching, speed=args.speed)
         result = seen.result()
@@ -84,14 +88,6 @@ def tell_assumed(name: str, capture: Tape | Recording, result: Json) -> None:
         sys.stderr.write(f"note: {name}: {assumed}\n")
 
 
-def questioned(scenario: Scenario, capture: Tape | Recording) -> Scenario:
-    """The scenario, asking what the tape says was asked, where it does not say otherwise."""
-    asked = capture.head.get("question") if isinstance(capture, Tape) else None
-    if isinstance(asked, str) and asked and scenario.text == Scenario().text:
-        return replace(scenario, text=asked)
-    return scenario
-
-
 def replay(capture: Tape | Recording, scenario: Scenario | None = None, watcher: Watcher = ignore) -> Json:
     """The result of `replay --json` for one capture, as plain data.
 
@@ -113,15 +109,9 @@ def replayed(
 
     `speed` is how many times as fast as it was the agent speaks, in real time; None: in virtual time.
     """
-    around = scenario or Scenario()
-    turns = turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
-    around = as_captured(around, capture.head if isinstance(capture, Tape) else {})
-    agent = ScriptedAgent(
-        *(turn for _, turn in turns),
-        cut_after=around.cut_after,
-        agent_error=None if around.agent_error is None else asdict(around.agent_error),
-        speed=speed or 1.0,
-    )
+    around = as_captured(scenario or Scenario(), capture)
+    turns = asked_in(capture)
+    agent = agent_of(turns, around, speed or 1.0)
     clock = virtual.virtual_clock() if speed is None else loop_clock()
     settings, transport = settings_with(AGENT_URL, around.settings), through(ScriptedTransport(agent))
     stops = interrupted_at(turns[-1][1])
@@ -131,6 +121,54 @@ def replayed(
     )
     seen = observe(around, settings, clock, transport, watcher, witness, asking)
     return virtual.run(seen) if speed is None else asyncio.run(seen)
+
+
+def asked_in(capture: Tape | Recording) -> Turns:
+    """Each question of a capture (None: not known) and what came in answer to it."""
+    return turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
+
+
+def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
+    """The agent that answers the n-th question as it is answered in `turns`, with the scenario's faults."""
+    return ScriptedAgent(
+        *(turn for _, turn in turns),
+        cut_after=around.cut_after,
+        agent_error=None if around.agent_error is None else asdict(around.agent_error),
+        speed=speed,
+    )
+
+
+async def build_in(
+    workspace: Workspace,
+    settings: Settings,
+    clock: Clock,
+    watcher: Watcher,
+    transport: httpx.AsyncBaseTransport | None,
+    gate: Gate | None = None,
+) -> App:
+    """A bot in an emulated workspace, without a socket, that knows nothing yet. `gate` as in `build`."""
+    session: Any = SlackSession(workspace, clock, timeout=settings.slack.slack_timeout)
+    return await build(
+        settings,
+        clock=clock,
+        watcher=watcher,
+        http_transport=transport,
+        slack_session=session,
+        store=MemoryStore(settings.store.dedupe_hours),
+        gate=gate,
+    )
+
+
+async def remember_context(app: App, thread: ThreadKey, context_id: str | None) -> None:
+    """The thread has this A2A context already; None: it has none."""
+    if context_id is not None:
+        known = Conversation(context_id=context_id)
+        await app.store.contexts.put(app.agent.name, thread, known, app.clock.wall())
+
+
+async def deliver(app: App, payload: Mapping[str, Any]) -> BoltResponse:
+    """Hand to the bot what Slack sends it, as Socket Mode would."""
+    return await app.bolt.async_dispatch(AsyncBoltRequest(body=dict(payload), mode="socket_mode"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,30 +253,16 @@ class _Performance:
         self._turn_began = 0.0
 
     async def run(self, transport: httpx.AsyncBaseTransport | None, asking: Asking) -> Observation:
-        slack = self._settings.slack
-        session: Any = SlackSession(self._workspace, self._clock, timeout=slack.slack_timeout)
-        app = await build(
-            self._settings,
-            clock=self._clock,
-            watcher=self._note,
-            http_transport=transport,
-            slack_session=session,
-            store=MemoryStore(self._settings.store.dedupe_hours),
-        )
+        asked = self._scenario
+        app = await build_in(self._workspace, self._settings, self._clock, self._note, transport)
         app.agent.recall(asking.lore)
         async with app:
-            await self._remember_context(app)
+            thread = ThreadKey(asked.team, asked.channel, asked.thread_ts)
+            await remember_context(app, thread, asked.context_id)
             asked_at = await self._ask(app, asking)
             asking.lore.update(app.agent.facts)
-            thread, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
-        return Observation(self._witness, thread, asked_at, tuple(self._follow_ups))
-
-    async def _remember_context(self, app: App) -> None:
-        asked = self._scenario
-        if asked.context_id is not None:
-            thread = ThreadKey(asked.team, asked.channel, asked.thread_ts)
-            known = Conversation(context_id=asked.context_id)
-            await app.store.contexts.put(app.agent.name, thread, known, self._clock.wall())
+            shown, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
+        return Observation(self._witness, shown, asked_at, tuple(self._follow_ups))
 
     async def _ask(self, app: App, asking: Asking) -> float:
         """Say the questions, and let everything happen that follows from them. Returns when it began."""
@@ -283,7 +307,7 @@ class _Performance:
         while True:
             self._mail.clear()
             for envelope in self._workspace.take():
-                await app.bolt.async_dispatch(AsyncBoltRequest(body=envelope.payload, mode="socket_mode"))
+                await deliver(app, envelope.payload)
             await self._mail.wait()
 
     async def _press_stop(self) -> None:

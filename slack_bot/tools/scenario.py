@@ -18,7 +18,7 @@ from ..playground.emulated.faults import METHODS as FAULT_METHODS
 from ..playground.emulated.faults import method_name
 from ..playground.emulated.faults import parse as parse_fault
 from .jsonfile import Json, load_document
-from .tape import READS
+from .tape import READS, Recording, Tape
 
 Check: TypeAlias = Callable[[Any], bool]
 
@@ -89,6 +89,7 @@ def make_scenario(document: Mapping[str, Any], name: str = "scenario") -> Scenar
 def _faults(given: Mapping[str, Any], name: str) -> dict[str, tuple[str | None, ...]]:
     faults: dict[str, tuple[str | None, ...]] = {}
     for method, entries in given.items():
+        spelled = _method(method, name)
         if not isinstance(entries, list) or not entries:
             raise UnreadableInput(
                 f"{name}: slack_faults.{method} must be a list with one fault or null a call"
@@ -98,7 +99,7 @@ def _faults(given: Mapping[str, Any], name: str) -> dict[str, tuple[str | None, 
                 parse_fault(entry)
         except ValueError as error:
             raise UnreadableInput(f"{name}: in slack_faults.{method}, {error}") from error
-        faults[_method(method, name)] = tuple(entries)
+        faults[spelled] = tuple(entries)
     return faults
 
 
@@ -165,19 +166,22 @@ _SHAPES: dict[str, tuple[Check, str]] = {
 }
 
 
-def as_captured(scenario: Scenario, head: Json) -> Scenario:
-    """The scenario, and where it does not say otherwise what a tape's `head` says of its surroundings.
+def as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
+    """The scenario, and where it does not say otherwise what the head of a tape says of its surroundings.
 
-    That is the way of reading with which it was made, and the scenario of a tape that the playground wrote.
-    Raises UnreadableInput where that is none.
+    That is the question, the way of reading with which the tape was made, and the scenario of a tape that the
+    playground wrote. Raises UnreadableInput where that is none.
     """
-    said, around = head.get("settings"), head.get("scenario")
+    head: Json = capture.head if isinstance(capture, Tape) else {}
+    said, around, asked = head.get("settings"), head.get("scenario"), head.get("question")
     reads = said if isinstance(said, dict) else {}
     kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
     own = make_scenario(around, "the tape's head") if isinstance(around, dict) else Scenario()
-    mine = {name: getattr(scenario, name) for name in SURROUNDINGS}
+    if isinstance(asked, str) and asked:
+        own = replace(own, text=asked)
     usual = Scenario()
     found = {
-        name: value if value != getattr(usual, name) else getattr(own, name) for name, value in mine.items()
+        name: value if (value := getattr(scenario, name)) != getattr(usual, name) else getattr(own, name)
+        for name in (*SURROUNDINGS, "text")
     }
     return replace(scenario, **found, settings={**kept, **own.settings, **scenario.settings})

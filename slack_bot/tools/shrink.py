@@ -24,8 +24,8 @@ from .measures import Attentive, Measures, ink, measure
 from .opening import open_capture, taped
 from .outfile import OutFile
 from .redrawn import Redrawn
-from .replay import accept_any_script, questioned, read_scenario_file, replay, replayed
-from .scenario import Scenario
+from .replay import accept_any_script, read_scenario_file, replay, replayed
+from .scenario import Scenario, as_captured
 from .shrinking import Search, shrink, size_of, words_of
 from .tape import Tape, write_tape
 
@@ -62,7 +62,7 @@ def main(args: argparse.Namespace) -> int:
     golden = None if args.golden is None else folder_of(args.golden) / name_of(path, args.key)
     smaller = OutFile(args.output, [args.files[0], args.scenario, None if golden is None else str(golden)])
     capture = open_capture(path, args.key)
-    around = questioned(read_scenario_file(args.scenario), capture)
+    around = as_captured(read_scenario_file(args.scenario), capture)
     accept_any_script()
     tape = taped(capture)
     if golden is None:

@@ -36,8 +36,12 @@ class Tape:
     moments: Sequence[Moment]
 
 
-def read_tape(data: str | bytes, name: str, key: str | None = None) -> Tape | Recording:
+def read_tape(
+    data: str | bytes, name: str, key: str | None = None, *, may_be_empty: bool = False
+) -> Tape | Recording:
     """Read a capture. `name` is the file's, for errors; `key` picks one list of several.
+
+    A file without events is a capture if `may_be_empty`, or if the scenario in its head has an `agent_error`.
 
     Raises:
         UnreadableInput: not a format we know, truncated, binary, empty, or `key` is missing or wrong.
@@ -56,8 +60,8 @@ def read_tape(data: str | bytes, name: str, key: str | None = None) -> Tape | Re
         raise UnreadableInput(f"{name}, line 1: neither JSON nor SSE text starts like this")
     if (head := _tape_head(text)) is not None:
         _no_key(key, name, "a tape")
-        return _tape(head, _read_lines(text, name))
-    return _tape({}, _read_document(load_json(text, name), name, key))
+        return _tape(head, _read_lines(text, name, may_be_empty or _fails(head)))
+    return _tape({}, _read_document(load_json(text, name), name, key, may_be_empty))
 
 
 def write_tape(tape: Tape) -> str:
@@ -197,7 +201,13 @@ def _tape_head(text: str) -> Json | None:
     return {} if rest.strip() else None
 
 
-def _read_lines(text: str, name: str) -> Iterator[Moment]:
+def _fails(head: Json) -> bool:
+    """The scenario in a tape's head has an `agent_error`: its reader sees an error without any event."""
+    around = head.get("scenario")
+    return isinstance(around, dict) and around.get("agent_error") is not None
+
+
+def _read_lines(text: str, name: str, may_be_empty: bool) -> Iterator[Moment]:
     items, seen = Items(name, "line"), 0
     start = number = 0
     while start < len(text):
@@ -212,7 +222,7 @@ def _read_lines(text: str, name: str) -> Iterator[Moment]:
             _check_head(value, name)
             continue
         yield items.moment(value, number)
-    items.check_some()
+    items.check_some(may_be_empty=may_be_empty)
 
 
 def _check_head(head: Json, name: str) -> None:
@@ -224,7 +234,7 @@ def _check_head(head: Json, name: str) -> None:
 # --- one JSON document --------------------------------------------------------------------------------------
 
 
-def _read_document(value: Any, name: str, key: str | None) -> Iterator[Moment]:
+def _read_document(value: Any, name: str, key: str | None, may_be_empty: bool) -> Iterator[Moment]:
     status = None
     if isinstance(value, dict):
         status, value = value.get("raw_status"), _pick(value, name, key)
@@ -233,7 +243,7 @@ def _read_document(value: Any, name: str, key: str | None) -> Iterator[Moment]:
     items = Items(name, "item")
     for number, item in enumerate(value, 1):
         yield items.moment(item, number)
-    items.check_some()
+    items.check_some(may_be_empty=may_be_empty)
     if items.needs_end:
         yield Moment(items.last, event=caipe_end(status))
 

@@ -33,12 +33,11 @@ from .replay import (
     accept_any_script,
     emulated,
     observe,
-    questioned,
     read_scenario_file,
     replayed,
     tell_assumed,
 )
-from .scenario import Scenario
+from .scenario import Scenario, as_captured
 from .table import Table, figures_of
 from .tape import Recording, Tape
 from .timeline import Story
@@ -85,12 +84,12 @@ def trace_capture(
     The rows are printed as they come where there is a table.
     """
     teller = Teller(table)
-    seen = replayed(capture, questioned(scenario, capture), teller)
+    seen = replayed(capture, as_captured(scenario, capture), teller)
     return teller.finish(name, seen), seen.result()
 
 
 def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
-    captures = [(path, open_capture(Path(path), args.key)) for path in args.targets]
+    captures = [(path, open_capture(Path(path), args.key, scenario)) for path in args.targets]
     found = []
     for path, capture in captures:
         if len(captures) > 1:

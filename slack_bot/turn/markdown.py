@@ -105,8 +105,12 @@ class Cut:
 class Cuts:
     """The largest indexes up to a limit at which a text may be cut; 0 where there is none.
 
-    `line`: after a line end. `safe`: with nothing half written in sight. `word`: between words, whatever is
-    open there.
+    `line`: after a line end. `safe`: where it may be cut when it is shown live. `word`: between words,
+    whatever is open there.
+
+    A safe cut is never within a word, a code span, emphasis, a link or an entity, and never so that a lone
+    `#`, `*`, `|` or list marker ends what is shown. A table's header row waits for its separator row. Within
+    a code fence every border between words is safe.
     """
 
     line: int = 0
@@ -126,21 +130,6 @@ def survey(text: str, limit: int | None = None, *, before: str | Standing = "") 
         if not cut.inside:
             safe = cut.at
     return Cuts(line, safe, word)
-
-
-def safe_cut(text: str, limit: int | None = None, *, before: str | Standing = "") -> int:
-    """The largest index <= `limit` at which `text` may be cut when it is shown live; 0: nowhere.
-
-    Never within a word, a code span, emphasis, a link or an entity, and never so that a lone `#`, `*`, `|`
-    or list marker ends what is shown. A table's header row waits for its separator row. Within a code fence
-    every border between words is safe.
-    """
-    return survey(text, limit, before=before).safe
-
-
-def line_cut(text: str, limit: int | None = None, *, before: str | Standing = "") -> int:
-    """The index after the last line end <= `limit`, less a table's header row that waits; 0: nowhere."""
-    return survey(text, limit, before=before).line
 
 
 def best_cut(text: str, limit: int, *, before: str | Standing = "") -> int:

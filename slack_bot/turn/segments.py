@@ -5,14 +5,14 @@ is confirmed by Slack's ok alone. What was sent without an answer is in doubt, a
 until it is settled. So no character is asked for twice, and none is lost, whatever becomes of a call.
 
 The ledger says what to do (`next`), is told what became of it (`confirmed`, `refused`, `unknown`, `settled`,
-`sealed`, `closed`), and says by when to ask again though nothing came (`deadline`). It knows neither Slack
-nor the time. It is used so:
+`closed`), and says by when to ask again though nothing came (`deadline`). It knows neither Slack nor the
+time. It is used so:
 
     ledger.push(text)
     while (step := ledger.next(clock.now())) is not None:
         match step:
             case Show():      write step.text into the present message, or begin one with it
-                              -> confirmed() | refused() | unknown(), settled(stands=) | sealed()
+                              -> confirmed() | refused() | unknown(), settled(stands=)
             case Finish():    stop the present message                     -> closed()
             case Overflow():  say so, give the rest as a file, or `use` limits with more segments
 """
@@ -125,11 +125,6 @@ class Ledger:
         return self._present
 
     @property
-    def confirmed_chars(self) -> int:
-        """How many characters of the answer stand in the thread."""
-        return self._confirmed
-
-    @property
     def waiting(self) -> str:
         """The text that is not confirmed. That of a call which is out or in doubt is part of it."""
         return self._waiting
@@ -138,11 +133,6 @@ class Ledger:
     def in_doubt(self) -> bool:
         """A call had no answer and is not settled."""
         return self._sent is not None and self._sent.in_doubt
-
-    def room(self) -> int:
-        """Weighted bytes that the present message still takes, or a new one if there is none."""
-        used = 0 if self._present is None else self._present.weight
-        return max(0, self._limits.rotate_bytes - self._limits.reserve - used)
 
     # -- what is asked ---------------------------------------------------------------------------------------
 
@@ -215,12 +205,6 @@ class Ledger:
         sent = self._take()
         if stands:
             self._apply(sent)
-        if self._present is not None:
-            self.closed()
-
-    def sealed(self) -> None:
-        """The message takes no more, and not by our will. What was given out last was not applied."""
-        self._sent = None
         if self._present is not None:
             self.closed()
 

@@ -21,13 +21,14 @@ _ANYWHERE = """
     http:500 http:500! http:502 http:503 http:503! cut cut! slow:5 slow:12 slow:9!
 """
 _BESIDES = {
-    "assistant.threads.setStatus": "missing_scope nobody_knows_this",
+    "assistant.threads.setStatus": "missing_scope error:nobody_knows_this",
     "chat.startStream": "invalid_arguments invalid_chunks messaging_processing_failed!"
-    " messaging_processing_failed channel_type_not_supported user_not_found nobody_knows_this",
+    " messaging_processing_failed channel_type_not_supported user_not_found error:nobody_knows_this",
     "chat.appendStream": f"{SEAL} {SEAL} {SEAL} {FULL} {FULL} invalid_chunks invalid_arguments"
-    " messaging_processing_failed! messaging_processing_failed streaming_mode_mismatch nobody_knows_this",
+    " messaging_processing_failed! messaging_processing_failed streaming_mode_mismatch"
+    " error:nobody_knows_this",
     "chat.stopStream": f"{SEAL} {SEAL} invalid_blocks msg_blocks_too_long messaging_processing_failed!"
-    " messaging_processing_failed nobody_knows_this",
+    " messaging_processing_failed error:nobody_knows_this",
     "chat.update": "invalid_blocks block_mismatch messaging_processing_failed!",
     "chat.postMessage": "invalid_blocks messaging_processing_failed! messaging_processing_failed",
     "chat.delete": "cant_delete_message",

@@ -23,7 +23,7 @@ from tests.whole_bot import chunk, status, task
 
 FAULTS = """
     ratelimited:2 rate_limited service_unavailable connect timeout timeout! internal_error internal_error!
-    fatal_error! request_timeout http:503 http:500! cut cut! slow:5 slow:9! nobody_knows_this
+    fatal_error! request_timeout http:503 http:500! cut cut! slow:5 slow:9! error:nobody_knows_this
 """
 POST = "chat.postMessage"
 OF_METHOD = {
@@ -111,7 +111,7 @@ def _scripts() -> st.SearchStrategy[dict[str, Script]]:
     scripts = {}
     for method, names in OF_METHOD.items():
         # a post is the last way there is: refused for good in both its forms, it is an error of the turn
-        general = [name for name in FAULTS.split() if (method, name) != (POST, "nobody_knows_this")]
+        general = [name for name in FAULTS.split() if (method, name) != (POST, "error:nobody_knows_this")]
         # what nobody can look for is posted again rather than lost: then it may stand twice
         most = 2 if method == "conversations.replies" else 6
         entries = st.lists(st.none() | st.sampled_from([*general, *names]), max_size=most)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +13,13 @@ from slack_bot.playground.serve import Playground, open_playground
 from slack_bot.playground.stage import CHANNEL
 from slack_bot.playground.workspace import BOT_TOKEN
 from slack_bot.settings import Settings, with_overrides
+from slack_bot.tools.tape import Tape, read_tape, write_tape
 from tests.live_agent import live_agent
 
 from .chromium import CHROMIUM, Browser, Page
 from .visiting import ANSWER, QUESTION, SEALED, mention, outcome, picture, text_of
+
+PUBLISHED = Path(__file__).parents[2] / "docs" / "tapes" / "caipe-0.2.41-simple.jsonl"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
@@ -320,6 +325,23 @@ async def test_a_dropped_file_is_replayed(page: Page) -> None:
     await outcome(page, "answered")
     await page.drop_file("broken.json", "[{")
     await page.until("document.querySelector('#notice').innerText.includes('broken.json')")
+
+
+async def test_a_dropped_tape_is_read_as_its_head_says(page: Page) -> None:
+    """The README's own example, ten times as fast: its head says that its stream is its answer."""
+    tape = read_tape(PUBLISHED.read_bytes(), PUBLISHED.name)
+    assert isinstance(tape, Tape)
+    moments = tuple(replace(moment, t=moment.t / 10) for moment in tape.moments)
+    await page.value(_WATCH)
+    await page.drop_file("published.jsonl", write_tape(replace(tape, moments=moments)))
+    await page.until(f"document.querySelector('{ANSWER} .md')?.textContent.length > 400")
+    await picture(page, "dropped-live")
+    await outcome(page, "answered")
+    await picture(page, "dropped")
+    full = await page.value(f"document.querySelector('{ANSWER} .md').textContent.length")
+    lengths = await page.value("[...window.seen.lengths]")
+    assert len([length for length in lengths if 0 < length < full]) >= 3, lengths
+    assert "what can you do?" in await text_of(page, "#thread .message")
 
 
 async def test_a_suggestion_is_a_click_away_and_keys_are_enough(page: Page) -> None:

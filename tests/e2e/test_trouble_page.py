@@ -109,12 +109,15 @@ async def test_a_cut_and_a_fault_from_the_page_are_survived_and_are_in_the_tape(
     await page.until("document.getElementById('faults').getAttribute('aria-pressed') === 'false'")
 
 
-async def test_a_fault_that_does_not_exist_is_told(page: Page) -> None:
+@pytest.mark.parametrize(
+    ("fault", "told"), [("http:999", "http takes a status"), ("-, timout", "(did you mean 'timeout'?)")]
+)
+async def test_a_fault_that_does_not_exist_is_told(page: Page, fault: str, told: str) -> None:
     await page.click("#faults")
     await page.click("#trouble .fault input")
-    await page.type("http:999")
+    await page.type(fault)
     await page.click("#trouble-set")
-    await page.until("document.querySelector('#trouble .bad').textContent.includes('http takes a status')")
+    await page.until(f"document.querySelector('#trouble .bad').textContent.includes({json.dumps(told)})")
     assert await page.value("document.getElementById('notice').hidden"), "it is told once"
     assert await page.value("document.getElementById('faults').getAttribute('aria-pressed')") == "false"
     assert await page.value("document.getElementById('trouble').open"), "what was typed is still there"

@@ -47,13 +47,14 @@ async def test_the_identity_is_asked_once() -> None:
         ("account_inactive", "install the app again"),
         ("ratelimited", "it was used too often lately; start again in a minute"),
         ("internal_error", "Slack has trouble of its own right now"),
-        ("something_new", "check it in your Slack app settings"),
+        ("error:something_new", "check it in your Slack app settings"),
     ],
 )
 @on_virtual_time
 async def test_a_refused_token_is_one_sentence_with_the_remedy(error: str, remedy: str) -> None:
     with pytest.raises(SlackError) as caught:
         await SlackDoor(client(auth_test=[error]), BOT_TOKEN).identity()
+    error = error.removeprefix("error:")
     assert str(caught.value).startswith(f"Slack refused SLACK_BOT_TOKEN ({error}): {remedy}")
     assert caught.value.error == error
 

@@ -44,6 +44,8 @@ async def test_after_slack_asked_to_reconnect_the_bot_still_hears() -> None:
         await face.refresh()
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
         await seen(lambda: done(workspace, root, "Still here."), workspace, within=20)
+        await face.settle()
+        assert (face.lost, face.sockets.connections) == ([], 1)
         await app.desk.idle()
 
 

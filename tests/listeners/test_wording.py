@@ -54,9 +54,14 @@ def test_slack_s_wrapping_comes_off(text: str, said: str) -> None:
     assert plain(text) == said
 
 
-@given(st.text())
-def test_any_text_can_be_read(text: str) -> None:
-    plain(without_mention(text, "U0BOT"))
+PIECES = ["<@U0BOT>", "<@U0BOT|bot>", "<@U1>", "<", ">", "|", "&amp;", ":", " ", "\n", "word"]
+
+
+@given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
+def test_any_text_can_be_read_and_only_the_mentions_go(text: str) -> None:
+    said = plain(without_mention(text, "U0BOT"))
+    assert "<@U0BOT" not in said
+    assert said.count("word") == text.count("word")
 
 
 @given(st.text(alphabet=st.characters(blacklist_characters="<>&")))

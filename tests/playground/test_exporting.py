@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from slack_bot.playground.exporting import file_name, head_of
+from slack_bot.tools.scenario import Scenario
 
 OPENED: dict[str, Any] = {"kind": "opened", "at": 10.0, "text": "why?"}
 
@@ -26,6 +27,14 @@ def test_faults_and_a_stop_belong_to_the_scenario() -> None:
     faults = {"chat.appendStream": [None, "ratelimited:2"]}
     head = head_of([{**OPENED, "slack_faults": faults}, decision("StopPressed", 13.25)], 10.5)
     assert head["scenario"] == {"slack_faults": faults, "stop_at": 2.75}
+
+
+def test_a_replay_that_is_kept_again_keeps_what_it_was_replayed_with() -> None:
+    faults, settings = {"chat.update": ("fatal_error",)}, {"convention": "caipe-0.2"}
+    there = Scenario(slack_faults=faults, settings=settings, cut_after=3)
+    head = head_of([{**OPENED, "slack_faults": {"chat.update": ["other"]}}], 10.0, there)
+    assert head["scenario"] == {"slack_faults": {"chat.update": ["fatal_error"]}, "settings": settings}
+    assert "scenario" not in head_of([OPENED], 10.0, Scenario())
 
 
 def test_a_stop_stands_where_the_tape_has_it_and_not_before_its_beginning() -> None:

@@ -329,9 +329,12 @@ def test_nothing_to_play_is_a_mistake() -> None:
 
 def test_a_reader_may_leave_in_the_middle() -> None:
     async def story() -> None:
-        async with client(ScriptedAgent(OLD)) as http, http.stream("POST", "/", json=ask()) as response:
-            async for _ in events(response):
-                break
+        async with client(ScriptedAgent(OLD)) as http:
+            async with http.stream("POST", "/", json=ask()) as response:
+                first = await anext(events(response))
+            again = (await http.post("/", json=ask())).content
+        assert first["result"] == update("one ")
+        assert again.count(b"data: ") == 3
 
     virtual.run(story())
 

@@ -62,5 +62,8 @@ async def test_stopping_does_not_wait_for_a_long_tape() -> None:
         async with serve_scripted(ScriptedAgent(tape)) as url:
             request = http.build_request("POST", url, json=ASK)
             response = await http.send(request, stream=True)
-            await anext(response.aiter_bytes())
+            first = await anext(response.aiter_bytes())
         await response.aclose()
+        assert first.count(b"data: ") == 1
+        with pytest.raises(httpx.ConnectError):
+            await http.post(url, json=ASK)

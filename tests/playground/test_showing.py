@@ -24,8 +24,36 @@ def facts_of(tales: list[Any]) -> list[dict[str, Any]]:
 async def test_the_replay_begins_when_the_page_is_opened(tmp_path: Path) -> None:
     file, around = tmp_path / "kept.jsonl", tmp_path / "around.json"
     file.write_text(write_tape(answer("One planned answer.", seconds=0.5)), "utf-8")
-    around.write_text(json.dumps({"cut_after": 2, "user": "U7"}), "utf-8")
-    command = ["replay", str(file), "--play", "--port", "0", "--scenario", str(around)]
+    around.write_text(json.dumps({"cut_after": 2, "user": "U7", "channel": "C9"}), "utf-8")
+    tales, errors, status = await played(str(file), "--scenario", str(around))
+    calls = [fact for fact in facts_of(tales) if fact["kind"] == "call"]
+    chunks = [chunk for call in calls for chunk in call["args"].get("chunks", ())]
+    assert "".join(chunk.get("text", "") for chunk in chunks) == "One planned answer."
+    assert tales[0]["trouble"] == {"slack_faults": {}, "cut_after": 2}
+    assert "the scenario's channel, thread_ts and team are not used" in errors
+    assert status == 0
+
+
+async def test_the_tape_is_read_as_its_head_says() -> None:
+    """The README's own example: its stream is its answer, as its head says."""
+    tales, errors, status = await played("docs/tapes/caipe-0.2.41-simple.jsonl", "--speed", "10")
+    names = [fact["event"]["name"] for fact in facts_of(tales) if fact["kind"] == "decision"]
+    assert names.count("AnswerText") > 100
+    assert (errors, status) == ("", 0)
+
+
+def test_a_setting_that_does_not_exist_is_told_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    around = tmp_path / "around.json"
+    around.write_text('{"settings": {"flush_intervall": 1}}', "utf-8")
+    assert main(["replay", "docs/tapes/caipe-0.3.0-simple.jsonl", "--play", "--scenario", str(around)]) == 2
+    assert "flush_intervall" in capsys.readouterr().err
+
+
+async def played(*args: str) -> tuple[list[Any], str, int | None]:
+    """What the page is told until the turn is over, what the command writes to stderr, and its status."""
+    command = ["replay", *args, "--play", "--port", "0"]
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "slack_bot", *command,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -45,12 +73,7 @@ async def test_the_replay_begins_when_the_page_is_opened(tmp_path: Path) -> None
     finally:
         process.send_signal(signal.SIGINT)
         _, errors = await process.communicate()
-    calls = [fact for fact in facts_of(tales) if fact["kind"] == "call"]
-    chunks = [chunk for call in calls for chunk in call["args"].get("chunks", ())]
-    assert "".join(chunk.get("text", "") for chunk in chunks) == "One planned answer."
-    assert tales[0]["trouble"] == {"slack_faults": {}, "cut_after": 2}
-    assert "only slack_faults and cut_after are used" in errors.decode()
-    assert process.returncode == 0
+    return tales, errors.decode(), process.returncode
 
 
 def test_a_file_that_cannot_be_read_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,25 +14,15 @@ from slack_bot.playground.replays import REPLAYER, Planned
 from slack_bot.playground.stage import CHANNEL, Stage, streams_in
 from slack_bot.playground.switchboard import Switchboard
 from slack_bot.playground.workspace import BOT_TOKEN, Workspace
-from slack_bot.tools.tape import Recording, Tape, read_tape
+from slack_bot.tools.scenario import Scenario
+from slack_bot.tools.tape import read_tape
 
 EVENT = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "hi"}]}
 
 
-class Board(Switchboard):
-    """Notes what is plugged in."""
-
-    def __init__(self) -> None:
-        super().__init__(httpx.AsyncHTTPTransport())
-        self.plugged: list[tuple[str, Tape | Recording, float]] = []
-
-    def plug(self, message_id: str, capture: Tape | Recording, speed: float) -> None:
-        self.plugged.append((message_id, capture, speed))
-
-
 class Scene:
     def __init__(self) -> None:
-        self.workspace, self.board = Workspace(), Board()
+        self.workspace, self.board = Workspace(), Switchboard(httpx.AsyncHTTPTransport())
         self.stage = Stage(self.workspace, self.board, Clock(lambda: 0.0, lambda: 100.0))
 
     async def take(self, kind: str, **order: Any) -> dict[str, Any]:
@@ -125,16 +115,37 @@ async def test_stop_is_slacks_own(scene: Scene) -> None:
     assert (event["type"], event["user"], event["thread_ts"]) == ("agent_session_stopped", "U0MAYA", root)
 
 
-async def test_a_dropped_file_is_asked_about_by_somebody_else_and_plugged_in(scene: Scene) -> None:
+async def test_a_dropped_file_is_asked_about_by_somebody_else(scene: Scene) -> None:
     answer = await scene.take("replay", name="my `tape`.json", text=json.dumps([EVENT]), speed=0)
     assert answer["type"] == "said"
     mention = scene.events()[0]
     assert mention["user"] == REPLAYER
     assert mention["text"] == "<@U0BOT> Replay of `my 'tape'.json`"
-    ((message_id, capture, speed),) = scene.board.plugged
-    assert isinstance(capture, Tape)
-    assert speed == float("inf")
-    assert len(message_id) == 36
+    assert scene.stage.replays.around(answer["ts"]) == Scenario()
+
+
+async def test_what_goes_wrong_on_the_page_counts_more_than_what_a_tape_says(scene: Scene) -> None:
+    own = {"slack_faults": {"chat.startStream": ["missing_scope"]}, "cut_after": 7, "stop_at": 60}
+    head = {"format": "slack-bot-tape", "version": 1, "scenario": own}
+    tape = "\n".join(json.dumps(line) for line in (head, {"t": 0, "event": EVENT}))
+    await scene.take("replay", name="t", text=tape, speed=1)
+    fault = scene.workspace.faults.next("chat.startStream")
+    assert fault is not None and fault.error == "missing_scope"
+    await scene.take("trouble", slack_faults={"chat.update": ["fatal_error"]}, cut_after=None)
+    around = scene.stage.replays.around((await scene.take("replay", name="t", text=tape, speed=1))["ts"])
+    assert around is not None
+    assert (around.slack_faults, around.cut_after) == ({"chat.update": ("fatal_error",)}, 7)
+    assert scene.workspace.faults.next("chat.startStream") is None
+    assert scene.board.cut_after is None, "the next question is asked of the page's agent"
+
+
+async def test_a_setting_of_a_tape_that_does_not_exist_is_told(scene: Scene) -> None:
+    head = {"format": "slack-bot-tape", "version": 1, "scenario": {"settings": {"rotate_afte": 3}}}
+    tape = "\n".join(json.dumps(line) for line in (head, {"t": 0, "event": EVENT}))
+    refused = await scene.take("replay", name="t", text=tape, speed=1)
+    assert refused["type"] == "refused"
+    assert "rotate_afte" in refused["text"]
+    assert scene.workspace.outbox == []
 
 
 async def test_a_tapes_own_question_is_shown(scene: Scene) -> None:
@@ -146,7 +157,7 @@ async def test_a_tapes_own_question_is_shown(scene: Scene) -> None:
 
 async def test_raw_sse_replays_too(scene: Scene) -> None:
     await scene.take("replay", name="raw", text=f"data: {json.dumps({'result': EVENT})}\n\n", speed=1)
-    assert isinstance(scene.board.plugged[0][1], Recording)
+    assert scene.events()[0]["text"] == "<@U0BOT> Replay of `raw`"
 
 
 async def test_of_several_streams_one_is_chosen(scene: Scene) -> None:
@@ -208,6 +219,8 @@ async def test_what_goes_wrong_is_told_to_every_page_and_meets_each_question(sce
     [
         ({"slack_faults": {"chat.appendStreams": ["x"]}}, "did you mean 'chat.appendStream'?"),
         ({"slack_faults": {"chat.appendStream": ["http:99"]}}, "http takes a status"),
+        ({"slack_faults": {"chat.appendStream": ["banana"]}}, "'banana' is not a fault"),
+        ({"slack_faults": {"chat.appendStream": ["ratelimted:2"]}}, "did you mean 'ratelimited:2'?"),
         ({"slack_faults": {}, "cut_after": -1}, "cut_after must be a number of events"),
         ({"slack_faults": []}, "does not know"),
     ],
@@ -236,8 +249,8 @@ async def test_a_turn_can_be_exported_when_it_is_over_and_something_was_heard(sc
 async def test_a_planned_replay_begins_with_the_first_visitor(scene: Scene) -> None:
     capture = read_tape(json.dumps([EVENT]), "x")
     scene.stage.plan(Planned("x.json", capture, 1.0))
-    assert scene.board.plugged == []
+    assert scene.workspace.outbox == []
     (tale,) = scene.stage.welcome()
     assert tale["type"] == "said"
-    assert [(plugged[1], plugged[2]) for plugged in scene.board.plugged] == [(capture, 1.0)]
+    assert scene.events()[0]["ts"] == tale["ts"]
     assert scene.stage.welcome() == []

@@ -90,7 +90,7 @@ def test_patience_may_be_less() -> None:
     [
         ("internal_error!", Failed(Fault.UNKNOWN, "internal_error")),
         ("is_archived", Failed(Fault.NO_WRITING, "is_archived")),
-        ("never_heard_of", Failed(Fault.WRONG_CALL, "never_heard_of")),
+        ("error:never_heard_of", Failed(Fault.WRONG_CALL, "never_heard_of")),
         ("timeout!", Failed(Fault.UNKNOWN, "timeout")),
     ],
 )

@@ -112,7 +112,9 @@ def insisted(kind: str, faults: Any, hush_after: float | None = None) -> tuple[S
     return scene, result, len(told)
 
 
-@pytest.mark.parametrize("refused", ["invalid_blocks", "internal_error", "timeout", "nobody_knows_this"])
+@pytest.mark.parametrize(
+    "refused", ["invalid_blocks", "internal_error", "timeout", "error:nobody_knows_this"]
+)
 def test_what_must_stand_is_posted_again_with_longer_and_longer_pauses(refused: str) -> None:
     scene, result, told = insisted("answer", {POST: [refused] * 7 + [None]})
     assert isinstance(result, Done)

@@ -124,7 +124,7 @@ def test_a_card_that_could_not_be_closed_is_closed_at_the_end() -> None:
     assert [task.status for task in scene.only().tasks] == ["complete"]
 
 
-REFUSED = "nobody_knows_this"
+REFUSED = "error:nobody_knows_this"
 
 
 def left_open(text: str, faults: Any) -> Scene:
@@ -275,7 +275,7 @@ def test_a_message_that_is_written_anew_to_close_its_cards_loses_the_text_in_dou
 
 
 @pytest.mark.parametrize("refusals", [1, 3, 5, 7])
-@pytest.mark.parametrize("name", ["internal_error", "nobody_knows_this", "invalid_blocks"])
+@pytest.mark.parametrize("name", ["internal_error", "error:nobody_knows_this", "invalid_blocks"])
 def test_a_stream_that_cannot_be_stopped_yet_is_stopped_later(name: str, refusals: int) -> None:
     async def story(scene: Scene, streams: Streams, settling: Settling, message: Message) -> None:
         await streams.send(message, Write("One. "))

@@ -825,7 +825,7 @@ def test_a_stream_that_somebody_deleted_ends_quietly() -> None:
 
 
 @pytest.mark.parametrize(
-    "refused", [["internal_error"] * 5, ["nobody_knows_this"] * 4, ["service_unavailable"]]
+    "refused", [["internal_error"] * 5, ["error:nobody_knows_this"] * 4, ["service_unavailable"]]
 )
 def test_no_stream_goes_on_in_a_deleted_thread(refused: list[str | None]) -> None:
     async def story(scene: Scene) -> None:

@@ -91,7 +91,3 @@ class StoreContract:
         odd = ThreadKey("T'1", 'C"1', "1;--\u2028😀")
         await store.contexts.put("a'gent", odd, Conversation("ctx:\x00run"), 1.0)
         assert await store.contexts.get("a'gent", odd) == Conversation("ctx:\x00run")
-
-    async def test_it_may_be_closed_twice(self, store: Store) -> None:
-        await store.close()
-        await store.close()

@@ -125,6 +125,16 @@ async def test_a_read_only_file_system_is_named_with_the_remedy(tmp_path: Path) 
             await open_sqlite(disk / "store.sqlite", 24.0)
 
 
+async def test_it_may_be_closed_twice(tmp_path: Path) -> None:
+    store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    await store.inbox.accept("key", 1.0)
+    await store.close()
+    await store.close()
+    with sqlite3.connect(tmp_path / "store.sqlite") as reader:
+        assert reader.execute("SELECT key FROM accepted").fetchall() == [("key",)]
+    reader.close()
+
+
 async def test_a_question_taken_by_one_connection_is_taken_for_the_other(tmp_path: Path) -> None:
     one, two = [await open_sqlite(tmp_path / "store.sqlite", 24.0) for _ in range(2)]
     assert await one.inbox.accept("key", 1.0)

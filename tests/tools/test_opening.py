@@ -10,6 +10,7 @@ from slack_bot.errors import UnreadableInput
 from slack_bot.tools.opening import open_capture, read_bytes, taped
 from slack_bot.tools.recording import Recording
 from slack_bot.tools.replay import replay
+from slack_bot.tools.scenario import make_scenario
 from slack_bot.tools.tape import Tape
 
 CAPTURES = Path(__file__).parents[1] / "captures"
@@ -21,6 +22,16 @@ def test_a_recording_as_a_tape_gives_the_same_thread(name: str) -> None:
     capture = open_capture(CAPTURES / f"{name}.txt")
     assert isinstance(capture, Recording)
     assert replay(taped(capture))["thread"] == replay(capture)["thread"]
+
+
+def test_a_capture_without_events_is_one_where_the_agent_fails(tmp_path: Path) -> None:
+    file = tmp_path / "empty.json"
+    file.write_text("[]", "utf-8")
+    around = make_scenario({"agent_error": {"after": 0, "message": "boom"}})
+    assert isinstance(open_capture(file, around=around), Tape)
+    for other in (None, make_scenario({"cut_after": 0})):
+        with pytest.raises(UnreadableInput, match="there are no events in it"):
+            open_capture(file, around=other)
 
 
 def test_times_follow_the_chunks_and_the_end_is_kept() -> None:

@@ -18,7 +18,7 @@ from slack_bot import cli
 from slack_bot.errors import SettingsError, UnreadableInput
 from slack_bot.tools.replay import main, replay, replayed
 from slack_bot.tools.scenario import make_scenario
-from slack_bot.tools.tape import Moment, Tape, read_tape, write_tape
+from slack_bot.tools.tape import FORMAT, Moment, Tape, read_tape, write_tape
 from tests.whole_bot import answer
 
 CAPTURES = Path(__file__).parents[1] / "captures"
@@ -122,6 +122,33 @@ def test_after_a_cut_the_answer_goes_on() -> None:
     got = replay(tape(), make_scenario({"cut_after": 5}))
     assert (got["outcome"], got["visible"].split()) == ("answered", ANSWER.split())
     assert got["events"]["task"] == 1, "what the bot asks for is no event of the agent's"
+
+
+EMPTY = {"tape": f'{{"format": "{FORMAT}", "version": 1}}\n', "list": "[]", "object": '{"events": []}'}
+
+
+@pytest.mark.parametrize("text", EMPTY.values(), ids=EMPTY)
+def test_an_agent_that_fails_before_any_event_shows_its_error(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reader of such a turn saw a sentence; that is the thread to show."""
+    file, around = tmp_path / "empty", tmp_path / "around.json"
+    file.write_text(text, "utf-8")
+    around.write_text('{"agent_error": {"after": 0, "message": "boom"}}', "utf-8")
+    assert main(options(file, scenario=str(around), json=False)) == 0
+    thread = capsys.readouterr().out
+    assert "The agent reported an error." in thread
+    assert "-- failed (the agent answered with error -32603)" in thread
+    with pytest.raises(UnreadableInput, match="there are no events in it"):
+        main(options(file))
+
+
+def test_the_scenario_in_the_head_of_a_tape_without_events_counts_too() -> None:
+    head = {"format": FORMAT, "version": 1, "scenario": {"agent_error": {"after": 0, "message": "boom"}}}
+    got = replay(read_tape(json.dumps(head), "empty"))
+    (message,) = got["thread"]
+    assert got["outcome"] == "failed"
+    assert "The agent reported an error." in json.dumps(message["blocks"])
 
 
 def test_an_agent_that_fails_at_once() -> None:

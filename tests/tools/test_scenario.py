@@ -10,6 +10,7 @@ import pytest
 from slack_bot.errors import UnreadableInput
 from slack_bot.tools import scenario as module
 from slack_bot.tools.scenario import AgentFault, Scenario, as_captured, make_scenario, read_scenario
+from slack_bot.tools.tape import Recording, Tape
 
 EXAMPLE = {
     "channel": "C1",
@@ -52,7 +53,7 @@ def test_an_asker_whose_id_begins_with_b_is_a_bot() -> None:
 
 def test_sdk_spelling_of_methods_is_the_same_method() -> None:
     got = make_scenario(
-        {"slack_faults": {"chat_startStream": ["x"], "assistant_threads_setStatus": ["timeout!"]}}
+        {"slack_faults": {"chat_startStream": ["cut"], "assistant_threads_setStatus": ["timeout!"]}}
     )
     assert list(got.slack_faults) == ["chat.startStream", "assistant.threads.setStatus"]
 
@@ -84,6 +85,10 @@ def test_sdk_spelling_of_methods_is_the_same_method() -> None:
         ),
         ('{"slack_faults": {"chat.update": ["http:200"]}}', "http takes a status from 400 to 599"),
         (
+            '{"slack_faults": {"chat.update": [null, "timout"]}}',
+            "in slack_faults.chat.update, 'timout' is not a fault: it is neither",
+        ),
+        (
             '{"slack_faults": {"chat.updat": ["x"]}}',
             "'chat.updat' is not a method of the emulated workspace; did you mean 'chat.update'?",
         ),
@@ -105,8 +110,16 @@ def test_what_cannot_be_meant_is_refused_in_one_sentence(text: str, reason: str)
 
 
 def test_what_the_tapes_head_says_holds_where_the_scenario_is_silent() -> None:
-    head = {"settings": {"answer_from": "status", "other": "x"}, "scenario": {"stop_at": 2.0, "cut_after": 3}}
-    found = as_captured(make_scenario({"cut_after": 9, "settings": {"rotate_after": 30}}), head)
-    assert (found.stop_at, found.cut_after) == (2.0, 9)
+    head = {
+        "question": "why?",
+        "settings": {"answer_from": "status", "other": "x"},
+        "scenario": {"stop_at": 2.0, "cut_after": 3},
+    }
+    tape = Tape(head, ())
+    found = as_captured(make_scenario({"cut_after": 9, "settings": {"rotate_after": 30}}), tape)
+    assert (found.stop_at, found.cut_after, found.text) == (2.0, 9, "why?")
     assert found.settings == {"answer_from": "status", "rotate_after": 30}
-    assert as_captured(Scenario(), {}) == Scenario()
+    assert as_captured(found, tape) == found
+    assert as_captured(Scenario(text="how?"), tape).text == "how?"
+    assert as_captured(Scenario(), Tape({}, ())) == Scenario()
+    assert as_captured(Scenario(), Recording(200, {}, ())) == Scenario()

@@ -270,6 +270,15 @@ def test_what_cannot_be_read_says_why_in_one_sentence(data: bytes, reason: str) 
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["[]", '{"events": []}', HEAD_LINE])
+def test_a_capture_may_be_empty_where_that_makes_sense(text: str) -> None:
+    read = read_tape(text, "f", may_be_empty=True)
+    assert isinstance(read, Tape)
+    assert read.moments == ()
+    with pytest.raises(UnreadableInput, match="none of its 1 objects is an A2A event"):
+        read_tape('[{"line": 1}]', "f", may_be_empty=True)
+
+
 def test_a_plain_list_has_no_keys() -> None:
     with pytest.raises(UnreadableInput, match="a plain list has no key 'x'; leave --key out"):
         moments([STATUS], "x")

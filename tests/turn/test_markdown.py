@@ -13,9 +13,7 @@ from slack_bot.turn.markdown import (
     Standing,
     _within,
     best_cut,
-    line_cut,
     open_at_end,
-    safe_cut,
     survey,
 )
 from tests.examples import examples, texts
@@ -62,7 +60,7 @@ SPACELESS = re.compile("[\u0e00-\u0eff\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]")
     ],
 )
 def test_safe_cut(text: str, shown: str) -> None:
-    assert text[: safe_cut(text)] == shown
+    assert text[: survey(text).safe] == shown
 
 
 @pytest.mark.parametrize(
@@ -84,15 +82,15 @@ def test_safe_cut(text: str, shown: str) -> None:
     ],
 )
 def test_safe_cut_knows_what_stands_before(before: str, text: str, shown: str) -> None:
-    assert text[: safe_cut(text, before=before)] == shown
-    assert text[: safe_cut(text, before=Standing().then(before))] == shown
+    assert text[: survey(text, before=before).safe] == shown
+    assert text[: survey(text, before=Standing().then(before)).safe] == shown
 
 
 def test_a_limit_is_kept_and_what_is_behind_it_counts() -> None:
-    assert safe_cut("one two three", 8) == 8
-    assert safe_cut("one two three", 7) == 4
-    assert safe_cut("one two three", 0) == 0
-    assert safe_cut("one two", 99) == 4
+    assert survey("one two three", 8).safe == 8
+    assert survey("one two three", 7).safe == 4
+    assert survey("one two three", 0).safe == 0
+    assert survey("one two", 99).safe == 4
 
 
 @pytest.mark.parametrize(
@@ -116,17 +114,17 @@ def test_a_limit_is_kept_and_what_is_behind_it_counts() -> None:
     ],
 )
 def test_line_cut(text: str, shown: str) -> None:
-    assert text[: line_cut(text)] == shown
+    assert text[: survey(text).line] == shown
 
 
 def test_a_header_row_is_not_cut_either() -> None:
-    assert safe_cut("| Name | Age |\n|-") == 0
-    assert safe_cut("Name | Age of") == 5  # no telling yet that it is a row
-    assert safe_cut("| a | b |\nno table at all") == len("| a | b |\nno table at ")
+    assert survey("| Name | Age |\n|-").safe == 0
+    assert survey("Name | Age of").safe == 5  # no telling yet that it is a row
+    assert survey("| a | b |\nno table at all").safe == len("| a | b |\nno table at ")
 
 
 def test_a_header_row_that_stands_already_is_not_waited_for() -> None:
-    assert line_cut(" | b |\n", before="| a") == len(" | b |\n")
+    assert survey(" | b |\n", before="| a").line == len(" | b |\n")
 
 
 def test_no_cut_between_header_and_separator_row() -> None:
@@ -195,7 +193,6 @@ def test_best_cut_knows_what_stands_before() -> None:
 @given(MARKDOWN, MARKDOWN, st.integers(0, 60))
 def test_cuts_keep_the_limit_and_never_cut_a_word_or_a_cluster(before: str, text: str, limit: int) -> None:
     cuts = survey(text, limit, before=before)
-    assert cuts.safe == safe_cut(text, limit, before=before)
     for at in (cuts.line, cuts.safe, cuts.word):
         assert 0 <= at <= min(limit, len(text))
         ended = at == min(limit, len(text)) and text[at - 1 : at] in ".!?…"
@@ -208,7 +205,7 @@ def test_cuts_keep_the_limit_and_never_cut_a_word_or_a_cluster(before: str, text
 @examples(1_000)
 @given(MARKDOWN)
 def test_a_line_cut_stands_behind_a_line_end(text: str) -> None:
-    at = line_cut(text)
+    at = survey(text).line
     assert at == 0 or text[at - 1] == "\n"
     assert "\n" not in text[at:] or "|" in text[at:]
 
@@ -238,9 +235,9 @@ def test_a_message_read_in_parts_stands_as_one_read_whole(parts: list[str]) -> N
 def test_a_very_long_line_is_not_kept() -> None:
     standing = Standing().then("**" + "word " * 2_000)
     assert len(standing.line) == 1
-    assert safe_cut("and more** then *it is", before=standing) == len("and more** then ")
+    assert survey("and more** then *it is", before=standing).safe == len("and more** then ")
     fenced = Standing().then("```\n" + "word " * 2_000)
-    assert safe_cut("a * b", before=fenced) == 4
+    assert survey("a * b", before=fenced).safe == 4
 
 
 HOSTILE = ["[", "`", "` ", "*a ", "**a _b ", "[a](", "<https://", "| a ", "|\n", "> ", "\\", "(", "🇩", "- **"]
@@ -250,6 +247,6 @@ HOSTILE = ["[", "`", "` ", "*a ", "**a _b ", "[a](", "<https://", "| a ", "|\n",
 def test_hostile_text_takes_linear_work(piece: str) -> None:
     def read(times: int) -> int:
         text = piece * times
-        return work(lambda: (safe_cut(text), open_at_end(text), best_cut(text, len(text) // 2)))
+        return work(lambda: (survey(text).safe, open_at_end(text), best_cut(text, len(text) // 2)))
 
     assert read(1_200) <= 6 * read(300)

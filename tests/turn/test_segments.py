@@ -54,7 +54,8 @@ class Workspace:
             case "refused":
                 ledger.refused()
             case "sealed":
-                ledger.sealed()
+                ledger.refused()
+                end(ledger)
             case outcome:
                 ledger.unknown()
                 assert ledger.in_doubt
@@ -70,6 +71,12 @@ class Workspace:
         if show.begins:
             self.messages.append("")
         self.messages[-1] += show.text
+
+
+def end(ledger: Ledger) -> None:
+    """The present message takes no more."""
+    if ledger.present is not None:
+        ledger.closed()
 
 
 LONG = Limits(rotate_bytes=240, max_segments=100_000)
@@ -102,16 +109,17 @@ def test_every_character_stands_once_whatever_becomes_of_a_call(
         now += pause
     slack.carry_out(now, final=True)
     assert [segment.text for segment in ledger.segments] == slack.messages
-    assert ledger.confirmed_chars + len(ledger.waiting) == len(pushed)
+    confirmed = ledger.segments[-1].end if ledger.segments else 0
+    assert confirmed + len(ledger.waiting) == len(pushed)
     assert pushed.endswith(ledger.waiting)
     assert not ledger.waiting.strip()
     assert all(segment.text.strip() for segment in ledger.segments if segment.text)
     # what closes a message that nothing follows after all is no border between two
     written = [segment for segment in ledger.segments if segment.text]
     texts_seen = [*(segment.text for segment in written[:-1]), *(segment.body for segment in written[-1:])]
-    assert joined(texts_seen) == pushed[: ledger.confirmed_chars]
+    assert joined(texts_seen) == pushed[:confirmed]
     # and as a person finds them: without the white space that Slack drops at the front
-    assert reads_as([text.lstrip() for text in texts_seen], pushed[: ledger.confirmed_chars])
+    assert reads_as([text.lstrip() for text in texts_seen], pushed[:confirmed])
     ends = [segment.end for segment in ledger.segments]
     assert [segment.start for segment in ledger.segments] == [0, *ends][: len(ends)]
     for segment in ledger.segments:
@@ -283,10 +291,8 @@ def test_messages_that_do_not_age() -> None:
 
 def test_cards_go_along_and_weigh() -> None:
     ledger = Ledger(Limits(rotate_bytes=1_000))
-    assert ledger.room() == 936
     assert ledger.next(0, cards=300) == Show("", 0, begins=True, cards=300)
     ledger.confirmed()
-    assert ledger.room() == 636
     assert ledger.deadline() == 240
     ledger.push("word " * 100)
     assert ledger.next(0, cards=100) == Show("word " * 100, 500, begins=False, cards=100)
@@ -303,14 +309,14 @@ def test_a_message_can_be_ended_by_will() -> None:
     assert ledger.segments[0].closer == "**"
     ledger.rotate()
     assert ledger.next(0) == Show("**", 0, begins=False, ends=True)
-    ledger.sealed()  # Slack was faster
+    ledger.refused()  # Slack was faster
+    ledger.closed()
     assert ledger.segments[0].is_over
     assert ledger.segments[0].closer == "**"
     ledger.push(" text")
     assert ledger.next(0) == Show("**\u2060 text", 5, begins=True)
     empty = Ledger(Limits())
     empty.rotate()
-    empty.sealed()
     assert (empty.next(0), empty.segments) == (None, ())
 
 
@@ -398,7 +404,7 @@ def test_a_guard_stands_where_the_answer_itself_looks_like_decoration(
     first: str, second: str, begins: str
 ) -> None:
     ledger = told(first)
-    ledger.sealed()
+    ledger.closed()
     ledger.push(second)
     step = ledger.next(0)
     assert isinstance(step, Show)
@@ -409,7 +415,7 @@ def test_a_guard_stands_where_the_answer_itself_looks_like_decoration(
 def test_a_header_too_big_to_be_repeated_is_not() -> None:
     table = f"| {'a' * 50} |\n|---|\n| 1 |\n"
     ledger = told(table, limits=Limits(rotate_bytes=200))
-    ledger.sealed()
+    ledger.closed()
     ledger.push("| 2 |\n")
     assert ledger.next(0) == Show("| 2 |\n", 6, begins=True)
     fence = told(f"```{'a' * 70}\ncode\n", limits=Limits(rotate_bytes=200))

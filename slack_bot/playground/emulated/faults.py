@@ -4,6 +4,7 @@
     name          refused with that error of Slack's
     name:N        the same, with Retry-After N (seconds)
     name!         applied, and then answered with that error
+    error:name    as name, name:N and name!, for an error that is not known here
     timeout       never applied and never answered
     timeout!      applied and never answered
     connect       no connection comes about: nothing is sent
@@ -14,7 +15,9 @@
     http:N        HTTP status N (400 to 599) with a page that is not JSON, not applied
     http:N!       the same, applied
 
-Besides the methods of the Web API, `upload` names the request that carries a file's bytes.
+A name is one of Slack's errors that are known here (`error_names`); any other one is refused, because a
+misspelt fault would test something else than its author meant. Besides the methods of the Web API, `upload`
+names the request that carries a file's bytes.
 """
 
 from __future__ import annotations
@@ -24,16 +27,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ...guesses import nearest
 from .arguments import ARGUMENTS
+from .error_names import ERROR_NAMES
 
 UPLOAD = "upload"
 METHODS = frozenset({*ARGUMENTS, UPLOAD})
 FORMS = (
-    "name, name:SECONDS, name!, timeout, timeout!, connect, cut, cut!, slow:SECONDS, slow:SECONDS!,"
-    " http:STATUS or http:STATUS!"
+    "name, name:SECONDS, name!, error:name, timeout, timeout!, connect, cut, cut!, slow:SECONDS,"
+    " slow:SECONDS!, http:STATUS or http:STATUS!"
 )
-_TIMEOUT, _CUT, _CONNECT, _SLOW, _HTTP = "timeout", "cut", "connect", "slow", "http"
-_ENTRY = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(?::(?P<number>[0-9]{1,6}))?(?P<applied>!)?")
+_TIMEOUT, _CUT, _CONNECT, _SLOW, _HTTP = _WORDS = ("timeout", "cut", "connect", "slow", "http")
+_ENTRY = re.compile(r"(?P<new>error:)?(?P<name>[a-z][a-z0-9_]*)(?::(?P<number>[0-9]{1,6}))?(?P<applied>!)?")
 _DEFAULT_RETRY_AFTER = 1
 _TOO_OFTEN = 429
 
@@ -95,9 +100,25 @@ def parse(entry: str | None) -> Fault | None:
         raise ValueError(f"{entry!r} is not a fault; a fault is written {FORMS}")
     name, number = found["name"], None if found["number"] is None else int(found["number"])
     fault = Fault(name, found["applied"] is not None, number)
-    if problem := _problem(fault):
+    if problem := _unknown(name, entry, is_new=found["new"] is not None) or _problem(fault):
         raise ValueError(f"{entry!r} is not a fault: {problem}")
     return fault
+
+
+def _unknown(name: str, entry: str, *, is_new: bool) -> str:
+    """What is wrong with the name in `entry`, "" where it may stand there. `is_new`: it is said to be new."""
+    if is_new:
+        return f"{name} is no error of Slack's; leave error: out" if name in _WORDS else ""
+    if name in _WORDS or name in ERROR_NAMES:
+        return ""
+    if name == "error":
+        return "error takes a name, as in error:some_new_name"
+    near = nearest(name, [*_WORDS, *ERROR_NAMES])
+    guess = f" (did you mean {entry.replace(name, near, 1)!r}?)" if near else ""
+    return (
+        f"it is neither {', '.join(_WORDS[:-1])} or {_WORDS[-1]} nor a known error of Slack's{guess};"
+        f" write error:{entry} for one that Slack has added since"
+    )
 
 
 def _problem(fault: Fault) -> str:

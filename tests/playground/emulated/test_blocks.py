@@ -119,7 +119,9 @@ BAD: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize("blocks", GOOD, ids=lambda blocks: blocks[0]["type"] if blocks else "none")
 def test_taken(blocks: list[dict[str, Any]]) -> None:
-    blockkit.check(STATE, blocks)
+    scene = Scene()
+    args = {"channel": "C1", "thread_ts": scene.root, "text": "Hi", "blocks": blocks}
+    assert scene.error("chat.postMessage", **args) is None
 
 
 @pytest.mark.parametrize("block", [block for _, block in BAD], ids=[name for name, _ in BAD])
