@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]*\)")  # Markdown: the label stays
+_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]{0,999}\)")  # Markdown: the label stays
 _LABELLED = re.compile(r"<[^|<>\s]+\|([^<>]*)>")  # mrkdwn: the label stays
 _BARE = re.compile(r"<((?:https?|mailto|tel):[^<>|\s]+)>")
 _EMOJI = re.compile(r":[a-z0-9_+'-]+:")
