@@ -370,14 +370,14 @@ def slices(text: str) -> Iterator[str]:
 
 
 def harmless_slices(text: str, secrets: tuple[str, ...] = ()) -> Iterator[str]:
-    """The whole `text`, made harmless, piece by piece. Each piece costs about as much as `SLICE` characters."""
+    """The whole `text`, made harmless, piece by piece: a step for each slice."""
     safety = Safety(secrets)
-    held = ""
+    shown: str | None = None
     for piece in slices(text):
-        if held:
-            yield held
-        held = safety.push(piece)
-    yield held + safety.end()
+        if shown is not None:
+            yield shown
+        shown = safety.push(piece)
+    yield (shown or "") + safety.end()
 
 
 def neutralise(text: str, secrets: tuple[str, ...] = ()) -> str:

@@ -128,6 +128,8 @@ CASES: Sequence[Case] = (
     *_signs("halves of surrogate pairs", "\ud800"),
     Case("one token of 3,000,000 characters", lambda: whole(prose(3 * MEGABYTE))),
     Case("a final result of 3,000,000 characters", lambda: final(prose(3 * MEGABYTE))),
+    Case("a final result of 1,000,000 combining marks", lambda: final("a" + "\u0301\u0327" * 500_000)),
+    Case("1,000,000 mentions, made harmless", lambda: whole("<!here> " * (MEGABYTE // 8))),
     Case("100,000 events of one character", lambda: streamed("word. " * 16_667, 1)),
     Case("100,000 events of a space", lambda: streamed(" " * 100_000, 1)),
     Case("200,000 list items", lambda: whole("".join(f"- item {n}\n" for n in range(200_000)))),
