@@ -28,6 +28,7 @@ _TOKEN = re.compile(
 _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]"
 )
+_MOST_OPEN = 100  # marks; the outermost of more were not meant, and all would be carried from line to line
 _LOOK_AHEAD = 16  # characters behind a token that may decide what it is
 _FRONT = 256
 _TOKEN_TAIL = 40  # of a long word, only its end can be a marker or end a sentence
@@ -166,6 +167,8 @@ class Spans:
             self._push(char, left, start)
 
     def _push(self, char: str, count: int, at: int) -> None:
+        if len(self._stack) >= _MOST_OPEN:
+            self._held[self._stack.pop(0).char] -= 1
         self._stack.append(_Mark(char, count, at))
         self._held[char] += 1
 

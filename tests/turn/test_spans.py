@@ -117,3 +117,12 @@ def test_a_long_line_whose_front_is_remembered_reads_the_same(
         spans_of(line[:end], opened)
     found = spans_of(line, opened)
     assert (found.emphasis, found.code) == (spans.emphasis, spans.code)
+
+
+def test_of_very_many_open_marks_the_innermost_count() -> None:
+    many = spans_of("*a " * 5_000)
+    assert many.emphasis == ("*",) * 100
+    spans = Spans(many.emphasis)
+    assert len(list(spans.places("b* c* d "))) == 3  # borders
+    assert spans.emphasis == ("*",) * 98
+    assert spans_of("[a " * 5_000 + "*b", ("**",)).emphasis == ("*",)
