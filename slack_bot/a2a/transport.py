@@ -99,12 +99,17 @@ def media_type(response: httpx.Response) -> str:
 
 async def read_json(response: httpx.Response, host: str, max_bytes: int) -> Any:
     """The JSON value in the body. Raises BadAgentData: too large, too deep, not JSON."""
+    return parse_json(await read_body(response, host, max_bytes), host)
+
+
+async def read_body(response: httpx.Response, host: str, max_bytes: int) -> bytearray:
+    """The whole body. Raises BadAgentData: too large."""
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk
         if len(body) > max_bytes:
             raise BadAgentData(f"{host} sent an answer larger than agent.max_event_bytes ({max_bytes})")
-    return parse_json(body, host)
+    return body
 
 
 def parse_json(text: bytes | bytearray | str, host: str) -> Any:
