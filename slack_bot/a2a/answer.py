@@ -48,6 +48,8 @@ class Answer:
         self._held = Running(max_chars)
         self._held_before = ""
         self._gates: dict[tuple[str, str], TextGate] = {}
+        self._envelopes: dict[tuple[str, str], TextGate] = {}
+        self._opened_keys: set[tuple[str, str]] = set()
         self._held_keys: set[tuple[str, str]] = set()
         self._message_key = ""
         self._messages: dict[str, Running] = {}
@@ -77,7 +79,7 @@ class Answer:
     @property
     def envelopes(self) -> tuple[TextGate, ...]:
         """The streams of text that are JSON around an answer."""
-        return tuple(gate for gate in self._gates.values() if gate.is_envelope)
+        return tuple(self._envelopes.values())
 
     def in_envelope(self, key: str, text: str) -> bool:
         """`text` goes on, or may begin, JSON around an answer."""
@@ -90,7 +92,7 @@ class Answer:
     @property
     def had_marker(self) -> bool:
         """The agent writes markers."""
-        return any(gate.opened for gate in self._gates.values())
+        return bool(self._opened_keys)
 
     def believes(self, source: str) -> bool:
         """Unmarked text of `source` is the answer."""
@@ -192,6 +194,8 @@ class Answer:
             return raw
         gate = self._gates[ARTIFACT, key] = TextGate()
         said = gate.feed(raw)
+        gate.take_thoughts()  # a task as it stands tells no thoughts
+        self._note(ARTIFACT, key, gate)
         return "".join(each.text for each in said if each.is_answer or not gate.opened)
 
     def place(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
@@ -231,9 +235,10 @@ class Answer:
         gate = self._gates.get((source, key))
         if gate is None or (known and not append):
             gate = self._gates[source, key] = TextGate()
-        was_open, thought = gate.opened, len(gate.thoughts)
+        was_open = gate.opened
         said = gate.feed(text)
-        aside = thoughts(gate.thoughts[thought:])
+        aside = thoughts(gate.take_thoughts())
+        self._note(source, key, gate)
         if gate.opened and not was_open:
             return [*aside, *self._opened(source, key, said, why, append=append, marked=marked)]
         fresh = "".join(each.text for each in said)
@@ -243,6 +248,17 @@ class Answer:
             return [*aside, *self._put(source, key, fresh, append, why)]
         self._held_keys.add((source, key))
         return [*aside, *self._kept(fresh, why, append)]
+
+    def _note(self, source: str, key: str, gate: TextGate) -> None:
+        """Keep apart the few gates that found something: there may be one for each word of an answer."""
+        if gate.is_envelope:
+            self._envelopes[source, key] = gate
+        else:
+            self._envelopes.pop((source, key), None)
+        if gate.opened:
+            self._opened_keys.add((source, key))
+        else:
+            self._opened_keys.discard((source, key))
 
     def _opened(
         self, source: str, key: str, said: list[Said], why: str, *, append: bool, marked: bool
@@ -293,6 +309,10 @@ class Answer:
     def text(self, source: str) -> str:
         """What `source` says in the end."""
         return self._pieces[source].final
+
+    def says(self, source: str, text: str) -> bool:
+        """`text` stands in what `source` says in the end."""
+        return self._pieces[source].says(text)
 
     @property
     def unmarked_text(self) -> str:

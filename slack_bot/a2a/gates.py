@@ -30,10 +30,9 @@ class TextGate:
         self._content = ContentGate()
         self._marker = MarkerGate()
 
-    @property
-    def thoughts(self) -> str:
-        """What the text began with in tags that say so."""
-        return self._thinking.thoughts
+    def take_thoughts(self) -> str:
+        """What the text began with in tags that say so, as far as it was not taken before."""
+        return self._thinking.take_thoughts()
 
     @property
     def opened(self) -> bool:

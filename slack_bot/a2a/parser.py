@@ -351,7 +351,7 @@ class EventParser:
     def _asked(self, state: TaskState, message: Message | None) -> Event:
         prompt = message.text if message else ""
         found = question_in(message.parts, prompt) if message else None
-        if found is not None and not found.fields and contains(self._answer.text(ARTIFACT), prompt):
+        if found is not None and not found.fields and self._answer.says(ARTIFACT, prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
         known = self._form or self._envelope_form()
         if known is not None and (found is None or not found.fields):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.a2a.frames import FileRef, Part
-from slack_bot.a2a.readable import as_markdown, beside, file_line
+from slack_bot.a2a.readable import TextBeside, as_markdown, beside, file_line
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_is_nested_as_deep_as_json_goes_is_read_all_the_same(wrap: Callable
     for _ in range(2_000):
         deep = wrap(deep)
     assert "…" in as_markdown(deep)
-    assert "…" in beside(Part(data=deep, has_data=True), "The answer.")
+    assert "…" in beside(Part(data=deep, has_data=True), TextBeside("The answer."))
 
 
 def test_files() -> None:
@@ -75,15 +75,18 @@ def test_files() -> None:
 
 def test_what_the_text_says_already_is_not_said_again() -> None:
     data = Part(data={"count": 3, "name": "fox"}, has_data=True)
-    assert beside(data, "The fox was seen 3 times.") == ""
+    assert beside(data, TextBeside("The fox was seen 3 times.")) == ""
     empty = Part(data={"note": None}, has_data=True)
-    assert beside(empty, "The fox.") == ""
-    assert beside(data, "The fox.") == "- **count**: 3\n- **name**: fox"
+    assert beside(empty, TextBeside("The fox.")) == ""
+    assert beside(data, TextBeside("The fox.")) == "- **count**: 3\n- **name**: fox"
     assert (
-        beside(Part(data={"a": 1}, has_data=True, metadata={"mimeType": "application/json+a2ui"}), "") == ""
+        beside(
+            Part(data={"a": 1}, has_data=True, metadata={"mimeType": "application/json+a2ui"}), TextBeside("")
+        )
+        == ""
     )
-    assert beside(Part(text="x"), "") == ""
-    assert beside(Part(file=FileRef("f")), "x").startswith("_The agent made a file")
+    assert beside(Part(text="x"), TextBeside("")) == ""
+    assert beside(Part(file=FileRef("f")), TextBeside("x")).startswith("_The agent made a file")
 
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
