@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from ..turn.compare import missing, same
 from ..turn.events import AnswerReplaced, AnswerText, Event, Narrated
+from ..turn.form import Form
 from .assembly import Changed, Grown, Pieces, Running
 from .frames import Artifact
 from .gates import TextGate, passed
@@ -48,7 +49,7 @@ class Answer:
         self._held = Running(max_chars)
         self._held_before = ""
         self._gates: dict[tuple[str, str], TextGate] = {}
-        self._envelopes: dict[tuple[str, str], TextGate] = {}
+        self._questions: dict[tuple[str, str], Form] = {}
         self._opened_keys: set[tuple[str, str]] = set()
         self._held_keys: set[tuple[str, str]] = set()
         self._message_key = ""
@@ -77,9 +78,9 @@ class Answer:
         return self._pieces[ARTIFACT].has(artifact.artifact_id or artifact.name)
 
     @property
-    def envelopes(self) -> tuple[TextGate, ...]:
-        """The streams of text that are JSON around an answer."""
-        return tuple(self._envelopes.values())
+    def question(self) -> Form | None:
+        """What the JSON around an answer asks the human."""
+        return next(iter(self._questions.values()), None)
 
     def in_envelope(self, key: str, text: str) -> bool:
         """`text` goes on, or may begin, JSON around an answer."""
@@ -251,10 +252,10 @@ class Answer:
 
     def _note(self, source: str, key: str, gate: TextGate) -> None:
         """Keep apart the few gates that found something: there may be one for each word of an answer."""
-        if gate.is_envelope:
-            self._envelopes[source, key] = gate
+        if gate.question is not None:
+            self._questions[source, key] = gate.question
         else:
-            self._envelopes.pop((source, key), None)
+            self._questions.pop((source, key), None)
         if gate.opened:
             self._opened_keys.add((source, key))
         else:

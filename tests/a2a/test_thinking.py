@@ -46,3 +46,11 @@ def test_nothing_is_held_that_is_no_tag() -> None:
     assert gate.feed("<") == ""
     assert gate.feed("b") == "<b"
     assert gate.feed("<think>") == "<think>"
+
+
+def test_what_has_not_begun_after_pages_of_white_space_is_no_thought() -> None:
+    gate = ThoughtGate()
+    assert gate.feed(" " * 4_000) == ""
+    assert gate.feed(" ") == " " * 4_001
+    assert gate.feed("<think>a</think>") == "<think>a</think>"
+    assert ThoughtGate().feed(" " * 10_000 + "<think>a</think>b") == "b"
