@@ -31,7 +31,7 @@ from slack_bot.app import build, serve
 from slack_bot.observe.facts import Fact, TurnClosed
 from slack_bot.settings import load_for_run
 
-from . import hostile_answers, hostile_data
+from . import hostile_answers, hostile_data, hostile_events
 from .figures import machine, progress
 from .hostile_answers import Case
 from .running import deployed
@@ -40,7 +40,7 @@ BEAT = 0.05
 """Seconds between two heartbeats."""
 LATE_MOST = 0.25
 """Seconds a beat may be late."""
-CASES = (*hostile_answers.CASES, *hostile_data.CASES)
+CASES = (*hostile_answers.CASES, *hostile_data.CASES, *hostile_events.CASES)
 _BOT = "--bot"
 _WITHIN = 120.0  # seconds a case may take in all
 
