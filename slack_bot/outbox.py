@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .slack.orders import Batch
-from .turn.actions import Card, Remember
+from .turn.actions import LONGEST, Card, Remember
 from .turn.buffer import EARLY, StreamBuffer
 from .turn.form import Form
 from .turn.safety import Safety
@@ -140,4 +140,6 @@ class Outbox:
 
 
 def _joined(first: str, second: str) -> str:
+    if len(first) > LONGEST:
+        return first  # no call takes as much, and an agent may change a card thousands of times
     return f"{first}\n{second}" if first and second and not first.endswith("\n") else first + second

@@ -4,12 +4,17 @@ Two coroutines share one turn. The *reader* takes events from the agent and neve
 *writer* makes one Slack call at a time and never waits for the agent. Between them stands the outbox, which
 holds at most one write's worth. The writer also keeps the clock: text that waits is shown when its time has
 come, whether or not the agent says anything more.
+
+All turns share one loop, and an agent may send three megabytes in one event. So an event is worked off in
+steps of some milliseconds. What takes more than one goes on in a third coroutine, the *worker*, with the loop
+in between, and what comes behind it waits for it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
@@ -41,15 +46,16 @@ from .turn.actions import (
 from .turn.buffer import EARLY, StreamBuffer
 from .turn.events import Event, ProvedNarration, StreamEnded, TaskEnded, TaskKnown, TurnBegan
 from .turn.form import Form
-from .turn.harmless import harmless_card, harmless_form
+from .turn.harmless import harmless_beginning, harmless_card, harmless_form, harmless_text
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.record import Outcome, Question, TurnResult
-from .turn.safety import neutralise
+from .turn.safety import neutralise, slices
 
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
 _WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
+_ACTIONS = 50  # short orders that are carried out in one step
 _TICK = 0.001  # seconds to rest at least: what is due in less than a clock can tell would keep the loop busy
 
 
@@ -113,6 +119,8 @@ class _Run:
         )
         self._wake = asyncio.Event()
         self._gone = asyncio.Event()
+        self._backlog: deque[Iterator[None]] = deque()  # events that take more than a step, and those behind
+        self._worker: asyncio.Task[None] | None = None
         self._slot_asked_at: float | None = None  # since when something waits for Slack's budget
         self._late = False  # no stream could be started in time
         self._close: Close | None = None
@@ -144,14 +152,14 @@ class _Run:
 
     async def _answer(self) -> None:
         writer = asyncio.create_task(self._write(), name=f"writer {self._question.key}")
-        writer.add_done_callback(self._writer_ended)
+        writer.add_done_callback(self._task_ended)
         try:
             await self._reader.read()
+            if self._worker is not None and (self._worker.done() or not self._gone.is_set()):
+                await self._worker
             await writer
         finally:
-            writer.cancel()
-            with suppress(asyncio.CancelledError):
-                await writer
+            await _cancelled(writer, self._worker)
         if self._gone.is_set():
             await self._sink.leave()
         else:
@@ -164,9 +172,9 @@ class _Run:
         await self._control.wait()
         self._sink.hush()
 
-    def _writer_ended(self, writer: asyncio.Task[None]) -> None:
-        """A writer that broke ends the reading too: nobody would see what comes."""
-        if not writer.cancelled() and writer.exception() is not None:
+    def _task_ended(self, task: asyncio.Task[None]) -> None:
+        """A writer or a worker that broke ends the reading too: nobody would see what comes."""
+        if not task.cancelled() and task.exception() is not None:
             self._gone.set()
 
     def _saw(self, kind: str, raw: Mapping[str, Any]) -> None:
@@ -175,15 +183,33 @@ class _Run:
     # -- deciding --------------------------------------------------------------------------------------------
 
     def _take(self, event: Event) -> None:
+        """Work off what happened: now, where one step is enough and nothing is before it."""
+        work = self._handle(event)
+        if not self._backlog and _is_done(work):
+            return
+        self._backlog.append(work)
+        if self._worker is None or self._worker.done():
+            self._worker = asyncio.create_task(self._work_off(), name=f"worker {self._question.key}")
+            self._worker.add_done_callback(self._task_ended)
+
+    async def _work_off(self) -> None:
+        """The backlog, step by step, with the loop in between."""
+        while self._backlog:
+            await asyncio.sleep(0)
+            if _is_done(self._backlog[0]):
+                self._backlog.popleft()
+
+    def _handle(self, event: Event) -> Iterator[None]:
+        """Decide what an event means, and carry it out; a step for each slice but the last."""
+        yield from self._machine.prepare(event)
         late = self._machine.late
         if isinstance(event, TaskKnown):
             self._task_id = event.task_id or self._task_id
             self._context_id = event.context_id or self._context_id
             self._trace_id = event.trace_id or self._trace_id
-        if isinstance(
-            event, TaskEnded | StreamEnded
-        ):  # its words are cut for a note: a secret cut in two is not known
-            event = replace(event, text=neutralise(event.text, self._options.secrets))
+        if isinstance(event, TaskEnded | StreamEnded):
+            # Its words are cut for a note: a secret that is cut in two would not be known any more.
+            event = replace(event, text=harmless_beginning(event.text, self._options.secrets))
         if isinstance(event, ProvedNarration):
             event = replace(event, unseen=self._outbox.is_unseen)
         actions = self._machine.handle(event)
@@ -197,32 +223,38 @@ class _Run:
                 late=self._machine.late > late,
             )
         )
-        for action in actions:
-            self._order(action)
+        for number, action in enumerate(actions, start=1):
+            yield from self._order(action)
+            if number % _ACTIONS == 0:
+                yield
         if isinstance(event, ProvedNarration):
             self._outbox.mark(self._now())
         self._control.waits_for_human = self._machine.waits_for_human
         self._wake.set()
 
-    def _order(self, action: Action) -> None:  # noqa: C901  one arm an action: the union is the complexity
+    def _order(self, action: Action) -> Iterator[None]:  # noqa: C901  one arm an action, as the union has
+        secrets = self._options.secrets
         match action:
             case ShowStatus(text=text):
                 self._outbox.status = text
             case AppendText(text=text):
-                self._outbox.say(text, self._now())
+                yield from self._say(text)
             case FlushText():
                 self._outbox.flush()
             case TakeBack():
                 self._outbox.take_back()
             case UpdateCard(card=card):
-                self._outbox.card(harmless_card(card, self._options.secrets))
+                self._outbox.card(harmless_card(card, secrets))
             case RetitlePlan(title=title):
-                self._outbox.retitle(neutralise(title, self._options.secrets))
+                self._outbox.retitle(harmless_beginning(title, secrets))
             case RewriteAnswer(text=text):
-                shown = neutralise(text, self._options.secrets)
+                shown = yield from harmless_text(text, secrets)
                 self._rewrite = shown if shown.strip() else NO_ANSWER
             case AskForm(form=form):
-                self._form = harmless_form(form, self._options.secrets)
+                most = self._options.stream
+                self._form = yield from harmless_form(
+                    form, secrets, most.max_form_fields, most.max_form_choices
+                )
                 self._outbox.ask(self._form, self._now() + self._options.stream.first_flush)
             case Remember():
                 self._outbox.remember(action)
@@ -233,6 +265,14 @@ class _Run:
                 pass  # cancelling is done by the reader, which knows when
             case _:
                 assert_never(action)
+
+    def _say(self, text: str) -> Iterator[None]:
+        """The answer grew by `text`: the writer may show the front of it while the rest is read."""
+        for number, piece in enumerate(slices(text)):
+            if number:
+                self._wake.set()
+                yield
+            self._outbox.say(piece, self._now())
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -399,3 +439,19 @@ class _Run:
 
     def _now(self) -> float:
         return self._clock.monotonic()
+
+
+def _is_done(work: Iterator[None]) -> bool:
+    """Do one step of it. True if there is none left."""
+    for _ in work:
+        return False
+    return True
+
+
+async def _cancelled(*tasks: asyncio.Task[None] | None) -> None:
+    """End what still runs. Raises what one of them raised."""
+    for task in tasks:
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task

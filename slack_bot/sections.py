@@ -180,6 +180,13 @@ class StreamSettings(Section):
     """Seconds for which streaming, edits or a form of a text are not tried again where Slack refused them."""
     task_display_mode: Literal["plan", "timeline"] = "plan"
     """How Slack groups task cards."""
+    max_cards: int = Field(default=200, gt=0)
+    """Task cards of one answer, and no new ones once they fill half of `max_segments`: the steps beyond are
+    counted in one card, so that the answer has room."""
+    max_form_fields: int = Field(default=50, gt=0)
+    """Fields of a question that are shown; how many more there are is said below them."""
+    max_form_choices: int = Field(default=100, gt=0)
+    """Choices of a field that are shown; how many more there are is said behind them."""
 
 
 class GovernorSettings(Section):

@@ -327,6 +327,7 @@ async def test_old_keys_are_removed_by_a_timer(tmp_path: Path) -> None:
         for _ in range(2):
             add_yesterday_keys(file, loop_clock().wall())
             await until(lambda: not count_keys(file))
+    assert count_keys(file) == 0
 
 
 # -- the whole run

@@ -284,6 +284,7 @@ TEST_KIT = [
 """The emulated Slack and the scripted agent are there for tests."""
 CALLED_ELSEWHERE = {
     "_Guarded.aiter_text": "httpx_sse calls it",
+    "Ledger.segments": "the ledger tells what it laid where; the bot asks for the present message only",
     "Feedback.presses": "a store gives back what it keeps; the bot itself only writes feedback",
     "MemoryFeedback.presses": "as Feedback",
     "SqliteFeedback.presses": "as Feedback",

@@ -6,7 +6,7 @@ import pytest
 
 from slack_bot.outbox import Outbox
 from slack_bot.slack.orders import Batch
-from slack_bot.turn.actions import Card, CardState, Remember
+from slack_bot.turn.actions import LONGEST, Card, CardState, Remember
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.form import Form
 
@@ -131,3 +131,12 @@ def test_what_is_under_way_has_been_seen() -> None:
     box.mark(0.0)
     assert box.is_unseen
     assert box.buffer.rest() == "There"
+
+
+def test_a_card_that_changes_thousands_of_times_holds_no_more_than_a_call_takes() -> None:
+    box = outbox()
+    for _ in range(5_000):
+        box.card(Card("a", "Search", CardState.RUNNING, details="one more line\n", output="found"))
+    (card,) = box.take_cards().cards
+    assert LONGEST < len(card.details) < LONGEST + 20
+    assert LONGEST < len(card.output) < LONGEST + 20

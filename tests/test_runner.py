@@ -11,7 +11,9 @@ from slack_bot.observe.facts import AgentEvent, Decided, SlackCalled, TurnClosed
 from slack_bot.playground.workspace import BOT_TOKEN
 from slack_bot.tools.tape import Moment, Tape
 from slack_bot.turn.machine import NO_ANSWER
+from slack_bot.turn.record import ThreadKey
 
+from .turn.effort import longest_step
 from .whole_bot import CHANNEL, answer, chunk, on_virtual_time, status, task, whole_bot
 
 
@@ -379,3 +381,88 @@ async def test_the_title_of_a_plan_says_in_the_end_what_was_done(
         (_, message) = bot.workspace.thread(CHANNEL, root)
         assert (message.plan_title, [card.status for card in message.tasks]) == (titled, cards)
         assert not message.plan_failed
+
+
+# -- work ----------------------------------------------------------------------------------------------------
+
+
+def streams(size: int) -> dict[str, Tape]:
+    """Answers of about `size` characters that are dear to work off in one step."""
+    prose = "Some words, and a few more of them.\n" * (size // 36)
+
+    def whole(text: str) -> Tape:
+        return tape((0.1, task()), (0.5, chunk(text)), (9.0, status("completed")))
+
+    def final(text: str) -> Tape:
+        result = artifact("final_result", text)
+        return tape((0.1, task()), (0.5, chunk("Hm.\n")), (5.0, result), (9.0, status("completed")))
+
+    def asking(fields: int) -> Tape:
+        rows = [{"field_name": f"f{number}", "field_values": ["a", "b"]} for number in range(fields)]
+        form = artifact("UserInputMetaData", "")
+        form["artifact"]["parts"] = [{"kind": "data", "data": {"user_input": True, "input_fields": rows}}]
+        return tape((0.1, task()), (0.5, form), (9.0, status("input-required", "Which?")))
+
+    return {
+        "prose": whole(prose),
+        "angles": whole("<" * size),
+        "stars": whole("*_" * (size // 2)),
+        "spaces": whole(f"One{' ' * size}two"),
+        "line ends": whole("One" + "\n" * size + "two"),
+        "a word": whole("x" * size),
+        "mentions": whole("<!here> " * (size // 8)),
+        "rewritten": final(prose),
+        "other white space": final(f"Hm. {prose}"),
+        "fields": asking(size // 30),
+    }
+
+
+@pytest.mark.parametrize("kind", streams(1_000))
+def test_a_step_for_a_long_answer_is_no_longer_than_for_a_short_one(kind: str) -> None:
+    """All answers of the bot share one loop: a megabyte must not keep it from the others."""
+
+    def longest(size: int) -> int:
+        found: list[int] = []
+
+        @on_virtual_time
+        async def story() -> None:
+            async with whole_bot(streams(size)[kind], max_segments=3) as bot:
+                with longest_step(but=("playground", "tools", "a2a", "reader")) as most:
+                    await bot.ask("hi")
+                    await bot.idle()
+                    found.append(most())
+                assert bot.ends in (["answered"], ["asked"])
+
+        story()
+        return found[0]
+
+    assert longest(160_000) < 1.2 * longest(40_000) + 300
+
+
+@on_virtual_time
+async def test_what_comes_behind_a_long_token_waits_for_it() -> None:
+    text = "Some words, and a few more of them.\n" * 3_000
+    said = tape(
+        (0.1, task()),
+        (0.5, chunk(text)),
+        (0.5, chunk("Then ")),
+        (0.5, artifact("tool_notification_start", "", tool_name="Look", tool_call_id="c1")),
+        (0.5, chunk("the end.\n")),
+        (0.5, status("completed")),
+    )
+    async with whole_bot(said) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert "".join(bot.read(root)) == f"{text}Then the end.\n"
+        assert bot.ends == ["answered"]
+
+
+@on_virtual_time
+async def test_a_stop_within_a_long_token_ends_the_turn() -> None:
+    said = tape((0.1, task()), (0.5, chunk("Some words. " * 100_000)), (900.0, status("completed")))
+    async with whole_bot(said) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(0.6)
+        bot.app.desk.stop(ThreadKey("T1", CHANNEL, root), "U1")
+        await bot.idle()
+        assert bot.ends == ["stopped"]

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from ..turn.compare import missing, same
 from ..turn.events import AnswerReplaced, AnswerText, Event, Narrated
+from ..turn.form import Form
 from .assembly import Changed, Grown, Pieces, Running
 from .frames import Artifact
 from .gates import TextGate, passed
@@ -49,6 +50,8 @@ class Answer:
         self._held_before = ""
         self._held_aside = False  # what is held is, or has in it, what was said on the way
         self._gates: dict[tuple[str, str], TextGate] = {}
+        self._questions: dict[tuple[str, str], Form] = {}
+        self._opened_keys: set[tuple[str, str]] = set()
         self._held_keys: set[tuple[str, str]] = set()
         self._message_key = ""
         self._messages: dict[str, Running] = {}
@@ -76,9 +79,9 @@ class Answer:
         return self._pieces[ARTIFACT].has(artifact.artifact_id or artifact.name)
 
     @property
-    def envelopes(self) -> tuple[TextGate, ...]:
-        """The streams of text that are JSON around an answer."""
-        return tuple(gate for gate in self._gates.values() if gate.is_envelope)
+    def question(self) -> Form | None:
+        """What the JSON around an answer asks the human."""
+        return next(iter(self._questions.values()), None)
 
     def in_envelope(self, key: str, text: str) -> bool:
         """`text` goes on, or may begin, JSON around an answer."""
@@ -91,7 +94,7 @@ class Answer:
     @property
     def had_marker(self) -> bool:
         """The agent writes markers."""
-        return any(gate.opened for gate in self._gates.values())
+        return bool(self._opened_keys)
 
     def believes(self, source: str) -> bool:
         """Unmarked text of `source` is the answer."""
@@ -128,7 +131,8 @@ class Answer:
         if not self.believes(STATUS):
             return [Narrated(text, why=why)]
         key = f"status {self._runs}"
-        return self._said(STATUS, key, fresh, "status text is this agent's answer", append=True)
+        append = not self._held.is_anew
+        return self._said(STATUS, key, fresh, "status text is this agent's answer", append=append)
 
     def message(self, message_id: str, text: str, why: str, *, live: bool) -> list[Event]:
         """Text of a message, a delta or the whole. It is told if it stands in place of a task."""
@@ -138,9 +142,10 @@ class Answer:
         if key not in self._messages and self._message_seams.joins("", "", before, text, over_lines=True):
             key = self._message_key
         self._message_key = key
-        fresh = self._messages.setdefault(key, Running(self._max_chars)).put(text)
+        running = self._messages.setdefault(key, Running(self._max_chars))
+        fresh = running.put(text)
         speaker = self._speaker
-        events = self._said(MESSAGE, key, fresh, why, append=True)
+        events = self._said(MESSAGE, key, fresh, why, append=not running.is_anew)
         if live:
             return events
         self._speaker = speaker  # it was kept, not told
@@ -195,6 +200,8 @@ class Answer:
             return raw
         gate = self._gates[ARTIFACT, key] = TextGate()
         said = gate.feed(raw)
+        gate.take_thoughts()  # a task as it stands tells no thoughts
+        self._note(ARTIFACT, key, gate)
         return "".join(each.text for each in said if each.is_answer or not gate.opened)
 
     def place(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
@@ -234,9 +241,10 @@ class Answer:
         gate = self._gates.get((source, key))
         if gate is None or (known and not append):
             gate = self._gates[source, key] = TextGate()
-        was_open, thought = gate.opened, len(gate.thoughts)
+        was_open = gate.opened
         said = gate.feed(text)
-        aside = thoughts(gate.thoughts[thought:])
+        aside = thoughts(gate.take_thoughts())
+        self._note(source, key, gate)
         if gate.opened and not was_open:
             return [*aside, *self._opened(source, key, said, why, append=append, marked=marked)]
         fresh = "".join(each.text for each in said)
@@ -246,6 +254,17 @@ class Answer:
             return [*aside, *self._put(source, key, fresh, append, why)]
         self._held_keys.add((source, key))
         return [*aside, *self._kept(fresh, why, append)]
+
+    def _note(self, source: str, key: str, gate: TextGate) -> None:
+        """Keep apart the few gates that found something: there may be one for each word of an answer."""
+        if gate.question is not None:
+            self._questions[source, key] = gate.question
+        else:
+            self._questions.pop((source, key), None)
+        if gate.opened:
+            self._opened_keys.add((source, key))
+        else:
+            self._opened_keys.discard((source, key))
 
     def _opened(
         self, source: str, key: str, said: list[Said], why: str, *, append: bool, marked: bool
@@ -296,6 +315,10 @@ class Answer:
     def text(self, source: str) -> str:
         """What `source` says in the end."""
         return self._pieces[source].final
+
+    def says(self, source: str, text: str) -> bool:
+        """`text` stands in what `source` says in the end."""
+        return self._pieces[source].says(text)
 
     @property
     def unmarked_text(self) -> str:

@@ -21,9 +21,10 @@ from . import sse
 from .card import Interface
 from .decode import decode, failure, unwrap
 from .frames import Received, Snapshot, Unknown
+from .offload import offload
 from .origins import place_of
 from .requests import HISTORY_LENGTH, Asking, Json, ask_body, headers, task_body
-from .transport import media_type, not_a2a, parse_json, patient, read_json, refusal, translated
+from .transport import media_type, not_a2a, parse_json, patient, read_body, refusal, translated
 
 _SSE = "text/event-stream"
 _KEEP_ALIVE_NAMES = frozenset({"ping", "heartbeat", "keepalive", "keep-alive"})
@@ -98,7 +99,8 @@ class Client:
                 limit = self._settings.max_event_bytes
                 async with aclosing(sse.events(response, idle=idle, max_event_bytes=limit)) as coming:
                     async for event in coming:
-                        if (received := self._received(event)) is not None:
+                        received = await offload(len(event.data), self._received, event)
+                        if received is not None:
                             yield received
 
     @asynccontextmanager
@@ -135,10 +137,14 @@ class Client:
         """The one event of a JSON answer."""
         if "json" not in media_type(response):
             raise not_a2a(response, self._host)
-        received = _receive(await read_json(response, self._host, self._settings.max_event_bytes))
+        body = await read_body(response, self._host, self._settings.max_event_bytes)
+        received = await offload(len(body), self._read, body)
         if isinstance(received.frame, Unknown):
             raise BadAgentData(f"{self._host} sent JSON that is not A2A")
         return received
+
+    def _read(self, body: bytearray) -> Received:
+        return _receive(parse_json(body, self._host), len(body))
 
     def _received(self, event: sse.SseEvent) -> Received | None:
         """What `event` says; None where it only keeps the connection alive."""
@@ -152,7 +158,7 @@ class Client:
             if event.name == "error":
                 raise failure(event.data) from error
             raise
-        received = _receive(payload)
+        received = _receive(payload, len(event.data))
         if event.name == "error" and isinstance(received.frame, Unknown):
             raise failure(payload)
         return received
@@ -161,6 +167,6 @@ class Client:
         return StreamIdle(f"{self._host} did not answer within {limit:g} s")
 
 
-def _receive(payload: Any) -> Received:
+def _receive(payload: Any, size: int) -> Received:
     event = unwrap(payload)
-    return Received(raw=event, frame=decode(event))
+    return Received(raw=event, frame=decode(event), size=size)

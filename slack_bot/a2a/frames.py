@@ -153,7 +153,11 @@ Frame: TypeAlias = Snapshot | StatusUpdate | ArtifactUpdate | Reply | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One event as it came: the raw JSON for tapes and traces, the frame for everybody else."""
+    """One event as it came: the raw JSON for tapes and traces, the frame for everybody else.
+
+    `size` is that of its JSON in characters: what it costs to read.
+    """
 
     raw: Mapping[str, Any]
     frame: Frame
+    size: int = 0

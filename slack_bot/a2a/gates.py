@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..turn.form import Form
 from .marker import MarkerGate, Said
 from .readable import as_markdown
+from .reading import form_of
 from .structured import KEYS, ContentGate
 from .thinking import ThoughtGate
 
@@ -29,11 +31,12 @@ class TextGate:
         self._thinking = ThoughtGate()
         self._content = ContentGate()
         self._marker = MarkerGate()
+        self._is_read = False
+        self._question: Form | None = None
 
-    @property
-    def thoughts(self) -> str:
-        """What the text began with in tags that say so."""
-        return self._thinking.thoughts
+    def take_thoughts(self) -> str:
+        """What the text began with in tags that say so, as far as it was not taken before."""
+        return self._thinking.take_thoughts()
 
     @property
     def opened(self) -> bool:
@@ -54,6 +57,13 @@ class TextGate:
     def data(self) -> Mapping[str, Any] | None:
         """The whole envelope once it is closed and can be read."""
         return self._content.data
+
+    @property
+    def question(self) -> Form | None:
+        """What the whole envelope asks the human, if it does."""
+        if not self._is_read and (data := self.data) is not None:
+            self._is_read, self._question = True, form_of(data)
+        return self._question
 
     @property
     def has_content(self) -> bool:

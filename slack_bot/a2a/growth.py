@@ -19,13 +19,14 @@ _GAP = "\n\n"
 class Growth:
     """What the chunks of one artifact add up to."""
 
-    __slots__ = ("_guessed", "_links", "_parts", "_sure", "_worded")
+    __slots__ = ("_guessed", "_links", "_parts", "_squeezed", "_sure", "_worded")
 
     def __init__(self, text: str = "") -> None:
         self._parts = [text] if text else []
         self._guessed: tuple[str, ...] = ()
         self._links = self._worded = 0
         self._sure = False
+        self._squeezed: str | None = None  # the last part, where it was asked for
 
     def take(self, chunk: str) -> tuple[str, bool]:
         """Take the next chunk. Returns text, and whether it appends; if not, it is the whole by now."""
@@ -61,10 +62,13 @@ class Growth:
 
     def _snapshot(self, last: str, chunk: str, *, goes_on: bool) -> tuple[str, bool]:
         if goes_on:
-            self._parts[-1] = chunk
+            self._parts[-1], self._squeezed = chunk, None
             return chunk[len(last) :], True
-        if squeeze(last).startswith(squeeze(chunk)):
+        if self._squeezed is None:
+            self._squeezed = squeeze(last)
+        if self._squeezed.startswith(squeeze(chunk)):
             return "", True
+        self._squeezed = None
         self._parts.append(chunk)  # the next of the agent's messages begins
         return _GAP + chunk, True
 
@@ -73,11 +77,13 @@ def whole_of(chunks: list[str]) -> str:
     """The text of an artifact as a task holds it: its chunks, as its server kept them."""
     if len(chunks) < _LEAST_LINKS + 1:
         return "".join(chunks)
-    growth, said = Growth(), ""
+    growth, said = Growth(), list[str]()
     for chunk in chunks:
         text, append = growth.take(chunk)
-        said = said + text if append else text
-    return said
+        if not append:
+            said.clear()
+        said.append(text)
+    return "".join(said)
 
 
 def _tells(text: str) -> bool:

@@ -42,7 +42,7 @@ from .frames import (
 from .habits import ANSWER_FROM, MARKER, SOURCES, lesson
 from .ids import Ids
 from .questions import question_in
-from .reading import form_in, form_of, plan_steps, plan_title, truth
+from .reading import form_in, plan_steps, plan_title, truth
 from .said import Spoken, last_word, spoken, stored, unboxed
 from .toolcalls import ToolCalls
 from .toolparts import is_of_tools, is_thought
@@ -202,13 +202,8 @@ class EventParser:
             return ending, "the terminal status message"
         return f"{answer.rstrip()}\n\n{ending}", "artifacts and the terminal status message"
 
-    def _envelope_form(self) -> Form | None:
-        """The question that the JSON around an answer asks."""
-        forms = (form_of(gate.data) for gate in self._answer.envelopes if gate.data is not None)
-        return next((form for form in forms if form is not None), None)
-
     def _envelope_question(self) -> list[Event]:
-        if self._form is not None or (form := self._envelope_form()) is None:
+        if self._form is not None or (form := self._answer.question) is None:
             return []
         self._form = form
         return [HumanAsked(form, why="the answer's envelope asks")]
@@ -361,9 +356,9 @@ class EventParser:
     def _asked(self, state: TaskState, message: Message | None) -> Event:
         prompt = message.text if message else ""
         found = question_in(message.parts, prompt) if message else None
-        if found is not None and not found.fields and contains(self._answer.text(ARTIFACT), prompt):
+        if found is not None and not found.fields and self._answer.says(ARTIFACT, prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
-        known = self._form or self._envelope_form()
+        known = self._form or self._answer.question
         if known is not None and (found is None or not found.fields):
             said = found.prompt if found is not None else prompt
             found = Form(said or known.prompt, known.fields, known.title)

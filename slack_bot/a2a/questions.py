@@ -12,9 +12,11 @@ from typing import Any
 
 from ..turn.form import Field, Form
 from .frames import Part
-from .readable import as_markdown, beside
+from .readable import TextBeside, as_markdown, beside
 from .reading import form_in, words
 from .toolparts import tool_part
+
+_MOST_PARAGRAPHS = 100  # of a question, besides its prompt; that there are more is said
 
 
 def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
@@ -22,9 +24,13 @@ def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
     if (form := form_in(parts, prompt) or _schema_in(parts, prompt)) is not None:
         return form
     said = [prompt.strip()] if prompt.strip() else []
+    beside_it, most = TextBeside("\n".join(said)), len(said) + _MOST_PARAGRAPHS
     for part in parts:
-        for each in _asked(part, "\n".join(said)):
+        for each in _asked(part, beside_it):
+            if len(said) == most:
+                return Form("\n\n".join([*said, "_… and more, which is not shown here_"]))
             said.append(each)
+            beside_it = TextBeside("\n".join(said))
     return Form("\n\n".join(said)) if len(said) > bool(prompt.strip()) else None
 
 
@@ -37,7 +43,7 @@ def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
         properties = schema.get("properties")
         if schema.get("type") == "object" and isinstance(properties, Mapping) and properties:
             needed = schema.get("required")
-            required = needed if isinstance(needed, list) else []
+            required = {each for each in needed if isinstance(each, str)} if isinstance(needed, list) else ()
             rows = [(str(name), about) for name, about in properties.items() if isinstance(about, Mapping)]
             fields = tuple(_field(name, about, required=name in required) for name, about in rows)
             said = prompt or words(data.get("instructions"))
@@ -51,7 +57,7 @@ def _field(name: str, about: Mapping[str, Any], *, required: bool) -> Field:
     return Field(name, words(about.get("title")) or words(about.get("description")), offered, required)
 
 
-def _asked(part: Part, said: str) -> Iterator[str]:
+def _asked(part: Part, said: TextBeside) -> Iterator[str]:
     data = part.data if isinstance(part.data, Mapping) else {}
     tool = tool_part(part)
     if tool is not None:
@@ -60,15 +66,12 @@ def _asked(part: Part, said: str) -> Iterator[str]:
     elif isinstance(data.get("interrupts"), list):
         for each in data["interrupts"]:
             if isinstance(each, Mapping):
-                yield from _unless_said(_named(words(each.get("name")), each.get("reason")), each, said)
+                name = words(each.get("name"))
+                if not said.says(name):
+                    yield _named(name, each.get("reason"))
     elif set(data) == {"id", "value"}:
         yield from filter(None, [_value(data["value"])])
     elif text := beside(part, said):
-        yield text
-
-
-def _unless_said(text: str, each: Mapping[str, Any], said: str) -> Iterator[str]:
-    if words(each.get("name")) not in said or not said:
         yield text
 
 

@@ -2,21 +2,30 @@
 
 An agent may answer with data instead of text. Its fields become a list, rows of equal fields a table; what
 the text beside it says already is not said again. A file is named, and linked where it has an address.
+
+Nobody reads a hundred thousand values. So what is shown has a bound, and so has what is read for it; that
+something was left out is said.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, TypeVar
 
 from .frames import FileRef, Part
+
+T = TypeVar("T")
 
 _DEEPEST = 6
 _DEEPEST_LEVEL = 20
 _MOST_LINES = 200
+_MOST_IN_LINE = 200  # items of a list in one line: as many as one may have that has lines
+_MOST_READ = 20_000  # values of one part: those behind the last line shown are only counted
 _MOST_COLUMNS = 8
+_MOST_SOUGHT = 200_000_000  # characters in which values are looked for, of all parts of one message
 _SAYS_IT_ALL = ("content", "text", "answer", "response", "message", "result", "output")
 _WRITTEN_FOR_MACHINES = re.compile(r"^application/json\+\w+|^application/vnd\.")
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -27,9 +36,14 @@ def as_markdown(value: Any) -> str:
     """Any JSON value, read by a person. "" where it holds nothing."""
     if isinstance(value, Mapping) and (said := _the_one_text(value)):
         return said
-    lines = list(_lines(value, 0))
-    if len(lines) > _MOST_LINES:
-        lines = [*lines[:_MOST_LINES], f"_… and {len(lines) - _MOST_LINES} more lines_"]
+    reading = _Reading()
+    coming = reading.lines(value, 0)
+    lines = list(islice(coming, _MOST_LINES))
+    more = sum(1 for _ in coming)
+    if reading.is_cut:
+        lines.append(f"_… and more than {more} more lines_" if more else "_… and more_")
+    elif more:
+        lines.append(f"_… and {more} more lines_")
     return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip("\n")
 
 
@@ -42,17 +56,35 @@ def file_line(file: FileRef) -> str:
     return f"_The agent made a file that is not shown here: {name}{kind}_"
 
 
-def beside(part: Part, said: str) -> str:
-    """What a part without text adds to `said`, as a paragraph; "" if it adds nothing."""
+class TextBeside:
+    """The text that stands beside data and files: whether it says them already."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text if text.strip() else ""
+        self._found: dict[str, bool] = {}
+        self._left = _MOST_SOUGHT
+
+    def says(self, value: Any) -> bool:
+        """All that `value` holds stands in the text. False too where it would take too long to know."""
+        return bool(self._text) and all(map(self._has, _leaves(value)))
+
+    def _has(self, leaf: str) -> bool:
+        found = self._found.get(leaf)
+        if found is None and self._left > 0:
+            at = self._text.find(leaf)
+            self._left -= at if at >= 0 else len(self._text)
+            found = self._found[leaf] = at >= 0
+        return found is True
+
+
+def beside(part: Part, text: TextBeside) -> str:
+    """What a part without text adds to `text`, as a paragraph; "" if it adds nothing."""
     if part.file is not None:
         return file_line(part.file)
     mime = part.metadata.get("mimeType") or part.metadata.get("mediaType")
     if not part.has_data or (isinstance(mime, str) and _WRITTEN_FOR_MACHINES.match(mime)):
         return ""
-    leaves = list(_leaves(part.data))
-    if said.strip() and all(leaf in said for leaf in leaves):
-        return ""
-    return as_markdown(part.data)
+    return "" if text.says(part.data) else as_markdown(part.data)
 
 
 def _the_one_text(value: Mapping[str, Any]) -> str:
@@ -64,42 +96,81 @@ def _the_one_text(value: Mapping[str, Any]) -> str:
     )
 
 
-def _lines(value: Any, depth: int, level: int = 0) -> Iterator[str]:
-    """`depth` is how far in it is written, `level` how far in it stands: lists in lists are not indented."""
-    if depth > _DEEPEST or level > _DEEPEST_LEVEL:
-        yield f"{_indent(depth)}- …"
-    elif isinstance(value, Mapping):
-        for key, each in value.items():
-            if depth == 0 and isinstance(each, list) and (rows := _rows(each)):
-                yield from ("", f"**{_one_line(_title(key))}**", "", *_table(rows), "")
-                continue
-            yield from _entry(f"**{_one_line(_title(key))}**: ", each, depth, level)
-    elif isinstance(value, list):
-        if depth == 0 and (rows := _rows(value)):
-            yield from _table(rows)
-            return
-        for each in value:
-            yield from _entry("", each, depth, level)
-    elif (said := _scalar(value)) or depth:
-        yield said
+class _Reading:
+    """One value, line by line. `is_cut`: it holds more than is read."""
 
+    def __init__(self) -> None:
+        self.is_cut = False
+        self._left = _MOST_READ
 
-def _entry(label: str, value: Any, depth: int, level: int) -> Iterator[str]:
-    """One field or one item: on its line if it is short, below it if it is not."""
-    value = _opened(value)
-    head = f"{_indent(depth)}- {label}"
-    if isinstance(value, list) and value and all(_is_plain(each) for each in value):
-        yield head + ", ".join(_scalar(each) for each in value)
-    elif isinstance(value, Mapping | list) and value:
-        if label:
-            yield head.rstrip()
-            yield from _lines(value, depth + 1, level + 1)
-        else:  # an item: what follows its first field belongs to it
-            for number, line in enumerate(_lines(value, depth, level + 1)):
-                yield f"  {line}" if number else line
-    elif (said := _scalar(value)) != "" or label:
-        indented = f"\n{_indent(depth)}  ".join((said or "–").split("\n"))
-        yield head + indented
+    def lines(self, value: Any, depth: int, level: int = 0) -> Iterator[str]:
+        """`depth` is how far in it is written, `level` how far in it stands: a list in a list is not
+        indented."""
+        if depth > _DEEPEST or level > _DEEPEST_LEVEL:
+            yield f"{_indent(depth)}- …"
+        elif isinstance(value, Mapping):
+            for key, each in self._read(value.items()):
+                if depth == 0 and isinstance(each, list) and (rows := self._rows(each)):
+                    yield from ("", f"**{_one_line(_title(key))}**", "", *self._table(rows), "")
+                    continue
+                yield from self._entry(f"**{_one_line(_title(key))}**: ", each, depth, level)
+        elif isinstance(value, list):
+            if depth == 0 and (rows := self._rows(value)):
+                yield from self._table(rows)
+                return
+            for each in self._read(value):
+                yield from self._entry("", each, depth, level)
+        elif (said := _scalar(value)) or depth:
+            yield said
+
+    def _entry(self, label: str, value: Any, depth: int, level: int) -> Iterator[str]:
+        """One field or one item: on its line if it is short, below it if it is not."""
+        value = _opened(value)
+        head = f"{_indent(depth)}- {label}"
+        if isinstance(value, list) and value and all(map(_is_plain, value[:_MOST_IN_LINE])):
+            yield head + self._in_line(value)
+        elif isinstance(value, Mapping | list) and value:
+            if label:
+                yield head.rstrip()
+                yield from self.lines(value, depth + 1, level + 1)
+            else:  # an item: what follows its first field belongs to it
+                for number, line in enumerate(self.lines(value, depth, level + 1)):
+                    yield f"  {line}" if number else line
+        elif (said := _scalar(value)) != "" or label:
+            indented = f"\n{_indent(depth)}  ".join((said or "–").split("\n"))
+            yield head + indented
+
+    def _in_line(self, items: Sequence[Any]) -> str:
+        shown = [_scalar(each) for each in self._read(items[:_MOST_IN_LINE])]
+        hidden = len(items) - len(shown)
+        return ", ".join([*shown, *([f"… and {hidden} more"] if hidden else [])])
+
+    def _rows(self, items: Sequence[Any]) -> Sequence[Mapping[str, Any]]:
+        """`items` if they are rows of one table: objects with the same few plain fields."""
+        first = items[0] if items else None
+        if not isinstance(first, Mapping) or len(items) < 2 or not 1 < len(first) <= _MOST_COLUMNS:
+            return []
+        for row in items[: self._left]:
+            if not isinstance(row, Mapping) or row.keys() != first.keys():
+                return []
+            if not all(map(_is_plain, row.values())):
+                return []
+        return items
+
+    def _table(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+        yield _row([_title(key) for key in rows[0]])
+        yield _row(["---"] * len(rows[0]))
+        for row in self._read(rows):
+            yield _row([_scalar(value) for value in row.values()])
+
+    def _read(self, values: Iterable[T]) -> Iterator[T]:
+        """`values`, until enough was read."""
+        for each in values:
+            if self._left <= 0:
+                self.is_cut = True
+                return
+            self._left -= 1
+            yield each
 
 
 def _opened(value: Any) -> Any:
@@ -110,22 +181,6 @@ def _opened(value: Any) -> Any:
         return json.loads(value) or value
     except (ValueError, RecursionError):
         return value
-
-
-def _rows(items: Sequence[Any]) -> list[Mapping[str, Any]]:
-    """`items` if they are rows of one table: objects with the same few plain fields."""
-    rows = [item for item in items if isinstance(item, Mapping)]
-    if len(rows) < 2 or len(rows) != len(items) or not 1 < len(rows[0]) <= _MOST_COLUMNS:
-        return []
-    alike = all(row.keys() == rows[0].keys() for row in rows)
-    return rows if alike and all(_is_plain(each) for row in rows for each in row.values()) else []
-
-
-def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield _row([_title(key) for key in rows[0]])
-    yield _row(["---"] * len(rows[0]))
-    for row in rows:
-        yield _row([_scalar(value) for value in row.values()])
 
 
 def _row(cells: Sequence[str]) -> str:

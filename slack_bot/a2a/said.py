@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from .frames import Artifact, Message, Metadata, Part
 from .gates import passed
 from .growth import whole_of
-from .readable import as_markdown, beside
+from .readable import TextBeside, as_markdown, beside
 from .reading import words
-from .toolparts import ToolPart, is_of_tools, is_thought, tool_part
+from .toolparts import ToolPart, is_thought, tool_part, tool_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,10 @@ def spoken(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Spoken:
     """What `parts` say; `metadata` is that of what holds them: all of it may be a thought, or a tool's."""
     if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
         return Spoken(parts[0].text)
-    tools = tuple(found for part in parts if (found := tool_part(part, metadata)) is not None)
+    around = tool_words(metadata)
+    tools = tuple(found for part in parts if (found := tool_part(part, around)) is not None)
     thoughts = "".join(part.text for part in parts if part.text and is_thought(part.metadata))
-    if metadata and is_of_tools(metadata):
+    if around:
         return Spoken("", thoughts, tools)
     plain = [part for part in parts if tool_part(part) is None and not is_thought(part.metadata)]
     text, is_block = _joined(plain)
@@ -49,20 +50,30 @@ def spoken(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Spoken:
 
 
 def _joined(parts: list[Part]) -> tuple[str, bool]:
-    said = "".join(part.text for part in parts if part.text)
-    text, is_block = "", False
+    """The text, and whether it begins with a block. There may be a hundred thousand parts."""
+    beside_it = TextBeside("".join(part.text for part in parts if part.text))
+    pieces: list[str] = []
+    is_block = False
     for part in parts:
-        if part.text is not None:
-            text += (
-                f"\n\n{part.text}"
-                if is_block and part.text.strip() and not text.endswith("\n\n")
-                else part.text
-            )
-            is_block = is_block and not part.text
-        elif block := beside(part, said):
-            text = f"{text.rstrip()}\n\n{block}" if text.strip() else block
+        if part.text:
+            if is_block and part.text.strip() and not "".join(pieces[-2:]).endswith("\n\n"):
+                pieces.append("\n\n")
+            pieces.append(part.text)
+            is_block = False
+        elif part.text is None and (block := beside(part, beside_it)):
+            _strip_end(pieces)
+            pieces += ["\n\n", block] if pieces else [block]
             is_block = True
+    text = "".join(pieces)
     return text, bool(parts) and parts[0].text is None and bool(text)
+
+
+def _strip_end(pieces: list[str]) -> None:
+    """Take the white space off the end of a text in pieces."""
+    while pieces and not (kept := pieces[-1].rstrip()):
+        pieces.pop()
+    if pieces:
+        pieces[-1] = kept
 
 
 def stored(artifact: Artifact) -> str:

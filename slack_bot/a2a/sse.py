@@ -22,6 +22,9 @@ from httpx_sse import EventSource, ServerSentEvent
 from ..errors import BadAgentData, StreamIdle
 from .content_encoding import unpacked
 
+_AT_ONCE = 8 * 1024
+"""Characters that are read before the loop runs; among them may be a thousand events."""
+_A_CHUNK = 256  # characters that a chunk counts for, because each goes through all of httpx
 _BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
 
 
@@ -77,16 +80,27 @@ class _Guarded:
         self._response = response
         self._limit = max_event_bytes
         self._pending = 0
+        self._read = 0
 
     async def aiter_text(self) -> AsyncIterator[str]:
         """The body's text. Raises BadAgentData when what may be one event grows too large."""
         decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         async for chunk in unpacked(self._response, self._limit):
             self._count(chunk)
-            if text := decoder.decode(chunk):
-                yield text
+            text = decoder.decode(chunk)
+            for at in range(0, len(text), _AT_ONCE):
+                yield text[at : at + _AT_ONCE]
+                await self._let_others_run(min(len(text) - at, _AT_ONCE))
+            await self._let_others_run(_A_CHUNK)
         self.is_over = True
         yield decoder.decode(b"", final=True) + "\n\n"
+
+    async def _let_others_run(self, size: int) -> None:
+        """Count what was read. Nothing else gives way to the loop while there is more to read."""
+        self._read += size
+        if self._read >= _AT_ONCE:
+            self._read = 0
+            await asyncio.sleep(0)
 
     def taken(self, event: ServerSentEvent) -> None:
         """An event came out: what follows is counted anew. Raises BadAgentData when it is too large."""

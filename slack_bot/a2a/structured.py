@@ -26,6 +26,7 @@ _STRUCTURE = re.compile(r'["{}\[\],:]')
 _BODY_STOPS = re.compile(r'["\\]')
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "\\": "\\", "/": "/"}
 _HALF = "\ufffd"
+_MOST_HELD = 4_000  # characters, nearly all white space: what has not begun by then is no envelope
 
 
 class _State(Enum):
@@ -51,6 +52,7 @@ class ContentGate:
         self._expects_value = False
         self._high = ""
         self.has_content = False
+        self._data: Mapping[str, Any] | None = None
 
     @property
     def is_envelope(self) -> bool:
@@ -70,15 +72,10 @@ class ContentGate:
     @property
     def data(self) -> Mapping[str, Any] | None:
         """The whole envelope, once it is closed; None if it is not, or cannot be read."""
-        if not self.is_closed:
-            return None
-        raw = "".join(self._raw)
-        try:
-            found, _ = json.JSONDecoder(strict=False).raw_decode(raw, raw.index("{"))
-        except (ValueError, RecursionError):
-            return None
-        inner = next((found[name] for name in _WRAPPERS if name in found), found)
-        return inner if isinstance(inner, Mapping) else None
+        if self.is_closed and self._raw:
+            raw, self._raw = "".join(self._raw), []
+            self._data = _envelope(raw)
+        return self._data
 
     def feed(self, text: str) -> str:
         """Take the next text; what a reader sees of it."""
@@ -99,7 +96,7 @@ class ContentGate:
     def _sniff(self, text: str) -> str:
         self._held += text
         found = _BEGINS.match(self._held)
-        if found is None and _MAY_BEGIN.match(self._held):
+        if found is None and len(self._held) <= _MOST_HELD and _MAY_BEGIN.match(self._held):
             return ""
         held, self._held = self._held, ""
         # an example in a fence may well have a field called content; a bare object is meant as an envelope
@@ -224,3 +221,13 @@ class ContentGate:
         if self._high:
             shown.append(_HALF)
             self._high = ""
+
+
+def _envelope(raw: str) -> Mapping[str, Any] | None:
+    """The object in `raw`, out of its wrapper; None if it cannot be read."""
+    try:
+        found, _ = json.JSONDecoder(strict=False).raw_decode(raw, raw.index("{"))
+    except (ValueError, RecursionError):
+        return None
+    inner = next((found[name] for name in _WRAPPERS if name in found), found)
+    return inner if isinstance(inner, Mapping) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 
 from ..turn.events import Event, Narrated, ToolEnded, ToolStarted
 from .conventions.table import Convention
@@ -16,7 +16,7 @@ class ToolCalls:
 
     def __init__(self) -> None:
         self._begun: Counter[str] = Counter()
-        self._running: dict[str, list[str]] = {}
+        self._running: dict[str, OrderedDict[str, None]] = {}
 
     def announced(self, artifact: Artifact, convention: Convention) -> Event:
         """An artifact says that a tool starts."""
@@ -50,16 +50,13 @@ class ToolCalls:
     def _begin(self, name: str, call_id: str | None) -> str:
         self._begun[name] += 1
         call = call_id or f"{name}#{self._begun[name]}"
-        running = self._running.setdefault(name, [])
-        if call not in running:
-            running.append(call)
+        self._running.setdefault(name, OrderedDict()).setdefault(call)
         return call
 
     def _end(self, name: str, call_id: str | None) -> str | None:
         running = self._running.get(name)
         if not running:
             return None
-        call = call_id or running[0]
-        if call in running:
-            running.remove(call)
+        call = call_id or next(iter(running))
+        running.pop(call, None)
         return call

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,9 +50,8 @@ class ToolPart:
     waits: bool = False
 
 
-def tool_part(part: Part, holder: Metadata | None = None) -> ToolPart | None:
-    """The call or result that `part` is, None if it is neither. `holder` is the metadata around it."""
-    around = _words_of(holder or {}) & _ALL
+def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
+    """The call or result that `part` is, None if it is neither. `around`: `tool_words` of what holds it."""
     data = _opened(part.text) if part.text is not None and around else part.data
     if not isinstance(data, Mapping) or not (part.has_data or around):
         return None
@@ -65,7 +64,7 @@ def tool_part(part: Part, holder: Metadata | None = None) -> ToolPart | None:
     return ToolPart(
         name=name,
         id=_first(data, _IDS),
-        begins=bool(said & _BEGINS) and status not in _OVER,
+        begins=not _BEGINS.isdisjoint(said) and status not in _OVER,
         failed=data.get("is_error") is True or status in _FAILED,
         waits=any(_LONG.search(key) and value is True for key, value in part.metadata.items()),
     )
@@ -84,9 +83,14 @@ def is_type(value: str) -> bool:
     return _word(value) in _ALL | _THOUGHTS
 
 
+def tool_words(metadata: Metadata | None) -> set[str]:
+    """What metadata says of tools: its types that mean a call or a result."""
+    return _words_of(metadata) & _ALL if metadata else set()
+
+
 def is_of_tools(metadata: Metadata) -> bool:
     """All that is so marked is a tool's: its calls, or what it wrote."""
-    return bool(metadata) and bool(_words_of(metadata) & _ALL)
+    return bool(tool_words(metadata))
 
 
 def _words_of(metadata: Metadata, depth: int = _DEEPEST) -> set[str]:

@@ -6,6 +6,7 @@ after that it may, and then nobody sends it again (facts: A2A 2.5).
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ _KEEP_ALIVE = 3.0
 _READ_MARGIN = 10.0
 """Seconds by which httpx's read timeout is longer than the idle watch, which should be the one to speak."""
 _ERROR_BODY_BYTES = 64 * 1024
+_CHUNKS_AT_ONCE = 100
+"""Chunks of a body that are read before the loop runs: a server may send each byte as a chunk."""
 
 _FAULTS: tuple[tuple[type[Exception], type[AgentError], str], ...] = (
     (httpx.ConnectTimeout, AgentUnreachable, "did not accept a connection in time"),
@@ -103,12 +106,20 @@ def media_type(response: httpx.Response) -> str:
 
 async def read_json(response: httpx.Response, host: str, max_bytes: int) -> Any:
     """The JSON value in the body. Raises BadAgentData: too large, too deep, not JSON."""
-    body = bytearray()
+    return parse_json(await read_body(response, host, max_bytes), host)
+
+
+async def read_body(response: httpx.Response, host: str, max_bytes: int) -> bytearray:
+    """The whole body. Raises BadAgentData: too large."""
+    body, chunks = bytearray(), 0
     async for chunk in unpacked(response, max_bytes):
         body += chunk
+        chunks += 1
+        if chunks % _CHUNKS_AT_ONCE == 0:
+            await asyncio.sleep(0)
         if len(body) > max_bytes:
             raise BadAgentData(f"{host} sent an answer larger than agent.max_event_bytes ({max_bytes})")
-    return parse_json(body, host)
+    return body
 
 
 def parse_json(text: bytes | bytearray | str, host: str) -> Any:

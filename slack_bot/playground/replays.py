@@ -27,6 +27,7 @@ from ..tools.replay import (
     agent_of,
     asked_in,
     build_in,
+    letting_ask,
     remember_context,
     settings_with,
 )
@@ -107,6 +108,8 @@ class Replays:
         speed = planned.speed if planned.speed > 0 else math.inf
         transport = ScriptedTransport(agent_of(turns, around, speed))
         asker = REPLAYING_BOT if around.asker_is_bot else REPLAYER
+        if around.asker_is_bot:
+            settings = letting_ask(REPLAYING_BOT, settings)
         asked = "" if around.text == Scenario().text else f": {around.text}"
         chosen = f" ({planned.key})" if planned.key else ""
         # Delivery to the bot is a task of its own, so the replay is known before the question can arrive.

@@ -71,7 +71,7 @@ class Continuation:
             )
         else:
             if task is not None:
-                self._standing.stood_before(task)
+                await self._standing.stood_before(task)
 
     async def look(self) -> Look:
         """Ask for the task once, and tell what is new."""
@@ -92,7 +92,7 @@ class Continuation:
             return Look.AWAY
         if snapshot is None:
             return Look.AWAY
-        is_news = self._lay(snapshot)
+        is_news = await self._lay(snapshot)
         if self._standing.is_over:
             return Look.OVER
         return Look.NEWS if is_news else Look.RUNNING
@@ -148,7 +148,7 @@ class Continuation:
                         received = replace(received, raw={**received.raw, **_ASKED})
                 yield received
 
-    def _lay(self, snapshot: Snapshot) -> bool:
+    async def _lay(self, snapshot: Snapshot) -> bool:
         self._has_gap = self._has_gap and not (snapshot.state.is_terminal or snapshot.state.is_asking)
         raw = {"kind": "task", "state": snapshot.state.value, **_ASKED}
-        return self._standing.lay(snapshot, raw)
+        return await self._standing.lay(snapshot, raw)

@@ -62,7 +62,7 @@ class Ear:
                         await coming
                 if received is None:
                     return Heard.CLOSED
-                self._hear(received)
+                await self._hear(received)
 
     async def _wait(
         self, coming: asyncio.Future[Received | None], on_silence: Callable[[], Awaitable[bool]]
@@ -120,8 +120,8 @@ class Ear:
                 raise StreamCut(str(error), safe=error.safe) from error
             raise
 
-    def _hear(self, received: Received) -> None:
-        self._standing.hear(received.frame, received.raw)
+    async def _hear(self, received: Received) -> None:
+        await self._standing.hear(received)
         self._silent_from, self._told_quiet = self._now(), False
         state, settings = self._standing.state, self._settings
         if self._grace_until is None and state.is_terminal:

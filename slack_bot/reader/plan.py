@@ -85,7 +85,7 @@ class Reader:
         if (user := self._control.stopped_by) is not None:
             self._hearing.event(StopPressed(user))
             end = await self._cancelled(end)
-        self._standing.finish()
+        await self._standing.finish()
         self._hearing.event(end)
 
     async def _listen(self) -> StreamEnded:

@@ -6,11 +6,13 @@ task says later is laid against it (delivery.md 7.1, 7.3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-from ..a2a.frames import Frame, Snapshot, TaskState
+from ..a2a.frames import Frame, Received, Snapshot, StatusUpdate, TaskState
+from ..a2a.offload import LARGE, offload
 from ..a2a.overlay import Overlay
 from ..a2a.parser import EventParser
 from ..sections import AgentSettings
@@ -34,6 +36,11 @@ _NEWS = (
     AnswerReplaced, AnswerText, FinalAnswer, HumanAsked, PlanChanged, TaskEnded, ToolEnded, ToolStarted,
 )  # fmt: skip
 _SAID_AGAIN = 60.0  # seconds after which a reader who waits is told so again
+_ASKED_SIZE = LARGE + 1  # characters that a task which was asked for is taken to have: it may be huge
+_AT_ONCE = 100  # events of one frame that are told before the loop runs
+
+Understood: TypeAlias = list[tuple[str, list[Event]]]
+"""What frames meant: the kind and the events of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,8 @@ class Standing:
 
     `task_id` is the one to ask for; `heard` counts the events of streams. `habits` is what is known of how
     the agent answers; what this turn teaches is added to it at the end.
+
+    What takes long to understand is understood in a thread; told is everything in the loop.
     """
 
     def __init__(
@@ -61,6 +70,7 @@ class Standing:
     ) -> None:
         self.task_id = task_id
         self.heard = 0
+        self._size = 0
         self._habits = {} if habits is None else habits
         self._parser = EventParser(
             settings.convention,
@@ -102,31 +112,36 @@ class Standing:
         """The agent asked something, and the task's state does not say so."""
         return self._parser.asks and not self.state.is_asking and not self.state.is_terminal
 
-    def stood_before(self, task: Snapshot) -> None:
+    async def stood_before(self, task: Snapshot) -> None:
         """The task as it was before this turn's question: none of that is news, whoever says it again."""
-        self._overlay.stood_before(task)
+        await offload(_ASKED_SIZE, self._overlay.stood_before, task)
         self._continues = True
 
-    def hear(self, frame: Frame, raw: Mapping[str, Any]) -> None:
+    async def hear(self, received: Received) -> None:
         """An event of a stream. Raises BadAgentData: more text than a turn may have."""
         self.heard += 1
-        if isinstance(frame, Snapshot) and (self._was_asked or self._continues):
-            self._lay(frame, raw)  # a stream that was joined begins with the task as it stands
-        else:
-            self._overlay.hear(frame)
-            self._feed(frame, raw)
+        self._size += received.size
+        size = self._size if _looks_back(received.frame) else received.size
+        understood = Understood()
+        try:
+            await offload(size, self._understand, received.frame, understood)
+        finally:
+            await self._tell(understood, received.raw)
         self._has_news()
 
-    def lay(self, task: Snapshot, raw: Mapping[str, Any]) -> bool:
+    async def lay(self, task: Snapshot, raw: Mapping[str, Any]) -> bool:
         """The task as it was asked for: told is only what is new. Whether anything was.
 
         Raises BadAgentData: more text than a turn may have.
         """
         self._was_asked = True
-        found = tuple(event for event in self._lay(task, raw) if isinstance(event, _NEWS))
-        is_news = bool(found) and found != self._news
+        self._size += _ASKED_SIZE
+        understood = Understood()
+        try:
+            is_news = await offload(_ASKED_SIZE, self._is_news, task, understood)
+        finally:
+            await self._tell(understood, raw)
         if is_news:
-            self._news = found
             self._has_news()
         return is_news
 
@@ -142,27 +157,58 @@ class Standing:
         since = self._now() - self._news_at
         self._hearing.event(Waited(since, Known.QUIET, "no event on the stream"))
 
-    def finish(self) -> None:
+    async def finish(self) -> None:
         """Nothing more will come: tell the best of what came, where the agent named no result."""
-        for event in self._parser.finish():
+        for event in await offload(self._size, self._parser.finish):
             self._hearing.event(event)
         if not self._was_asked:  # what was put together from two sides shows no habit
-            self._habits.update(self._parser.lessons())
+            self._habits.update(await offload(self._size, self._parser.lessons))
 
     def _has_news(self) -> None:
         self._news_at, self._tell_at = self._now(), self._told_after
 
-    def _lay(self, task: Snapshot, raw: Mapping[str, Any]) -> list[Event]:
-        return [event for frame in self._overlay.lay(task) for event in self._feed(frame, raw)]
+    # -- understanding, perhaps in a thread ------------------------------------------------------------------
 
-    def _feed(self, frame: Frame, raw: Mapping[str, Any]) -> list[Event]:
-        waited = self.state is TaskState.AUTH_REQUIRED
-        events = self._parser.feed(frame)
-        if waited and not self.state.is_asking:
-            events.insert(0, WentOn(f"task is {self.state}"))
-        self._hearing.raw(self._parser.kind_of(frame), raw)
-        for event in events:
-            if isinstance(event, TaskKnown):
-                self.task_id = event.task_id or self.task_id
-            self._hearing.event(event)
-        return events
+    def _understand(self, frame: Frame, understood: Understood) -> None:
+        if isinstance(frame, Snapshot) and (self._was_asked or self._continues):
+            self._feed(self._overlay.lay(frame), understood)  # a joined stream begins with it
+        else:
+            self._overlay.hear(frame)
+            self._feed([frame], understood)
+
+    def _is_news(self, task: Snapshot, understood: Understood) -> bool:
+        self._feed(self._overlay.lay(task), understood)
+        found = tuple(event for _, events in understood for event in events if isinstance(event, _NEWS))
+        if not found or found == self._news:
+            return False
+        self._news = found
+        return True
+
+    def _feed(self, frames: Iterable[Frame], understood: Understood) -> None:
+        for frame in frames:
+            waited = self.state is TaskState.AUTH_REQUIRED
+            events = self._parser.feed(frame)
+            if waited and not self.state.is_asking:
+                events.insert(0, WentOn(f"task is {self.state}"))
+            understood.append((self._parser.kind_of(frame), events))
+
+    # -- telling, in the loop --------------------------------------------------------------------------------
+
+    async def _tell(self, understood: Understood, raw: Mapping[str, Any]) -> None:
+        told = 0
+        for kind, events in understood:
+            self._hearing.raw(kind, raw)
+            for event in events:
+                if isinstance(event, TaskKnown):
+                    self.task_id = event.task_id or self.task_id
+                self._hearing.event(event)
+                told += 1
+                if told % _AT_ONCE == 0:
+                    await asyncio.sleep(0)
+
+
+def _looks_back(frame: Frame) -> bool:
+    """All that was said so far may be read again for it: a task as it stands, an end, a question."""
+    if isinstance(frame, StatusUpdate):
+        return frame.state.is_terminal or frame.state.is_asking
+    return isinstance(frame, Snapshot)

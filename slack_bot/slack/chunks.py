@@ -13,7 +13,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-from ..turn.actions import Card, CardState
+from ..turn.actions import LONGEST, Card, CardState
 from ..turn.safety import neutralise
 
 MAX_CARDS = 50
@@ -110,9 +110,7 @@ class CardBook:
         for card in cards:
             waiting = self._wanted.get(card.id)
             if waiting is not None:
-                card = replace(
-                    card, details=waiting.details + card.details, output=waiting.output + card.output
-                )
+                card = _behind(waiting, card)
             self._wanted[card.id] = card
 
     def unsent(self) -> tuple[Card, ...]:
@@ -155,9 +153,7 @@ class CardBook:
             key = card.id.removesuffix(self._suffix)
             before = self._shown.get(key)
             if before is not None:
-                card = replace(
-                    card, details=before.details + card.details, output=before.output + card.output
-                )
+                card = _behind(before, card)
             self._shown[key] = card
             self._wanted[key] = replace(self._wanted[key], details="", output="")
             self._unsure.discard(key)
@@ -240,6 +236,13 @@ class CardBook:
         if close in _WORDS:
             return replace(card, state=CardState.DONE, title=_titled(card.title or key, _WORDS[close]))
         return replace(card, state=CardState.ERROR if close is Close.FAILED else CardState.DONE)
+
+
+def _behind(before: Card, card: Card) -> Card:
+    """`card` with its details and output behind those of `before`, which are long enough at some point."""
+    details = before.details if len(before.details) > LONGEST else before.details + card.details
+    output = before.output if len(before.output) > LONGEST else before.output + card.output
+    return replace(card, details=details, output=output)
 
 
 def _titled(title: str, words: str) -> str:

@@ -64,7 +64,12 @@ class Delivery:
         self.ended: Written | None = None
         self.overflowed = False
         self.refusal: Failed | None = None
-        self.plan = Plan(settings.rotate_bytes // 2, settings.card_chars)
+        self.plan = Plan(
+            settings.rotate_bytes // 2,
+            settings.card_chars,
+            settings.max_cards,
+            max(1, settings.max_segments // 2),
+        )
         self.begun = 0
         """Messages that were ever begun."""
         self._doubts = 0
@@ -168,11 +173,11 @@ class Delivery:
 
     def _has_more(self) -> bool:
         """Something waits that can be seen."""
-        return bool(self.ledger.waiting.strip()) or any(self._unsent())
+        return self.ledger.has_more or any(self._unsent())
 
     def _needs_no_more(self) -> bool:
         """All that waits is how cards ended that the last message shows: that is written there."""
-        if not self.begins or self.last is None or self.ledger.waiting.strip():
+        if not self.begins or self.last is None or self.ledger.has_more:
             return False
         return self.plan.is_told_by(self.last)
 
@@ -239,7 +244,7 @@ class Delivery:
     def _unsent(self) -> tuple[Sequence[Card], str]:
         """The cards and the plan's title that go with the next call."""
         message = None if self.begins or not self.messages else self.messages[-1]
-        return self.plan.unsent(message, text=bool(self.ledger.waiting.strip()))
+        return self.plan.unsent(message, text=self.ledger.has_more)
 
     # -- what became of a write ------------------------------------------------------------------------------
 

@@ -2,35 +2,70 @@
 
 Cards that still run go on in the next message. That alone is no reason to begin one: where an agent works for
 long and says nothing, a message is ended by its age, and the next begins only with something new to read.
+
+An agent may take thousands of steps, and a message holds 50 cards: they would fill all messages the answer
+may have. So the steps beyond the first are counted in one card, and behind half of the messages no card is a
+reason to begin another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from ..turn.actions import Card
+from ..turn.actions import Card, CardState
 from .chunks import CardBook, all_chunks, weight
 from .message import Message
+
+_MORE = "more steps"  # the id of the card that counts
 
 
 class Plan:
     """What the cards should read. `is_plain`: Slack refused a form, so from now on there are none.
 
-    `room` is the most weighted bytes of cards in one call, `limit` the characters of a card's value.
+    `room` is the most weighted bytes of cards in one call, `limit` the characters of a card's value. `most`
+    cards stand for themselves, as far as they began in the first `messages` of the answer.
     """
 
-    def __init__(self, room: int, limit: int) -> None:
-        self._room, self._limit = room, limit
+    def __init__(self, room: int, limit: int, most: int, messages: int) -> None:
+        self._room, self._limit, self._most, self._messages = room, limit, most, messages
+        self._number = 1
         self._title = ""
         self._has_news = False
+        self._own: set[str] = set()
+        self._counted: dict[str, CardState] = {}
         self.is_plain = False
         self.book = CardBook()
 
     def want(self, cards: Iterable[Card], title: str | None) -> None:
         """Note how cards should read from now on, and the title (None: unchanged)."""
-        self.book.want(cards)
-        self._has_news = self._has_news or self.book.is_changed
+        self.book.want(self._folded(cards))
+        if self._number <= self._messages:
+            self._has_news = self._has_news or self.book.is_changed
         self._title = title or self._title
+
+    def _folded(self, cards: Iterable[Card]) -> list[Card]:
+        """`cards`, with one in place of all that do not stand for themselves."""
+        shown: list[Card] = []
+        counts = False
+        is_late = self._number > self._messages
+        for card in cards:
+            is_full = bool(self._counted) or len(self._own) >= self._most or is_late
+            if is_full and card.id not in self._own:
+                self._counted[card.id] = card.state
+                counts = True
+                continue
+            self._own.add(card.id)
+            shown.append(replace(card, details="", output="") if is_late else card)
+        return [*shown, self._more()] if counts else shown
+
+    def _more(self) -> Card:
+        """The card that counts the others."""
+        states = self._counted.values()
+        failed = sum(state is CardState.ERROR for state in states)
+        title = "… 1 more step" if len(states) == 1 else f"… {len(states):,} more steps"
+        title += f" ({failed:,} failed)" if failed else ""
+        return Card(_MORE, title, CardState.RUNNING if CardState.RUNNING in states else CardState.DONE)
 
     def unsent(self, message: Message | None, *, text: bool) -> tuple[tuple[Card, ...], str]:
         """The cards and the title ("": none) of the next call: all that wait, as far as one call takes them.
@@ -48,11 +83,13 @@ class Plan:
 
     def turn(self, number: int, message: Message) -> None:
         """The next write begins message `number`, after `message` or, where that does not exist, instead."""
+        self._number = number
         if message.ts is None:
             self.book, self._has_news = CardBook(number), True
             self.book.want(message.book.wanted())
             return
-        self.book, self._has_news = CardBook(number, message.book.carried()), message.book.has_unshown
+        has_unshown = message.book.has_unshown and number <= self._messages
+        self.book, self._has_news = CardBook(number, message.book.carried()), has_unshown
 
     def heal(self, message: Message) -> None:
         """Nothing follows `message` any more: what its cards have become since is for it to show."""

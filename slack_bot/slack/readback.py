@@ -18,7 +18,7 @@ from typing import Any
 
 from .blocks import fallback
 
-_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]*\)")  # Markdown: the label stays
+_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]{0,999}\)")  # Markdown: the label stays
 _LABELLED = re.compile(r"<[^|<>\s]+\|([^<>]*)>")  # mrkdwn: the label stays
 _BARE = re.compile(r"<((?:https?|mailto|tel):[^<>|\s]+)>")
 _EMOJI = re.compile(r":[a-z0-9_+'-]+:")

@@ -8,16 +8,18 @@ How the text gets there is `delivery`'s business; what is said around it is deci
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from ..clock import Clock
 from ..errors import SlackError
 from ..sections import StreamSettings
 from ..turn.form import Form
 from ..turn.record import Outcome
-from ..turn.safety import neutralise
+from ..turn.safety import harmless_slices
 from ..turn.segments import lay_out
 from . import blocks, closing
 from .api import Done, Failed, SlackApi
@@ -169,7 +171,7 @@ class Sink:
                 await self._go_quiet()
         if delivery.ended is not None:
             return delivery.ended
-        return Written.HELD if delivery.ledger.waiting.strip() else Written.SHOWN
+        return Written.HELD if delivery.ledger.has_more else Written.SHOWN
 
     async def ask(self, form: Form) -> None:
         """Show a question while the turn goes on, in a message of its own; what comes later stands below.
@@ -183,7 +185,7 @@ class Sink:
         if delivery.ended is not None or self._line.is_hushed:
             return
         await self._status.close()
-        text = neutralise(form.as_markdown())
+        text = await _question(form)
         posted = await delivery.posts.post(text, (), [blocks.context(blocks.SIGN_IN)], "question")
         self._status.reopen(forget=True)
         if isinstance(posted, Failed):
@@ -280,8 +282,8 @@ class Sink:
             return
         text = ending.rest if ending.rewrite is None else ending.rewrite
         anew = ending.rewrite is not None and self.opened
-        goes_on = not anew and bool("".join(self._whole).strip())
-        question = "" if ending.form is None else neutralise(ending.form.as_markdown())
+        goes_on = not anew and any(each.strip() for each in self._whole)
+        question = "" if ending.form is None else await _question(ending.form)
         text = _joined(text, question, goes_on=goes_on)
         shows = text or goes_on or ending.note or self.opened or self._asked is not None
         assert shows, "nothing to show, and no note"
@@ -316,7 +318,8 @@ class Sink:
     async def _rewrite(self, text: str, ending: Ending) -> None:
         """Make what stands in the thread read `text` instead."""
         delivery, most, close = self._delivery, self._settings.max_segments, _close(ending)
-        laid = lay_out(text, delivery.limits())
+        pieces = lay_out(text, delivery.limits())
+        laid = await _in_steps(islice(pieces, most + 1))
         fits = len(laid) <= most
         stands = await rewrite(delivery, laid[:most], self._under(ending) if fits else (), close)
         attached: Ending | None = None
@@ -325,7 +328,7 @@ class Sink:
             attached = await self._overflow.attach(text, ending)
             if attached is None:
                 delivery.lift()
-                stands = await self._post_all(laid[most:], ending)
+                stands = await self._post_all([*laid[most:], *await _in_steps(pieces)], ending)
             else:
                 ending, last = attached, delivery.last
                 stands = last is not None and await closing.sign(delivery, last, self._under(ending), close)
@@ -370,6 +373,21 @@ class Sink:
 
     def _under(self, ending: Ending) -> list[Block]:
         return blocks.tail(ending, self._place.turn, self._place.channel)
+
+
+async def _question(form: Form) -> str:
+    """The question as it is shown. What was harmless piece by piece need not be when put together."""
+    return "".join(await _in_steps(harmless_slices(form.as_markdown())))
+
+
+async def _in_steps(work: Iterable[str]) -> list[str]:
+    """All that `work` gives, with the loop in between: each may take some milliseconds."""
+    done: list[str] = []
+    for piece in work:
+        if done:
+            await asyncio.sleep(0)
+        done.append(piece)
+    return done
 
 
 def _close(ending: Ending) -> Close:

@@ -242,7 +242,8 @@ class _Performance:
     def __init__(
         self, scenario: Scenario, settings: Settings, clock: Clock, watcher: Watcher, witness: Witness
     ) -> None:
-        self._scenario, self._settings, self._clock = scenario, _letting_ask(scenario, settings), clock
+        self._scenario, self._clock = scenario, clock
+        self._settings = letting_ask(scenario.user, settings) if scenario.asker_is_bot else settings
         self._watcher, self._witness = watcher, witness
         self._workspace = _workspace(scenario)
         self._mail = asyncio.Event()
@@ -384,11 +385,9 @@ def _workspace(scenario: Scenario) -> Workspace:
     return workspace
 
 
-def _letting_ask(scenario: Scenario, settings: Settings) -> Settings:
-    """A bot that asks in a scenario may ask all its questions."""
-    if not scenario.asker_is_bot:
-        return settings
-    return with_overrides(settings, {"allowed_bots": [scenario.user], "max_bot_turns": sys.maxsize})
+def letting_ask(bot: str, settings: Settings) -> Settings:
+    """`bot`, who asks in a replay, may ask all its questions."""
+    return with_overrides(settings, {"allowed_bots": [bot], "max_bot_turns": sys.maxsize})
 
 
 def settings_with(agent_url: str, overrides: Mapping[str, Any]) -> Settings:

@@ -47,7 +47,7 @@ _KEYS = (
     "artifact_name asked code content_type http_status retry_after wire",
     "agent agentType answer sourceAgent trace_id is_final_answer is_narration",
     "args arguments call_id callId function function_name functionName input is_error output plan_step_id",
-    "response tool tool_call_id toolCallId tool_name toolName tool_use_id toolUseId",
+    "response tool tool_call_id toolCallId tool_name toolName tool_title tool_use_id toolUseId",
     "order step_id steps title",
     "enum field_description field_name field_values fields form input_description input_fields input_title",
     "instructions interrupts label options prompt properties question reason require_user_input required",

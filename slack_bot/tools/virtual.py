@@ -5,9 +5,9 @@ two runs of the same input are the same. Everything in the bot reads the loop's 
 with `asyncio.sleep` and limits with `asyncio.timeout`; those need no change.
 
 Sockets, subprocesses and threads do not belong on this loop: nobody outside it can know how late it is. A
-file descriptor is polled but never waited for, and threads are refused, because the loop may have jumped over
-the answer by then. Where everything waits and no timer is set, a real loop would hang for ever; this one
-raises `DeadEnd` and names the tasks that wait.
+file descriptor is polled but never waited for. What is given to a thread is done at once, in no virtual time,
+because the loop may have jumped over a thread's answer. Where everything waits and no timer is set, a real
+loop would hang for ever; this one raises `DeadEnd` and names the tasks that wait.
 """
 
 from __future__ import annotations
@@ -55,8 +55,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def run_in_executor(
         self, executor: Any, func: Callable[[Unpack[Ts]], T], *args: *Ts
     ) -> asyncio.Future[T]:
-        """Refused: a thread takes real time, which this loop cannot wait for. RuntimeError always."""
-        raise RuntimeError("a loop with virtual time cannot wait for threads")
+        """What `func` gives or raises, done at the loop's next step and not in a thread."""
+
+        async def work() -> T:
+            return func(*args)
+
+        return self.create_task(work())
 
     def _jump(self, timeout: float | None) -> None:
         if timeout is None:

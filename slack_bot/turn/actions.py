@@ -12,6 +12,9 @@ from typing import TypeAlias
 from .form import Form
 from .record import Outcome
 
+LONGEST = 4_000
+"""Characters kept of one text of a card or a form, about: Slack takes a few hundred."""
+
 
 class CardState(StrEnum):
     """Slack's three states of a task card that are safe to send (facts: Slack 1.4)."""

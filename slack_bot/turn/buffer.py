@@ -76,7 +76,7 @@ class StreamBuffer:
 
         `in_word`: the rest of the last word is kept elsewhere and comes later, so the word waits for it.
         """
-        word = _WORD.search(self.rest()[-_WORD_MOST - 1 :]) if in_word else None
+        word = _WORD.search(self._tail(_WORD_MOST + 1)) if in_word else None
         self._forced = self._length - (len(word.group()) if word else 0)
 
     def deadline(self) -> float | None:
@@ -144,6 +144,15 @@ class StreamBuffer:
     def rest(self) -> str:
         """All that was pushed and not shown."""
         return self._window + "".join(self._more)
+
+    def _tail(self, chars: int) -> str:
+        """The last `chars` characters held."""
+        tail = ""
+        for piece in reversed(self._more):
+            tail = piece + tail
+            if len(tail) >= chars:
+                return tail[-chars:]
+        return (self._window + tail)[-chars:]
 
     def _hold(self, text: str) -> None:
         self._length += len(text)

@@ -1,22 +1,44 @@
 """Whether two texts are the same answer, and what is missing from one of them.
 
 Agents send one answer several times with other white space around it: streamed, stripped, joined (facts: A2A
-8.1). So texts are compared in NFC with every run of white space counting as one.
+8.1). So texts are compared word by word, in NFC.
+
+To bring a run of combining marks into order costs the square of its length, and an agent may send a megabyte
+of them. So a word is normalised in pieces, and a very long one not at all: in another form it then counts as
+different.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Iterator
+from itertools import zip_longest
+
+_WORD = re.compile(r"\S+")
+_PIECE = 500  # characters
+_LONG_WORD = 10_000
+_STEP = 100_000  # characters that are compared in one step
 
 
 def squeeze(text: str) -> str:
     """`text` in NFC, runs of white space as one space, none at the ends."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    words = text.split()
+    return " ".join(words if text.isascii() else map(_composed, words))
+
+
+def _composed(word: str) -> str:
+    if len(word) <= _PIECE:
+        return unicodedata.normalize("NFC", word)
+    if len(word) > _LONG_WORD or word.isascii():
+        return word
+    pieces = (word[at : at + _PIECE] for at in range(0, len(word), _PIECE))
+    return "".join(unicodedata.normalize("NFC", piece) for piece in pieces)
 
 
 def same(one: str, other: str) -> bool:
     """Both read alike."""
-    return one == other or squeeze(one) == squeeze(other)
+    return one == other or Comparison(one, other).result().is_same
 
 
 def contains(whole: str, part: str) -> bool:
@@ -37,30 +59,63 @@ def missing(shown: str, whole: str) -> str | None:
     The rest is cut from `whole` itself, with the white space that stands before it there, unless `shown`
     already ends in white space of its own.
     """
-    if whole.startswith(shown):
-        return whole[len(shown) :]
-    at = _match(shown, whole)
-    if at is None:
-        return None
-    rest = whole[at:]
-    return rest.lstrip() if shown[-1:].isspace() or not shown else rest
+    return Comparison(shown, whole).result().missing
 
 
-def _match(shown: str, whole: str) -> int | None:
-    """The index in `whole` behind the last visible character of `shown`; white space is all alike."""
-    at = 0
-    gap = True
-    for char in shown:
-        if char.isspace():
-            gap = True
-            continue
-        start = at
-        while at < len(whole) and whole[at].isspace():
-            at += 1
-        if at >= len(whole) or whole[at] != char or (start > 0 and (at > start) != gap):
-            return None
-        at += 1
-        gap = False
-    if gap and 0 < at < len(whole) and not whole[at].isspace():
-        return None
-    return at
+class Comparison:
+    """`shown` laid against `whole`. `work` does it step by step, because both may be megabytes.
+
+    Afterwards `is_same` tells whether both read alike, and `missing` what `shown` lacks at its end to read
+    like `whole`, None if it does not read like its beginning.
+    """
+
+    def __init__(self, shown: str, whole: str) -> None:
+        self.shown, self.whole = shown, whole
+        self.is_same = False
+        self.missing: str | None = None
+        self._at: int | None = 0  # in `whole`, behind the last word that both have; None: they differ
+
+    def work(self) -> Iterator[None]:
+        """Compare, some ten thousand words a step."""
+        if self.whole.startswith(self.shown):
+            self.missing = self.whole[len(self.shown) :]
+            self.is_same = not self.missing or self.missing.isspace()
+            return
+        yield from self._compare_words()
+        if self._at is not None:
+            rest = self.whole[self._at :]
+            self.missing = rest.lstrip() if self.shown[-1:].isspace() or not self.shown else rest
+
+    def result(self) -> Comparison:
+        """This, when all the work is done."""
+        for _ in self.work():
+            pass
+        return self
+
+    def _compare_words(self) -> Iterator[None]:
+        pairs = zip_longest(_WORD.finditer(self.shown), _WORD.finditer(self.whole))
+        due = _STEP
+        for ours, theirs in pairs:
+            if ours is not None and ours.end() >= due:
+                due = ours.end() + _STEP
+                yield
+            if ours is None:  # `whole` goes on
+                return
+            if theirs is None:
+                self._at = None
+                return
+            if not self._compare(ours, theirs):
+                return
+        self.is_same = True
+
+    def _compare(self, ours: re.Match[str], theirs: re.Match[str]) -> bool:
+        """Lay one word against another. False where nothing behind them counts any more."""
+        word, other = ours.group(), theirs.group()
+        if word == other:
+            self._at = None if self._at is None else theirs.end()
+            return True
+        if self._at is not None and ours.end() == len(self.shown) and other.startswith(word):
+            self._at = theirs.start() + len(word)
+            return False
+        self._at = None
+        return _composed(word) == _composed(other)

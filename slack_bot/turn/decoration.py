@@ -14,6 +14,7 @@ carried over.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -37,19 +38,25 @@ _LONGEST_LEAD = 20
 _LONGEST_INFO = 80
 _DEEPEST = 12
 _CODE_INDENT = 4  # columns from which a line is code, or no longer ends it (CommonMark 4.4, 4.5)
-_FENCE_SUFFIX = re.compile(r"\n?[ \t>]*(?:`{3,}|~{3,}) ?\Z")
-_MARK_SUFFIX = re.compile(r"[\u2060*_~`]{1,40}\Z")
+_MARKS_MOST = _MOST_MARKS * _LONGEST_EMPHASIS + 1  # characters of a closer that is none of a fence
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _ITEM = re.compile(r"(?P<indent> {2,})(?:[-*+]|\d{1,9}[.)])[ \t\n]")
 _ANY_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _BAR = re.compile(r"(?<!\\)\|")
-_RULE_BEGINS = re.compile(r"[|\-: \t]*-[|\-: \t]*")
+_RULE_SIGNS = frozenset("|-: \t")
 _LEVELS = re.compile(r"(?: *-\n)+")
 
 
 def stands(text: str) -> Standing:
     """A message that reads `text`. Slack drops the white space at its front, and a fence's indentation so."""
-    return Standing().then(text.lstrip())
+    lines, end, line = text.lstrip().rpartition("\n")
+    return Standing(_open_behind(lines + end)).then(line)
+
+
+@functools.lru_cache(maxsize=4)
+def _open_behind(lines: str) -> Open:
+    """What is open behind whole lines. Remembered: a seam is looked at dozens of times, within one line."""
+    return Standing().then(lines).open
 
 
 def closer(standing: Standing, last: str) -> str:
@@ -168,7 +175,7 @@ def _rules(header: str, line: str, head: str) -> bool:
     would be read twice for nothing.
     """
     row, ends, _ = (line + head).partition("\n")
-    return is_rule(header, row) if ends or line else bool(_RULE_BEGINS.fullmatch(row))
+    return is_rule(header, row) if ends or line else "-" in row and _RULE_SIGNS.issuperset(row)
 
 
 def _is_row(table: str, head: str) -> bool:
@@ -280,12 +287,23 @@ def last_line(text: str) -> str:
 
 def _closers(text: str) -> Iterator[int]:
     """Lengths of what may be a closer at the end of `text`."""
-    if fence := _FENCE_SUFFIX.search(text):
-        yield len(fence.group())
-        if fence.group().startswith("\n"):
-            yield len(fence.group()) - 1
-    if marks := _MARK_SUFFIX.search(text):
-        yield from range(len(marks.group()), 0, -1)
+    if fence := _fence_at_end(text):
+        yield len(fence)
+        if fence.startswith("\n"):
+            yield len(fence) - 1
+    marks = text[-_MARKS_MOST:]
+    yield from range(len(marks) - len(marks.rstrip(f"{_JOINER}*_~`")), 0, -1)
+
+
+def _fence_at_end(text: str) -> str:
+    """The line that may close a fence at the end of `text`, with the line end before it; "" if there is none.
+
+    Read from the end: a search from the front would try each white space of a long run.
+    """
+    run = text.removesuffix(" ")
+    lead = run.rstrip(run[-1:]) if run.endswith(("```", "~~~")) else run
+    line = lead.rstrip(" \t>")
+    return text[len(line.removesuffix("\n")) :] if lead != run else ""
 
 
 def _opened(standing: Standing, line: str, second: str) -> int:

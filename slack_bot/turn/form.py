@@ -11,22 +11,30 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One thing the agent wants to know. `choices` is empty for free text."""
+    """One thing the agent wants to know. `choices` is empty for free text.
+
+    `hidden_choices`: how many more there are, which are too many to be shown.
+    """
 
     name: str
     label: str = ""
     choices: tuple[str, ...] = ()
     required: bool = False
+    hidden_choices: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What an agent asks. `prompt` is its own words, which may be empty where only fields came."""
+    """What an agent asks. `prompt` is its own words, which may be empty where only fields came.
+
+    `hidden_fields`: how many more there are, which are too many to be shown.
+    """
 
     prompt: str
     fields: tuple[Field, ...] = ()
     title: str = ""
     is_auth: bool = False
+    hidden_fields: int = 0
 
     def as_markdown(self) -> str:
         """The question as a person reads it: title, prompt, then one line a field."""
@@ -36,6 +44,8 @@ class Form:
         if not head and not self.fields:
             head.append("The agent needs a sign-in." if self.is_auth else "The agent needs your input.")
         lines = [_line(field) for field in self.fields]
+        if self.hidden_fields:
+            lines.append(f"- … and {self.hidden_fields:,} more, which are not shown here")
         return "\n\n".join([*head, *(["\n".join(lines)] if lines else [])])
 
 
@@ -44,5 +54,6 @@ def _line(field: Field) -> str:
     if field.label and field.label != field.name:
         text += f": {field.label}"
     if field.choices:
-        text += f" ({', '.join(field.choices)})"
+        more = f", … and {field.hidden_choices:,} more" if field.hidden_choices else ""
+        text += f" ({', '.join(field.choices)}{more})"
     return text if field.required else f"{text} – optional"

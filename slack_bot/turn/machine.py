@@ -14,7 +14,7 @@ The table is the rule. A pair that is not in it is *late*: the event is dropped 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -35,7 +35,7 @@ from .actions import (
     TakeBack,
     UpdateCard,
 )
-from .compare import contains, missing, same
+from .compare import Comparison, contains
 from .events import (
     AnswerReplaced,
     AnswerText,
@@ -67,6 +67,7 @@ from .silence import Silence
 THINKING = "is thinking..."
 RESPONDING = "is responding..."
 NO_ANSWER = "_The agent finished without writing an answer._"
+_SEARCHED = 200_000  # characters of an answer in which a question is looked for: a longer one comes as a file
 
 
 class State(StrEnum):
@@ -145,9 +146,13 @@ class Turn:
         self.late = 0
         self._latches = _Latches()
         self._handed: list[str] = []  # what was handed on for showing, in pieces: an answer has thousands
+        self._handed_chars = 0
         self._before_tool = 0  # how many characters of it were before the last tool call
         self._took_back = False
-        self._target: str | None = None  # what must stand there in the end, where that differs
+        self._target: list[str] | None = (
+            None  # what must stand there in the end, in pieces, where that differs
+        )
+        self._compared: Comparison | None = None
         self._certain = False
         self._form: Form | None = None
         self._end: TaskEnded | None = None
@@ -167,6 +172,12 @@ class Turn:
     def waits_for_human(self) -> bool:
         """The agent waits for a sign-in, and the turn goes on meanwhile."""
         return self._form is not None and self._form.is_auth and not self._latches.closed
+
+    def prepare(self, event: Event) -> Iterator[None]:
+        """What would keep `handle` busy for long, step by step: a long answer is compared with another."""
+        if isinstance(event, AnswerReplaced | FinalAnswer):
+            self._compared = Comparison(self._answer(), event.text)
+            yield from self._compared.work()
 
     def handle(self, event: Event) -> list[Action]:
         """What `event` means now. Raises nothing; an event that is late gives no order at all."""
@@ -200,21 +211,22 @@ class Turn:
         first = not self._latches.answer_begun
         self._latches.answer_begun = True
         if self._target is not None:
-            self._target += event.text
+            self._target.append(event.text)
             return State.ANSWERING, [Noted("held: the answer was replaced, it is rewritten at the end")]
-        text = event.text.lstrip("\n") if self._took_back and not any(self._handed) else event.text
-        self._handed.append(text)
+        text = event.text.lstrip("\n") if self._took_back and not self._handed_chars else event.text
+        self._hand_on(text)
         reason = f"answer {'latched' if first else 'grows'}: {event.why}"
         return State.ANSWERING, [AppendText(text, reason)]
 
     def _narrated(self, event: ProvedNarration) -> tuple[State, list[Action]]:
         """Narration that nobody has seen need not be seen; what was shown is rewritten at the end."""
-        answer, before = self._answer(), self._before_tool
-        self._before_tool = len(answer)
-        if not event.unseen or self._target is not None or len(answer) == before:
+        chars, before = self._handed_chars, self._before_tool
+        self._before_tool = chars
+        if not event.unseen or self._target is not None or chars == before:
             return self.state, [Noted(f"nothing to take back: {event.why}")]
-        self._handed, self._before_tool, self._took_back = [answer[:before]], before, True
-        return self.state, [TakeBack(len(answer) - before, f"narration that nobody has seen: {event.why}")]
+        self._handed, self._handed_chars = [self._answer()[:before]], before
+        self._before_tool, self._took_back = before, True
+        return self.state, [TakeBack(chars - before, f"narration that nobody has seen: {event.why}")]
 
     def _replace(self, event: AnswerReplaced) -> tuple[State, list[Action]]:
         self._latches.answer_begun = True
@@ -232,16 +244,28 @@ class Turn:
     def _reconcile(self, text: str, why: str) -> list[Action]:
         """Measure `text`, the whole answer, against what was handed on (delivery.md 2)."""
         answer = self._answer()
-        if same(answer, text):
+        compared = self._compare(answer, text)
+        if compared.is_same:
             self._target = None
             return [Noted(f"equal to what was delivered: {why}")]
-        rest = missing(answer, text)
+        rest = compared.missing
         if rest is not None:
             self._target = None
-            self._handed.append(rest)
+            self._hand_on(rest)
             return [AppendText(rest, f"{'the missing rest' if answer else 'delivered now'}: {why}")]
-        self._target = text
+        self._target = [text]
         return [Noted(f"differs from what was delivered, rewritten at the end: {why}")]
+
+    def _compare(self, answer: str, text: str) -> Comparison:
+        """Both compared: as `prepare` did it, or now."""
+        known, self._compared = self._compared, None
+        if known is not None and (known.shown, known.whole) == (answer, text):
+            return known
+        return Comparison(answer, text).result()
+
+    def _hand_on(self, text: str) -> None:
+        self._handed.append(text)
+        self._handed_chars += len(text)
 
     def _answer(self) -> str:
         """All that was handed on for showing."""
@@ -356,7 +380,7 @@ class Turn:
     def _close(self, event: StreamEnded) -> tuple[State, list[Action]]:
         actions: list[Action] = []
         if self._target is not None and not self._latches.stop_asked:
-            actions.append(RewriteAnswer(self._target, "what was delivered is not the answer"))
+            actions.append(RewriteAnswer("".join(self._target), "what was delivered is not the answer"))
         close = self._ending(event)
         if close.outcome is Outcome.ASKED and (form := self._form_to_show()) is not None:
             actions.append(AskForm(form, "the agent waits for the human"))
@@ -385,7 +409,10 @@ class Turn:
     def _form_to_show(self) -> Form | None:
         """The question, less what already stands in the thread as answer text."""
         form = self._form
-        if form is None or not contains(self._target or self._answer(), form.prompt):
+        if form is None or len(form.prompt) > _SEARCHED:
+            return form
+        answer = "".join(self._target or ()) or self._answer()
+        if len(answer) > _SEARCHED or not contains(answer, form.prompt):
             return form
         return replace(form, prompt="") if form.fields else None
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from .clusters import cluster_cut
-from .spans import Place, Spans
+from .spans import Place, Spans, spans_of
 
 _FENCE = re.compile(
     r"(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<run>`{3,}|~{3,})(?P<info>.*)"
@@ -54,6 +54,9 @@ class Open:
     code: str = ""
     header: str = ""
     table: str = ""
+
+
+_NOTHING = Open()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,8 @@ def _last_line_cuts(state: Open, line: str, offset: int, header: list[Cut]) -> I
 
 def _line_cuts(state: Open, line: str, offset: int) -> Iterator[Cut]:
     """The cuts within one line."""
+    if not line:
+        return
     if state.fence:
         yield from (Cut(offset + place.at, Rank.WORD) for place in Spans().places(line))
     elif not line.lstrip(" \t>").startswith(("```", "~~~")):
@@ -235,12 +240,19 @@ def _word_cut(place: Place, offset: int) -> Cut:
 def _after(state: Open, line: str) -> Open:
     """What is open after the whole `line`, given without its line end."""
     if state.fence:
-        end = _FENCE_END.fullmatch(line)
-        return Open() if end and end["run"].startswith(_fence_run(state.fence)) else state
+        end = _FENCE_END.fullmatch(line) if line else None
+        return _NOTHING if end and end["run"].startswith(_fence_run(state.fence)) else state
+    if not line:
+        return _NOTHING
     if fence := _fence(line):
         return Open(fence=fence["lead"] + fence["run"], info=fence["info"])
+    return _after_text(state, line)
+
+
+def _after_text(state: Open, line: str) -> Open:
+    """The same for a line outside of a fence that begins none."""
     if not line.strip() or _HEADING.match(line):
-        return Open()
+        return _NOTHING
     if state.header and is_rule(state.header, line):
         return Open(table=f"{state.header}{line}\n")
     if state.table and not _BLOCK.match(line):
@@ -253,9 +265,7 @@ def _within(state: Open, line: str) -> Open:
     """What is open at the end of `line`, which is not finished."""
     if state.fence or state.table:
         return state
-    spans = Spans(_inherited(state, line))
-    for _ in spans.places(line):
-        pass
+    spans = spans_of(line, _inherited(state, line))
     return replace(state, emphasis=spans.emphasis, code=spans.code, header="")
 
 

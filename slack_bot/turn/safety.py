@@ -17,18 +17,23 @@ In this order, because each step could uncover something for the next:
 A danger can be cut in two by a delta's border, so the end of a text is held while it could still become one.
 Every pattern has a longest beginning, after which it is decided; so what is held has a bound (`HELD_MOST`, or
 the longest secret given), and an ordinary word is not held. How a text was cut into deltas never changes what
-comes out, because a place is decided only when no pattern that may begin there is open any more.
+comes out, because a place is decided only when no pattern that may begin there is open any more. So a long
+text may be worked off in slices (`slices`, `harmless_slices`), each of which costs a few milliseconds.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 MASK = "[secret removed]"
 HELD_MOST = 512
+"""Characters that may be held back, where no secret that was given is longer."""
+SLICE = 16_384
+"""Characters of a long text that are read in one step."""
 _SHORTEST_SECRET = 4  # a shorter value is no secret, and masking it would tear words apart
 
 _GONE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -60,17 +65,22 @@ class _Danger:
     starts_word: bool = True
     needs: str = ""
 
+    @property
+    def first(self) -> str:
+        """The class of its first character."""
+        return self.steps[0][0]
+
     def whole(self) -> str:
-        """Matches all of it."""
-        steps = [f"{chars}{{{least},{most}}}" for chars, least, most in self.steps]
-        return "".join([self._before(), *steps[:-1], self.needs, steps[-1]])
+        """Matches all of it behind its first character."""
+        steps = [f"{chars}{{{least},{most}}}" for chars, least, most in self.steps[1:]]
+        return "".join([self._before(self.first), *steps[:-1], self.needs, steps[-1]])
 
     def begun(self) -> str:
         """Matches a beginning of it, not all, that ends where the text ends."""
-        return self._before() + _begun(self.steps)
+        return self._before("") + _begun(self.steps)
 
-    def _before(self) -> str:
-        return "(?<![A-Za-z0-9])" if self.starts_word else ""
+    def _before(self, first: str) -> str:
+        return f"(?<![A-Za-z0-9]{first})" if self.starts_word else ""
 
 
 def _begun(steps: Steps) -> str:
@@ -141,13 +151,16 @@ class _Patterns:
 
 
 def _compiled(dangers: Sequence[_Danger]) -> _Patterns:
-    first = "|".join(sorted({danger.steps[0][0] for danger in dangers}))
-    wholes = "|".join(f"(?P<d{n}>{danger.whole()})" for n, danger in enumerate(dangers))
+    """Grouped by first character, so that most characters of a text are passed over at once."""
+    wholes: dict[str, list[str]] = {}
+    for number, danger in enumerate(dangers):
+        wholes.setdefault(danger.first, []).append(f"(?P<d{number}>{danger.whole()})")
     begun = "|".join(danger.begun() for danger in dangers)
+    ended = "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in wholes.items())
     return _Patterns(
         tuple(dangers),
-        re.compile(f"(?={first})(?:(?P<open>{begun})|{wholes})"),
-        re.compile(f"(?={first})(?:{wholes})"),
+        re.compile(f"(?={'|'.join(sorted(wholes))})(?:(?P<open>{begun})|{ended})"),
+        re.compile(ended),
         tuple(re.compile(f"{danger.tail}*" if danger.tail else "") for danger in dangers),
     )
 
@@ -155,9 +168,27 @@ def _compiled(dangers: Sequence[_Danger]) -> _Patterns:
 _COMPILED = _compiled(_PATTERNS)
 
 
-def _values(secrets: Iterable[str]) -> list[str]:
-    """The values that are worth masking, longest first, because one may begin another."""
-    return sorted({secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}, key=len, reverse=True)
+@dataclass(frozen=True, slots=True)
+class _Secrets:
+    """Values that must not be shown, made ready. `values`: longest first, because one may begin another."""
+
+    values: tuple[str, ...]
+    whole: re.Pattern[str]
+    first: re.Pattern[str]
+
+    @property
+    def longest(self) -> int:
+        return len(self.values[0])
+
+
+@functools.lru_cache(maxsize=8)
+def _secrets(given: tuple[str, ...]) -> _Secrets | None:
+    """Made ready once a set of secrets: forms and cards have thousands of texts. None: none is worth it."""
+    values = sorted({value for value in given if len(value) >= _SHORTEST_SECRET}, key=len, reverse=True)
+    if not values:
+        return None
+    first = "|".join(sorted({re.escape(value[0]) for value in values}))
+    return _Secrets(tuple(values), re.compile("|".join(map(re.escape, values))), re.compile(first))
 
 
 class _Characters:
@@ -190,10 +221,8 @@ class _Values:
     """Step 2 for the values given, over delta borders. They may be long, as signed tokens are: a pattern of
     all beginnings of one would be deeper than `re` can read."""
 
-    def __init__(self, values: Sequence[str]) -> None:
-        self._values, self._longest = values, len(values[0])
-        self._whole = re.compile("|".join(map(re.escape, values)))
-        self._first = re.compile("|".join(sorted({re.escape(value[0]) for value in values})))
+    def __init__(self, secrets: _Secrets) -> None:
+        self._secrets = secrets
         self._held = ""
 
     @property
@@ -204,10 +233,10 @@ class _Values:
     def push(self, text: str) -> str:
         text = self._held + text
         shown: list[str] = []
-        at = 0
+        at, begun = 0, -1
         while True:
-            begun = self._begun(text, at)
-            found = self._whole.search(text, at)
+            begun = self._begun(text, at) if begun < at else begun
+            found = self._secrets.whole.search(text, at)
             if found is None or found.start() >= begun:
                 break
             shown += (text[at : found.start()], MASK)
@@ -217,13 +246,14 @@ class _Values:
 
     def end(self) -> str:
         held, self._held = self._held, ""
-        return self._whole.sub(MASK, held)
+        return self._secrets.whole.sub(MASK, held)
 
     def _begun(self, text: str, at: int) -> int:
         """Where, from `at` on, a value may begin that the end of `text` cuts; its length if none does."""
-        for found in self._first.finditer(text, max(at, len(text) - self._longest + 1)):
+        secrets = self._secrets
+        for found in secrets.first.finditer(text, max(at, len(text) - secrets.longest + 1)):
             rest = text[found.start() :]
-            if any(value.startswith(rest) and value != rest for value in self._values):
+            if any(value.startswith(rest) and value != rest for value in secrets.values):
                 return found.start()
         return len(text)
 
@@ -244,15 +274,24 @@ class _Filter:
 
     def push(self, text: str) -> str:
         self._text += text
-        return self._run(self._patterns.growing)
+        return self._run(grows=True)
 
     def end(self) -> str:
-        return self._run(self._patterns.ended)
+        return self._run(grows=False)
 
-    def _run(self, pattern: re.Pattern[str]) -> str:
+    def _find(self, *, grows: bool) -> re.Match[str] | None:
+        """The next danger. `grows`: or what may become one, which begins near the text's end."""
+        near = len(self._text) - HELD_MOST if grows else len(self._text)
+        if self._at < near:
+            found = self._patterns.ended.search(self._text, self._at)
+            if not grows or (found is not None and found.start() < near):
+                return found
+        return self._patterns.growing.search(self._text, max(self._at, near)) if grows else None
+
+    def _run(self, *, grows: bool) -> str:
         shown: list[str] = []
         while self._drop():
-            found = pattern.search(self._text, self._at)
+            found = self._find(grows=grows)
             until = found.start() if found else len(self._text)
             shown.append(self._text[self._at : until])
             self._at = until
@@ -300,11 +339,11 @@ class Safety:
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
         self._characters = _Characters()
-        values = _values(secrets)
-        self._filters: list[_Values | _Filter] = [*([_Values(values)] if values else []), _Filter(_COMPILED)]
+        given = _secrets(secrets)
+        self._filters: list[_Values | _Filter] = [*([_Values(given)] if given else []), _Filter(_COMPILED)]
 
     def push(self, text: str) -> str:
-        """What may be shown now that `text` has come."""
+        """What may be shown now that `text` has come. Of a long text, push its `slices`, one by one."""
         text = self._characters.push(text)
         for each in self._filters:
             text = each.push(text)
@@ -324,7 +363,23 @@ class Safety:
         return text
 
 
+def slices(text: str) -> Iterator[str]:
+    """`text` in pieces of at most `SLICE` characters; an empty text is one empty piece."""
+    yield text[:SLICE]
+    yield from (text[at : at + SLICE] for at in range(SLICE, len(text), SLICE))
+
+
+def harmless_slices(text: str, secrets: tuple[str, ...] = ()) -> Iterator[str]:
+    """The whole `text`, made harmless, piece by piece: a step for each slice."""
+    safety = Safety(secrets)
+    shown: str | None = None
+    for piece in slices(text):
+        if shown is not None:
+            yield shown
+        shown = safety.push(piece)
+    yield (shown or "") + safety.end()
+
+
 def neutralise(text: str, secrets: tuple[str, ...] = ()) -> str:
     """The whole `text`, made harmless."""
-    safety = Safety(secrets)
-    return safety.push(text) + safety.end()
+    return "".join(harmless_slices(text, secrets))

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from .decoration import GUARDS, closer, expected, last_line, opener, seam, stands
@@ -130,6 +131,11 @@ class Ledger:
         return self._waiting
 
     @property
+    def has_more(self) -> bool:
+        """Text waits that can be seen."""
+        return bool(self._waiting) and not self._waiting.isspace()
+
+    @property
     def in_doubt(self) -> bool:
         """A call had no answer and is not settled."""
         return self._sent is not None and self._sent.in_doubt
@@ -172,7 +178,7 @@ class Ledger:
             return None
         if self._present is not None and self._must_end(self._present, now, cards, final=final):
             return self._end(self._present, now)
-        if not self._waiting.strip() and not cards:
+        if not self.has_more and not cards:
             return None
         if self._present is None and len(self._over) >= self._limits.max_segments:
             return Overflow()
@@ -247,7 +253,7 @@ class Ledger:
             return True
         due = present.opened_at + limits.rotate_after  # summed as in `deadline`: no rounding may part them
         if now >= due + limits.rotate_grace:
-            return bool(self._waiting.strip()) or not final
+            return self.has_more or not final
         return now >= due and not final and _ends_well(present)
 
     def _end(self, present: Segment, now: float) -> Step:
@@ -263,7 +269,7 @@ class Ledger:
     def _lay(self, now: float, cards: int, *, final: bool) -> tuple[Laid, str]:
         """How much goes into the message, and what stands in front of it."""
         present, limits = self._present, self._limits
-        if not self._waiting.strip():
+        if not self.has_more:
             return Laid(0, ends=False), ""
         added = self._opener() if present is None or not present.text else ""
         before = (present.standing if present else Standing()).then(added)
@@ -312,16 +318,21 @@ class Ledger:
         return next((guard for guard in guards if _is_clear(last.text, guard, head)), added)
 
 
-def lay_out(text: str, limits: Limits) -> list[str]:
-    """The whole of `text` as the messages it needs, however many. White space at its end is left out."""
+def lay_out(text: str, limits: Limits) -> Iterator[str]:
+    """The whole of `text` as the messages it needs, however many, one by one as they are asked for.
+
+    White space at its end is left out.
+    """
     ledger = Ledger(replace(limits, rotate_after=math.inf, max_segments=len(text) + 1))
     ledger.push(text)
     while (step := ledger.next(0.0, final=True)) is not None:
         if isinstance(step, Show):
             ledger.confirmed()
-        else:
+        elif (present := ledger.present) is not None:
             ledger.closed()
-    return [segment.text for segment in ledger.segments]
+            yield present.text
+    if ledger.present is not None:
+        yield ledger.present.text
 
 
 def _standing(present: Segment | None, text: str) -> Standing:

@@ -10,6 +10,7 @@ One pass, one stack, every mark pushed and popped at most once: linear for hosti
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ _TOKEN = re.compile(
 _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]"
 )
+_MOST_OPEN = 100  # marks; the outermost of more were not meant, and all would be carried from line to line
+_LOOK_AHEAD = 16  # characters behind a token that may decide what it is
+_FRONT = 256
 _TOKEN_TAIL = 40  # of a long word, only its end can be a marker or end a sentence
 
 
@@ -72,6 +76,23 @@ class Spans:
     def code(self) -> str:
         """The backticks of the open code span, if there is one."""
         return next((mark.char * mark.count for mark in self._stack if mark.char == "`"), "")
+
+    def read(self, line: str, start: int, end: int) -> int:
+        """Read the marks of `line` from `start` on, token by token up to `end`; where the last one ended."""
+        for found in _TOKEN.finditer(line, start):
+            if found.end() > end:
+                break
+            start = found.end()
+            if found.lastgroup == "mark":
+                self._read(found.group(), line, found.start(), start)
+        return start
+
+    def copy(self) -> Spans:
+        """The same marks, to be read on from here."""
+        other = Spans()
+        other._stack = [_Mark(mark.char, mark.count, mark.at) for mark in self._stack]
+        other._held = dict(self._held)
+        return other
 
     def places(self, line: str) -> Iterator[Place]:
         """Read `line` and give every border between its words, in order."""
@@ -146,6 +167,8 @@ class Spans:
             self._push(char, left, start)
 
     def _push(self, char: str, count: int, at: int) -> None:
+        if len(self._stack) >= _MOST_OPEN:
+            self._held[self._stack.pop(0).char] -= 1
         self._stack.append(_Mark(char, count, at))
         self._held[char] += 1
 
@@ -158,3 +181,26 @@ class Spans:
         """What was opened after the mark that closes now never was a mark."""
         while self._stack[-1].char != char:
             self._pop()
+
+
+def spans_of(line: str, opened: tuple[str, ...] = ()) -> Spans:
+    """The marks that are open at the end of `line`.
+
+    The front of a long one is remembered: a message's last line is read dozens of times to find what closes
+    it, each time a character shorter.
+    """
+    front = len(line) // _FRONT * _FRONT - _FRONT
+    if front <= 0:
+        spans, at = Spans(opened), 0
+    else:
+        known, at = _front(line[:front], opened)
+        spans = known.copy()
+    spans.read(line, at, len(line))
+    return spans
+
+
+@functools.lru_cache(maxsize=4)
+def _front(line: str, opened: tuple[str, ...]) -> tuple[Spans, int]:
+    """The marks of the front of a line, and how much of it was read: its end may be half a token."""
+    spans = Spans(opened)
+    return spans, spans.read(line, 0, len(line) - _LOOK_AHEAD)

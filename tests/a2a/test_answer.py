@@ -313,7 +313,7 @@ def test_envelopes_are_seen_before_they_are_told() -> None:
     answer.artifact("a", '{"is_task_complete": true', "why", append=True)
     assert answer.in_envelope("a", ', "content": "x"}')
     assert not answer.in_envelope("b", "plain")
-    assert len(answer.envelopes) == 1
+    assert answer.question is None
     assert not Answer(1000, gated=False).in_envelope("a", "{")
     assert not Answer(1000).overflow
 

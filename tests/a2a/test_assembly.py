@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.a2a import assembly
 from slack_bot.a2a.assembly import Changed, Grown, Pieces, Rope, Running
 from slack_bot.turn.compare import same
 from tests.examples import examples
@@ -194,6 +196,19 @@ def test_a_replaced_piece_makes_room_in_the_budget() -> None:
     assert Pieces(budget=1).last_key == ""
 
 
+def test_signs_that_the_next_delta_begins_with_are_not_lost() -> None:
+    """Whether "### the" follows "#" or grew from it, only the text after it tells."""
+    running = Running(budget=100)
+    assert [running.put(text) for text in ("#", "### the", " fox")] == ["#", "## the", "#### the fox"]
+    assert running.is_anew
+    assert (running.put("."), running.is_anew, running.text) == (".", False, "#### the fox.")
+    growing = Running(budget=100)
+    assert [growing.put(text) for text in ("#", "# A", "# A fox", "# A fox")] == ["#", " A", " fox", ""]
+    assert (growing.text, growing.is_anew) == ("# A fox", False)
+    bounded = Running(budget=6)
+    assert [bounded.put(text) for text in ("-", "- a", "bcd", "e")] == ["-", " a", "-- abc", ""]
+
+
 def test_lines_of_their_own_become_paragraphs_only_where_they_may() -> None:
     lines = ("Reading it.", "Writing it.", "and so on.")
     may, may_not = Running(budget=100), Running(budget=100)
@@ -213,3 +228,36 @@ def test_a_snapshot_beyond_the_budget_is_not_cut_short_in_silence() -> None:
     assert text.snapshot([("a", "123"), ("b", "456")]) is None
     assert text.overflow
     assert text.whole == ""
+
+
+def test_a_part_that_goes_on_behind_others_grows_wherever_it_stands() -> None:
+    text = pieces()
+    text.put("a", "", append=False)
+    text.put("b", "", append=False)
+    assert text.put("a", "One", append=False) == Grown("One")
+    assert text.put("b", "Two", append=False) == Grown("\n\nTwo")
+    assert text.put("b", "Two three", append=False) == Grown(" three")
+    assert text.put("a", "One", append=False) is None
+    assert text.snapshot([("c", "Four"), ("b", "Two three!")]) == Grown("!\n\nFour")
+    assert text.told == text.whole == "One\n\nTwo three!\n\nFour"
+
+
+def test_among_thousands_of_new_names_an_old_part_is_not_sought_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    renamed = [(f"b{n}", f"Part {n}.") for n in range(10)]
+    for most, told in ((1000, None), (0, Grown("\n\n" + "\n\n".join(text for _, text in renamed)))):
+        monkeypatch.setattr(assembly, "_MOST_SOUGHT", most)
+        text = pieces()
+        text.snapshot([(f"a{n}", f"Part {n}.") for n in range(10)])
+        assert text.snapshot(renamed) == told
+        assert text.final.count("Part 3.") == 1, "in the end it is said once all the same"
+
+
+def test_what_must_be_compared_again_and_again_is_told_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assembly, "_MOST_COMPARED", 100)
+    text = pieces()
+    text.put("a", "x", append=False)
+    text.put("b", "x\n\n" * 20 + "x", append=False)
+    found = [text.put("a", "x" + "\n\nx" * n, append=False) for n in range(1, 5)]
+    assert [type(each) for each in found] == [Grown, Changed, type(None), type(None)]

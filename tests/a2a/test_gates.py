@@ -50,7 +50,7 @@ def test_thoughts_in_tags_come_before_all_else(text: str) -> None:
     gate = TextGate()
     said = [*gate.feed(text), *gate.end()]
     assert "".join(each.text for each in said if each.is_answer or not gate.opened).strip() == "The fox."
-    assert gate.thoughts == "Hm.\n"
+    assert gate.take_thoughts() == "Hm.\n"
     assert passed(text).strip() == "The fox."
 
 

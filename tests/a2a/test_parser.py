@@ -38,6 +38,8 @@ from slack_bot.turn.events import (
 )
 from slack_bot.turn.form import Field, Form
 
+from . import costly
+
 ANSWER = {"is_final_answer": True}
 NARRATION = {"is_narration": True}
 
@@ -600,3 +602,13 @@ def test_a_terminal_message_is_told_with_its_data_where_it_is_the_answer() -> No
     done = StatusUpdate(state=TaskState.COMPLETED, message=Message("m", parts=parts))
     assert answer_of(parse(done)) == "Created.\n\n- **ticket**: A-1"
     assert answer_of(parse(chunk("It was created.", "a"), done)) == "It was created.\n\nCreated."
+
+
+@pytest.mark.parametrize("marker", ["auto", "expected"])
+@pytest.mark.parametrize("case", costly.CASES)
+def test_twice_as_much_costs_twice_as_much(case: str, marker: str) -> None:
+    """No event is laid against all that came before it, and no part against all others."""
+    few, many = (costly.CASES[case](size) for size in (300, 600))
+    costly.read(few, marker)  # what is built at the first time is not counted
+    one, two = (costly.cost(lambda said=said: costly.read(said, marker)) for said in (few, many))
+    assert two < 2.4 * one

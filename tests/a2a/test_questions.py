@@ -54,3 +54,13 @@ FIELDS = (Field("env", "Where", ("prod", "dev"), required=True), Field("n"))
 )  # fmt: skip
 def test_shapes(parts: tuple[Part, ...], prompt: str, asked: Form | None) -> None:
     assert question_in(parts, prompt) == asked
+
+
+def test_a_question_of_a_thousand_parts_is_cut_and_says_so() -> None:
+    parts = tuple(Part(data={"interrupts": [{"name": f"n{n}"}]}, has_data=True) for n in range(1000))
+    form = question_in(parts, "Which?")
+    assert form is not None
+    assert form.prompt.startswith("Which?\n\n**n0**\n\n**n1**")
+    assert form.prompt.endswith("**n99**\n\n_… and more, which is not shown here_")
+    whole = question_in(parts[:100], "Which?")
+    assert whole is not None and whole.prompt.endswith("**n99**")

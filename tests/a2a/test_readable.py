@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.a2a import readable
 from slack_bot.a2a.frames import FileRef, Part
-from slack_bot.a2a.readable import as_markdown, beside, file_line
+from slack_bot.a2a.readable import TextBeside, as_markdown, beside, file_line
+
+from .costly import cost
 
 
 @pytest.mark.parametrize(
@@ -61,7 +64,7 @@ def test_what_is_nested_as_deep_as_json_goes_is_read_all_the_same(wrap: Callable
     for _ in range(2_000):
         deep = wrap(deep)
     assert "…" in as_markdown(deep)
-    assert "…" in beside(Part(data=deep, has_data=True), "The answer.")
+    assert "…" in beside(Part(data=deep, has_data=True), TextBeside("The answer."))
 
 
 def test_files() -> None:
@@ -75,15 +78,18 @@ def test_files() -> None:
 
 def test_what_the_text_says_already_is_not_said_again() -> None:
     data = Part(data={"count": 3, "name": "fox"}, has_data=True)
-    assert beside(data, "The fox was seen 3 times.") == ""
+    assert beside(data, TextBeside("The fox was seen 3 times.")) == ""
     empty = Part(data={"note": None}, has_data=True)
-    assert beside(empty, "The fox.") == ""
-    assert beside(data, "The fox.") == "- **count**: 3\n- **name**: fox"
+    assert beside(empty, TextBeside("The fox.")) == ""
+    assert beside(data, TextBeside("The fox.")) == "- **count**: 3\n- **name**: fox"
     assert (
-        beside(Part(data={"a": 1}, has_data=True, metadata={"mimeType": "application/json+a2ui"}), "") == ""
+        beside(
+            Part(data={"a": 1}, has_data=True, metadata={"mimeType": "application/json+a2ui"}), TextBeside("")
+        )
+        == ""
     )
-    assert beside(Part(text="x"), "") == ""
-    assert beside(Part(file=FileRef("f")), "x").startswith("_The agent made a file")
+    assert beside(Part(text="x"), TextBeside("")) == ""
+    assert beside(Part(file=FileRef("f")), TextBeside("x")).startswith("_The agent made a file")
 
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -100,3 +106,37 @@ def test_any_value_is_words_and_never_json(value: Any) -> None:
     text = as_markdown(value)
     assert not text.startswith(("{", "["))
     assert not (isinstance(value, dict | list) and value and text == json.dumps(value))
+
+
+def test_of_a_hundred_thousand_items_a_few_are_shown_and_that_there_are_more_is_said() -> None:
+    lines = as_markdown([f"item {n}" for n in range(100_000)]).splitlines()
+    assert lines[:2] == ["- item 0", "- item 1"]
+    assert lines[200:] == ["_… and more than 19800 more lines_"]
+    lines = as_markdown({"rows": [{"a": n, "b": "x"} for n in range(100_000)]}).splitlines()
+    assert lines[2:5] == ["| a | b |", "| --- | --- |", "| 0 | x |"]
+    assert lines[-1].startswith("_… and more than ")
+    lines = as_markdown({f"k{n}": n for n in range(100_000)}).splitlines()
+    assert len(lines) == 201 and lines[-1].startswith("_… and more than ")
+
+
+def test_a_list_in_one_line_shows_as_many_items_as_one_that_has_lines() -> None:
+    assert as_markdown({"ids": list(range(200))}).endswith("198, 199")
+    assert as_markdown({"ids": list(range(5_000))}).endswith("198, 199, … and 4800 more")
+
+
+def test_what_is_cut_before_the_last_line_is_said_too() -> None:
+    said = as_markdown({f"k{n}": list(range(200)) for n in range(150)}).splitlines()
+    assert len(said) < 150 and said[-1] == "_… and more_"
+
+
+def test_no_more_is_read_than_may_be_counted() -> None:
+    few, many = ([{"x": [n, [n]]} for n in range(size)] for size in (50_000, 100_000))
+    assert cost(lambda: as_markdown(many)) < 1.1 * cost(lambda: as_markdown(few))
+
+
+def test_values_are_not_looked_for_in_a_long_text_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "a" * 1000 + "fox"
+    assert TextBeside(text).says(["fox", "fox"])
+    monkeypatch.setattr(readable, "_MOST_SOUGHT", 1500)
+    assert TextBeside(text).says(["fox"] * 10), "it is sought once"
+    assert not TextBeside(text).says(["fo", "ox", "x"]), "what is not known is shown"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import httpx
 import pytest
@@ -132,3 +132,47 @@ def test_any_chunking_gives_the_same_events(texts: list[str], data: st.DataObjec
     cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)), max_size=6)))
     chunks = [raw[start:end] for start, end in zip([0, *cuts], [*cuts, len(raw)], strict=True)]
     assert at_once(*chunks) == whole(*sent)
+
+
+class Hurried(httpx.AsyncByteStream):
+    """Chunks that are all there already."""
+
+    def __init__(self, chunks: Sequence[bytes]) -> None:
+        self._chunks = chunks
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in self._chunks:
+            yield chunk
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [b"data: x\n\n" * 20_000],
+        [b"id: 1\n\n" * 20_000],
+        [b": ping\n\n" * 20_000],
+        [b"\n" * 160_000],
+        [b":", b"\n\n"] * 5_000,
+    ],
+    ids=["events", "events without data", "comments", "empty lines", "tiny chunks"],
+)
+def test_the_loop_runs_between_the_events_that_come_at_once(body: list[bytes]) -> None:
+    """Whoever sends them all at once does not keep the loop from everybody else."""
+
+    async def turns() -> int:
+        found, is_over = 0, False
+
+        def turn() -> None:
+            nonlocal found
+            found += 1
+            if not is_over:
+                asyncio.get_running_loop().call_soon(turn)
+
+        turn()
+        response = httpx.Response(200, stream=Hurried(body))
+        async for _ in events(response, idle=20.0, max_event_bytes=LIMIT):
+            pass
+        is_over = True
+        return found
+
+    assert virtual.run(turns()) >= max(sum(map(len, body)) / 8192, len(body) / 100)

@@ -104,3 +104,11 @@ def test_an_envelope_that_is_known_to_be_one_may_begin_with_any_key() -> None:
     assert known.data is not None
     nothing = ContentGate(known=True)
     assert nothing.feed("not json at all") + nothing.end() == ""
+
+
+def test_what_has_not_begun_after_pages_of_white_space_is_no_envelope() -> None:
+    gate = ContentGate()
+    assert gate.feed(" " * 4_000) == ""
+    assert gate.feed(" ") == " " * 4_001
+    assert gate.is_plain
+    assert ContentGate().feed(" " * 10_000 + '{"content": "x"}') == "x", "which has, is one"

@@ -27,7 +27,7 @@ TEXTS = [
 def test_in_one_piece(text: str, said: str, thoughts: str) -> None:
     gate = ThoughtGate()
     assert gate.feed(text) + gate.end() == said
-    assert gate.thoughts == thoughts
+    assert gate.take_thoughts() == thoughts
 
 
 @given(st.sampled_from(TEXTS), st.lists(st.integers(1, 7), min_size=1, max_size=30))
@@ -38,7 +38,7 @@ def test_in_any_pieces(case: tuple[str, str, str], sizes: list[int]) -> None:
         told += gate.feed(text[at : at + size])
         at += size
     assert told + gate.end() == said
-    assert gate.thoughts == thoughts
+    assert gate.take_thoughts() == thoughts
 
 
 def test_nothing_is_held_that_is_no_tag() -> None:
@@ -46,3 +46,11 @@ def test_nothing_is_held_that_is_no_tag() -> None:
     assert gate.feed("<") == ""
     assert gate.feed("b") == "<b"
     assert gate.feed("<think>") == "<think>"
+
+
+def test_what_has_not_begun_after_pages_of_white_space_is_no_thought() -> None:
+    gate = ThoughtGate()
+    assert gate.feed(" " * 4_000) == ""
+    assert gate.feed(" ") == " " * 4_001
+    assert gate.feed("<think>a</think>") == "<think>a</think>"
+    assert ThoughtGate().feed(" " * 10_000 + "<think>a</think>b") == "b"

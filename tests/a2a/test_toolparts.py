@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slack_bot.a2a.frames import Part
-from slack_bot.a2a.toolparts import ToolPart, is_of_tools, is_thought, is_type, tool_part
+from slack_bot.a2a.toolparts import ToolPart, is_of_tools, is_thought, is_type, tool_part, tool_words
 
 
 def data(value: Any, **metadata: Any) -> Part:
@@ -75,7 +75,7 @@ RUNNING = {"call_id": "c1", "tool": "read_file", "status": "running", "input": {
 def test_what_holds_a_part_may_call_it_a_tool_s(
     part: Part, holder: dict[str, Any], found: ToolPart | None
 ) -> None:
-    assert tool_part(part, holder) == found
+    assert tool_part(part, tool_words(holder)) == found
 
 
 def test_what_holds_the_parts_may_say_what_they_are_further_down() -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import asyncio
 import gzip
 import ssl
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -175,3 +177,24 @@ def test_answers_that_are_not_a2a() -> None:
     assert "a web page (HTTP 200, text/html)" in page
     assert "no content type (HTTP 200)" in str(not_a2a(reply(headers={}), HOST))
     assert URL not in page
+
+
+async def test_the_loop_runs_while_a_body_comes_in_tiny_chunks() -> None:
+    class Hurried(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            for _ in range(10_000):
+                yield b" "
+            yield b"{}"
+
+    turns, is_over = 0, False
+
+    def turn() -> None:
+        nonlocal turns
+        turns += 1
+        if not is_over:
+            asyncio.get_running_loop().call_soon(turn)
+
+    turn()
+    assert await read_json(httpx.Response(200, stream=Hurried()), HOST, 20_000) == {}
+    is_over = True
+    assert turns >= 100

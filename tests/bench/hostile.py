@@ -32,7 +32,8 @@ _BESIDES = {
     "chat.update": "invalid_blocks block_mismatch messaging_processing_failed!",
     "chat.postMessage": "invalid_blocks messaging_processing_failed! messaging_processing_failed",
     "chat.delete": "cant_delete_message",
-    "conversations.replies": "missing_scope",
+    # Not missing_scope: it is final, and where a thread may not be read, a post may stand twice.
+    "conversations.replies": "internal_error",
     "conversations.open": "missing_scope",
     "files.getUploadURLExternal": "missing_scope",
     "files.completeUploadExternal": "missing_scope internal_error!",

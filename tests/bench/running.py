@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -107,8 +107,13 @@ class Deployed:
 
 
 @asynccontextmanager
-async def deployed(*tapes: Tape, **settings: str) -> AsyncIterator[Deployed]:
-    """Start `slack-bot run`, wait until its Socket Mode connection stands. `settings`: extra variables."""
+async def deployed(
+    *tapes: Tape, command: Sequence[str] = ("slack_bot", "run"), **settings: str
+) -> AsyncIterator[Deployed]:
+    """Start `slack-bot run`, wait until its Socket Mode connection stands. `settings`: extra variables.
+
+    `command`: the module to run instead, and its arguments.
+    """
     clock = steady_clock()
     workspace = Workspace()
     workspace.add_channel(CHANNEL)
@@ -117,7 +122,7 @@ async def deployed(*tapes: Tape, **settings: str) -> AsyncIterator[Deployed]:
         with tempfile.TemporaryDirectory() as home:
             born = clock.monotonic()
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "slack_bot", "run"),
+                *(sys.executable, "-m", *command),
                 env=_environment(agent_url, face.api_url, settings),
                 cwd=home,
                 stderr=asyncio.subprocess.DEVNULL,

@@ -119,6 +119,13 @@ def test_a_failed_tool_must_not_read_as_done() -> None:
     assert found(carried, message(ANSWER, tasks=(card("error"),)), truth=truth).is_right
 
 
+def test_a_card_that_counts_others_stands_for_so_many() -> None:
+    truth = Truth(ANSWER, standing=frozenset({"look_up", "fetch"}))
+    counts = card("complete", "… 2 more steps (1 failed) (continues below)")
+    assert found(message(ANSWER, tasks=(counts,)), truth=truth).is_right
+    assert found(message(ANSWER, tasks=(card("complete", "… 1 more step"),)), truth=truth).kind == "lost"
+
+
 def test_every_card_stands_there_and_tells_the_truth() -> None:
     truth = Truth(ANSWER, standing=frozenset({"look_up"}))
     assert found(message(ANSWER, tasks=(card("complete"),)), truth=truth).is_right

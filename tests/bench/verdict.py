@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,6 +11,8 @@ from slack_bot.playground.workspace import SeenMessage
 
 from .reading import compare
 
+_COUNTED = re.compile(r"… ([\d,]+) more steps?\b")
+"""The card that counts those for which there was no room."""
 Class = Literal["right", "lost", "doubled", "wrong", "broke", "hung"]
 CLASSES: tuple[Class, ...] = ("right", "lost", "doubled", "wrong", "broke", "hung")
 
@@ -241,7 +244,9 @@ def _judge_cards(truth: Truth, scene: Scene, faults: _Faults) -> None:
             faults.add("wrong", f"the card {title!r} of a tool that did well reads as failed")
     if scene.plain or scene.files:
         return  # behind the last message before a file there is no place for a card
-    if missing := sorted((truth.standing | truth.failing) - ends.keys()):
+    counted = max((int(found[1].replace(",", "")) for found in map(_COUNTED.match, ends) if found), default=0)
+    missing = sorted((truth.standing | truth.failing) - ends.keys())
+    if len(missing) > counted:
         faults.add("lost", f"the card {missing[0]!r} stands nowhere, nor do {len(missing) - 1} others")
 
 

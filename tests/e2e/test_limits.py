@@ -142,6 +142,38 @@ async def test_many_cards() -> None:
     assert [FEEDBACK in seen.extras for seen in mine] == [False] * (len(mine) - 1) + [True]
 
 
+@pytest.mark.parametrize("seconds", [20, 1_200])
+def test_thousands_of_cards_leave_room_for_the_answer(seconds: float) -> None:
+    """All tools beyond the first ones are counted in one card; the answer stands in messages, live."""
+    many = 2_000
+    events: list[tuple[float, Json]] = []
+    for number in range(many):
+        at = 1.0 + number * seconds / many
+        title = f"look through the drawer number {number} of the cupboard"
+        events += [(at, tool("start", number, title)), (at + seconds / many, tool("end", number, title))]
+    text = Writer().report(8_000)
+
+    @on_virtual_time
+    async def story() -> None:
+        async with whole_bot(tape([*events, *streamed(text, 60, seconds + 5.0)])) as bot:
+            watched = Watched(bot)
+            mine = [seen for seen in await watched.ask() if seen.is_bot]
+            kept(bot, watched.root)
+        assert not any(seen.files for seen in mine)
+        assert WORD.findall("".join(seen.text for seen in mine).lower()) == WORD.findall(text.lower())
+        tasks = [task for seen in mine for task in seen.tasks]
+        assert all(task.status == "complete" for task in tasks)
+        own = {task.title for task in tasks if "drawer number" in task.title}
+        assert tasks[-1].title == f"… {many - len(own):,} more steps"
+        assert len(own) <= 200
+        assert len(mine) <= 16
+        words = [(at, count) for at, count in watched.growth if count]
+        assert words[0][0] < seconds + 5.0 + 20
+        assert len({count for _, count in words}) > 10  # written live, not at once
+
+    story()
+
+
 @pytest.mark.parametrize("kind", ["table", "code", "one line", "long lines"])
 def test_what_is_longer_than_a_message(kind: str) -> None:
     writer = Writer()

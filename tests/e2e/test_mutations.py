@@ -31,6 +31,7 @@ from slack_bot.tools.findings import Run
 from slack_bot.turn import machine
 from slack_bot.turn.actions import AppendText, Noted
 from slack_bot.turn.buffer import StreamBuffer
+from slack_bot.turn.compare import Comparison
 from slack_bot.turn.events import AnswerText, HumanAsked, Narrated, StreamEnd, StreamEnded
 from slack_bot.turn.failures import task_failure
 from slack_bot.turn.layout import Limits
@@ -122,11 +123,21 @@ def narration_is_streamed(patch: Patch) -> None:
 
 
 def last_words_are_dropped(patch: Patch) -> None:
-    patch.setattr(machine, "missing", lambda shown, whole: "" if shown else whole)
+    def compare(self: Turn, shown: str, whole: str) -> Comparison:
+        compared = Comparison(shown, whole).result()
+        compared.missing = "" if shown else whole
+        return compared
+
+    patch.setattr(Turn, "_compare", compare)
 
 
 def other_result_is_ignored(patch: Patch) -> None:
-    patch.setattr(machine, "same", lambda shown, whole: bool(shown))
+    def compare(self: Turn, shown: str, whole: str) -> Comparison:
+        compared = Comparison(shown, whole).result()
+        compared.is_same = bool(shown)
+        return compared
+
+    patch.setattr(Turn, "_compare", compare)
 
 
 def marker_is_shown(patch: Patch) -> None:

@@ -214,5 +214,6 @@ async def test_an_event_that_comes_during_the_second_look_is_not_lost() -> None:
             async with one_process(api_url, check_delay=0.05), asyncio.timeout(10):
                 await slack.acknowledged.wait()
                 await log.wait_for(WARNING % 2)
+        assert slack.acknowledged.is_set()
     finally:
         await runner.cleanup()

@@ -64,7 +64,7 @@ STEADY = {"poll_jitter": 0.0}
 async def test_on_0_3_the_task_is_read_until_it_is_over() -> None:
     server = TaskServer([snapshot("one "), snapshot("one two "), snapshot("one two three", COMPLETED)])
     async with scene("t", **STEADY) as here:
-        here.standing.hear(chunk("one "), {})
+        await here.standing.hear(Received({}, chunk("one ")))
         assert await continuation(here, server).follow() == Done()
         assert here.told.text == "one two three"
         assert server.asked == [(0, "get"), (1, "get"), (2, "get")]
@@ -75,7 +75,7 @@ async def test_on_1_0_the_stream_is_joined_and_begins_with_what_is_known() -> No
     joined = [(1, snapshot("one two ")), (1, chunk("three")), (1, status(COMPLETED))]
     server = TaskServer([snapshot("one two ")], [joined])
     async with scene("t", **STEADY) as here:
-        here.standing.hear(chunk("one "), {})
+        await here.standing.hear(Received({}, chunk("one ")))
         assert await continuation(here, server).follow() == Done()
         assert here.told.text == "one two three"
         assert [what for _, what in server.asked] == ["get", "join"]
@@ -100,7 +100,7 @@ async def test_a_joined_stream_without_the_task_may_have_a_gap_so_the_task_is_as
     joined = [(1, chunk("three")), (1, status(COMPLETED))]
     server = TaskServer([snapshot("one "), snapshot("one two three", COMPLETED)], [joined])
     async with scene("t", **STEADY) as here:
-        here.standing.hear(chunk("one "), {})
+        await here.standing.hear(Received({}, chunk("one ")))
         assert await continuation(here, server).follow() == Done()
         assert here.told.text == "one two three"
         assert [what for _, what in server.asked] == ["get", "join", "get"]
@@ -180,7 +180,7 @@ async def test_a_silent_stream_is_listened_to_while_the_task_knows_no_more(
     look: Snapshot | AgentError, listens: bool
 ) -> None:
     async with scene("t") as here:
-        here.standing.hear(chunk("known"), {})
+        await here.standing.hear(Received({}, chunk("known")))
         assert await silent_then(here, look) is listens
 
 
@@ -200,7 +200,7 @@ async def test_a_look_says_what_it_found() -> None:
 async def test_a_stream_on_which_a_sign_in_is_waited_for_may_be_silent() -> None:
     looks = [snapshot(state=AUTH), FORGOTTEN, snapshot("Done.", COMPLETED)]
     async with scene("t") as here:
-        here.standing.hear(status(AUTH, "Sign in"), {})
+        await here.standing.hear(Received({}, status(AUTH, "Sign in")))
         course = continuation(here, TaskServer(looks))
         assert [await course.on_silence() for _ in looks] == [True, True, False]
         assert not here.told.only(Waited)

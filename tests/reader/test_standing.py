@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 
-from slack_bot.a2a.frames import TaskState
+from slack_bot.a2a.frames import Artifact, ArtifactUpdate, Part, Received, Snapshot, TaskState
 from slack_bot.turn.events import (
     AnswerReplaced,
     AnswerText,
@@ -12,6 +13,7 @@ from slack_bot.turn.events import (
     Known,
     TaskEnded,
     TaskKnown,
+    ToolStarted,
     Waited,
     WentOn,
 )
@@ -23,59 +25,59 @@ from .hearing import chunk, scene, snapshot, status
 async def test_ids_are_learned_from_any_event() -> None:
     async with scene() as here:
         assert here.standing.task_id is None
-        here.standing.hear(chunk("Hello "), {})
+        await here.standing.hear(Received({}, chunk("Hello ")))
         assert here.standing.task_id == "t"
         assert here.told.only(TaskKnown)[0].context_id == "c"
 
 
 async def test_the_task_as_it_stands_gives_only_what_is_new() -> None:
     async with scene() as here:
-        here.standing.hear(chunk("one "), {})
-        assert here.standing.lay(snapshot("one two "), {})
-        assert not here.standing.lay(snapshot("one two "), {})
-        here.standing.hear(chunk("three"), {})
+        await here.standing.hear(Received({}, chunk("one ")))
+        assert await here.standing.lay(snapshot("one two "), {})
+        assert not await here.standing.lay(snapshot("one two "), {})
+        await here.standing.hear(Received({}, chunk("three")))
         assert here.told.text == "one two three"
         assert [event.text for event in here.told.only(AnswerText)] == ["one ", "two ", "three"]
 
 
 async def test_a_task_that_was_rewritten_is_told_whole() -> None:
     async with scene() as here:
-        here.standing.hear(chunk("one two "), {})
-        assert here.standing.lay(snapshot("one"), {})
+        await here.standing.hear(Received({}, chunk("one two ")))
+        assert await here.standing.lay(snapshot("one"), {})
         assert here.told.only(AnswerReplaced) == [AnswerReplaced("one", "the task as it stands")]
 
 
 async def test_how_the_task_ended_is_news() -> None:
     async with scene() as here:
-        here.standing.hear(chunk("one"), {})
+        await here.standing.hear(Received({}, chunk("one")))
         assert not here.standing.is_over
-        assert here.standing.lay(snapshot("one", TaskState.COMPLETED), {})
+        assert await here.standing.lay(snapshot("one", TaskState.COMPLETED), {})
         assert here.standing.is_over
         assert len(here.told.only(TaskEnded)) == 1
-        here.standing.finish()
+        await here.standing.finish()
         assert here.told.only(FinalAnswer)[0].text == "one"
 
 
 async def test_a_question_ends_it_too() -> None:
     async with scene() as here:
-        here.standing.hear(status(TaskState.INPUT_REQUIRED, "Which?"), {})
+        await here.standing.hear(Received({}, status(TaskState.INPUT_REQUIRED, "Which?")))
         assert here.standing.is_over and here.standing.is_settled
 
 
 async def test_a_task_that_goes_on_after_a_sign_in_is_told_before_what_it_says() -> None:
     for state in (TaskState.WORKING, TaskState.COMPLETED):
         async with scene() as here:
-            here.standing.hear(status(TaskState.WORKING, "Hm."), {})
-            here.standing.hear(status(TaskState.AUTH_REQUIRED, "Sign in"), {})
-            here.standing.hear(chunk("text"), {})
+            await here.standing.hear(Received({}, status(TaskState.WORKING, "Hm.")))
+            await here.standing.hear(Received({}, status(TaskState.AUTH_REQUIRED, "Sign in")))
+            await here.standing.hear(Received({}, chunk("text")))
             assert not here.told.only(WentOn)
-            here.standing.hear(status(state), {})
+            await here.standing.hear(Received({}, status(state)))
             kinds = [type(event) for event in here.told.events]
             assert WentOn in kinds[-3:-1]
             assert not here.standing.is_settled
     async with scene() as here:
-        here.standing.hear(status(TaskState.INPUT_REQUIRED, "Which?"), {})
-        here.standing.hear(status(TaskState.WORKING), {})
+        await here.standing.hear(Received({}, status(TaskState.INPUT_REQUIRED, "Which?")))
+        await here.standing.hear(Received({}, status(TaskState.WORKING)))
         assert not here.told.only(WentOn)
 
 
@@ -86,10 +88,51 @@ async def test_the_reader_is_told_of_a_silence_now_and_then() -> None:
             await asyncio.sleep(5)
             here.standing.waited("asked", Known.WORKING)
         assert [event.seconds for event in here.told.only(Waited)] == [15, 75, 135]
-        here.standing.hear(chunk("x"), {})
+        await here.standing.hear(Received({}, chunk("x")))
         await asyncio.sleep(14)
         here.standing.waited("asked", Known.WORKING)
         assert len(here.told.only(Waited)) == 3
         await asyncio.sleep(1)
         here.standing.waited("asked", Known.WORKING)
         assert here.told.only(Waited)[-1].seconds == 15
+
+
+async def turns_while(work: Awaitable[object]) -> int:
+    """How many times the loop ran while `work` was done."""
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    await work
+    counting.cancel()
+    return turns
+
+
+async def test_the_loop_runs_while_a_large_event_is_read() -> None:
+    text = '{"content": "x", ' + '"' * 200_000
+    async with scene() as here:
+        assert await turns_while(here.standing.hear(Received({}, chunk(text), len(text)))) > 10
+        assert here.told.text == "x"
+
+
+async def test_the_loop_runs_while_a_large_task_is_laid_against_what_is_known() -> None:
+    parts = (Part(text="a "),) * 100_000
+    task = Snapshot("t", "c", TaskState.COMPLETED, artifacts=(Artifact("a", parts=parts),))
+    async with scene() as here:
+        assert await turns_while(here.standing.lay(task, {})) > 10
+        assert await turns_while(here.standing.finish()) > 0
+        assert here.told.text == "a " * 100_000
+
+
+async def test_the_loop_runs_while_many_events_of_one_frame_are_told() -> None:
+    call = {"adk_type": "function_call"}
+    parts = tuple(Part(data={"name": "t", "id": f"{n}"}, has_data=True, metadata=call) for n in range(1000))
+    async with scene() as here:
+        frame = ArtifactUpdate(Artifact("a", parts=parts))
+        assert await turns_while(here.standing.hear(Received({}, frame))) >= 10
+        assert len(here.told.only(ToolStarted)) == 1000

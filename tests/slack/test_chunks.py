@@ -12,7 +12,7 @@ from slack_bot.slack.chunks import (
     text_chunk,
     weight,
 )
-from slack_bot.turn.actions import Card, CardState
+from slack_bot.turn.actions import LONGEST, Card, CardState
 
 RUNNING, DONE, ERROR = CardState.RUNNING, CardState.DONE, CardState.ERROR
 
@@ -162,3 +162,15 @@ def test_a_message_holds_so_many_cards_and_no_more() -> None:
     book.want([Card("0", "x", DONE)])
     assert book.unsent() == (Card("0", "x", DONE),)
     assert len(book.present()) == MAX_CARDS
+
+
+def test_a_card_that_changes_thousands_of_times_does_not_grow_for_ever() -> None:
+    book = CardBook()
+    for _ in range(3_000):
+        book.want([Card("a", "Search", CardState.RUNNING, details="one more line\n")])
+    for _ in range(3_000):
+        book.want([Card("a", "Search", CardState.RUNNING, output="found")])
+        book.confirm(book.unsent())
+    (card,) = book.present()
+    assert LONGEST < len(card.details) < LONGEST + 20
+    assert LONGEST < len(card.output) < LONGEST + 20

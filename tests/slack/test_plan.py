@@ -10,7 +10,7 @@ SEARCH = Card("a", "Search", RUNNING)
 
 
 def plan() -> Plan:
-    return Plan(room=4_500, limit=256)
+    return Plan(room=4_500, limit=256, most=200, messages=10)
 
 
 def shown(of: Plan, *cards: Card, title: str = "") -> Message:
@@ -58,7 +58,7 @@ def test_a_card_without_room_is_news_and_so_is_one_whose_message_does_not_exist(
 
 
 def test_one_call_takes_so_many_bytes_of_cards_but_always_one() -> None:
-    every = Plan(room=300, limit=256)
+    every = Plan(room=300, limit=256, most=200, messages=10)
     every.want([Card(str(number), "x" * 200, DONE) for number in range(8)], None)
     cards, _ = every.unsent(None, text=False)
     assert [card.id for card in cards] == ["0"]
@@ -81,3 +81,23 @@ def test_what_became_of_a_card_is_told_where_it_stood_last() -> None:
     every.heal(message)
     assert message.book.wanted() == (Card("a", "Search failed", CardState.ERROR),)
     assert not every.is_full
+
+
+def test_steps_beyond_the_first_are_counted_in_one_card() -> None:
+    every = Plan(room=4_500, limit=256, most=2, messages=10)
+    every.want([SEARCH, Card("b", "Read", RUNNING), Card("c", "Write", RUNNING)], None)
+    assert every.unsent(None, text=False)[0][2:] == (Card("more steps", "… 1 more step", RUNNING),)
+    message = shown(
+        every, Card("a", "Search", DONE), Card("c", "Write", CardState.ERROR), Card("d", "Send", DONE)
+    )
+    assert [card.title for card in message.book.present()] == ["Search", "Read", "… 2 more steps (1 failed)"]
+    assert [card.state for card in message.book.present()] == [DONE, RUNNING, DONE]
+
+
+def test_behind_half_of_the_messages_cards_begin_none_and_say_little() -> None:
+    every = Plan(room=4_500, limit=256, most=200, messages=1)
+    every.turn(2, shown(every, SEARCH))
+    every.want([Card("a", "Search", DONE, details="found it"), Card("b", "Read", RUNNING)], None)
+    assert every.unsent(None, text=False) == ((), "")
+    cards, _ = every.unsent(None, text=True)
+    assert cards == (Card("a#2", "Search", DONE), Card("more steps#2", "… 1 more step", RUNNING))

@@ -12,6 +12,7 @@ from slack_bot.playground.emulated.rendering import mrkdwn
 from slack_bot.playground.emulated.richtext import rich_text
 from slack_bot.slack.readback import Stands, bare, own_stream, what_stands, words_of
 from tests.examples import examples, texts
+from tests.turn.effort import HOSTILE, grows_like_its_text
 
 SAMPLES = (
     "**Bold** and _thin_ and ~~gone~~ and `code`.",
@@ -217,3 +218,8 @@ def test_signs_are_known_where_no_dialect_changed_them(shown: str, stands: Stand
     assert what_stands({"text": shown}, "two words ", "\\| ") is stands
     assert what_stands({"text": "two words"}, "two words ", "\n") is Stands.UNREADABLE
     assert what_stands({"text": "a &lt; &amp;"}, "a ", "< & ") is Stands.ALL
+
+
+@pytest.mark.parametrize("piece", [*HOSTILE, "[x](y", "&gt;", ":a:", "<a|b", "> ```"])
+def test_reading_takes_linear_time(piece: str) -> None:
+    assert grows_like_its_text(bare, piece)

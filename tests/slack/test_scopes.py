@@ -37,7 +37,7 @@ async def test_a_thread_that_may_not_be_read_is_asked_for_once(caplog: pytest.Lo
     assert "install the app again" in said
 
 
-@pytest.mark.parametrize("error", ["not_in_channel", "invalid_auth", "some_new_refusal"])
+@pytest.mark.parametrize("error", ["not_in_channel", "invalid_auth", "error:some_new_refusal"])
 @on_virtual_time
 async def test_any_refusal_to_show_the_thread_ends_the_looking(error: str) -> None:
     async with whole_bot(answer(TEXT, seconds=6.0), faults={REPLIES: [error]}) as bot:

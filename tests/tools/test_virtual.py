@@ -75,7 +75,19 @@ def test_a_dead_end_without_any_task_says_so() -> None:
         loop.close()
 
 
-def test_threads_are_refused() -> None:
+def test_what_is_given_to_a_thread_is_done_at_once_and_in_this_one() -> None:
+    async def main() -> tuple[int, float]:
+        return await asyncio.to_thread(threading.get_ident), asyncio.get_running_loop().time()
+
+    async def failing() -> None:
+        await asyncio.to_thread(int, "x")
+
+    assert virtual.run(main()) == (threading.get_ident(), 0.0)
+    with pytest.raises(ValueError, match="invalid literal"):
+        virtual.run(failing())
+
+
+def test_calls_from_other_threads_are_refused() -> None:
     errors: list[BaseException] = []
 
     async def main() -> None:
@@ -90,8 +102,6 @@ def test_threads_are_refused() -> None:
         thread = threading.Thread(target=foreign)
         thread.start()
         thread.join()
-        with pytest.raises(RuntimeError, match="cannot wait for threads"):
-            await asyncio.to_thread(print)
         done = asyncio.Event()
         loop.call_soon_threadsafe(done.set)
         await done.wait()

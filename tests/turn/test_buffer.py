@@ -496,3 +496,19 @@ def test_a_flush_within_a_word_leaves_the_word(text: str, goes: str) -> None:
     buffer.push(text, 0.0)
     buffer.flush(in_word=True)
     assert buffer.ready(0.0) == goes
+
+
+@pytest.mark.parametrize("pieces", [["one two thr"], ["one two ", "t", "h", "r"], ["x" * 20_000, " thr"]])
+def test_the_word_that_waits_for_its_end_is_found_however_it_came(pieces: list[str]) -> None:
+    buffer = new()
+    for piece in pieces:
+        buffer.push(piece, 0.0)
+    buffer.flush(in_word=True)
+    shown = ""
+    while text := buffer.ready(9.0):
+        shown += text
+        buffer.shown(text, 9.0)
+        if buffer.rest() == "thr":
+            break
+    assert buffer.rest().strip() == "thr"
+    assert shown + buffer.rest() == "".join(pieces)

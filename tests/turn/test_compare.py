@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.turn.compare import contains, missing, preview, same, squeeze
+from slack_bot.turn.compare import Comparison, contains, missing, preview, same, squeeze
 from tests.examples import examples
+
+from .effort import HOSTILE, grows_like_its_text, steps, work
 
 WORDS = st.lists(st.text("abcé*#|", min_size=1, max_size=6), max_size=12)
 GAPS = st.sampled_from([" ", "\n", "\n\n", "  ", "\t"])
@@ -63,3 +65,33 @@ def test_the_missing_rest_completes_the_answer(
 )
 def test_what_was_cut_short(text: str, words: str) -> None:
     assert preview(text) == words
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_comparing_takes_linear_work(piece: str) -> None:
+    def both(size: int) -> int:
+        text = (piece * size)[:size]
+        return work(lambda: (missing(f" {text}", f"{text} more"), same(f" {text}x", f"{text} y")))
+
+    assert both(8_000) < 2.2 * both(4_000) + 50
+
+
+@pytest.mark.parametrize("piece", ["a\u0301\u0327", "\u0301\u0327", "e\u0301 ", "x", "a "])
+def test_normalising_takes_linear_time(piece: str) -> None:
+    """A run of combining marks costs its square, where it is brought into order as a whole."""
+    assert grows_like_its_text(squeeze, piece)
+    assert grows_like_its_text(lambda text: same(text, f" {text[:-1]}"), piece)
+
+
+def test_a_long_comparison_comes_in_steps_of_one_size() -> None:
+    text = "some words " * 100_000
+    short, long = (steps(Comparison(f" {text[:size]}", text[:size]).work()) for size in (300_000, 1_100_000))
+    assert len(long) > 2 * len(short)
+    assert max(long) <= 1.01 * max(short)
+    assert Comparison(f" {text}", text).result().is_same
+
+
+def test_long_words_are_composed_piece_by_piece() -> None:
+    assert squeeze("e\u0301" * 600) == "é" * 600
+    assert same("x" + "e\u0301" * 100, "x" + "é" * 100)
+    assert squeeze("e\u0301" * 6_000) == "e\u0301" * 6_000  # too long to be worth it

@@ -2,6 +2,7 @@
 
 import pytest
 
+from slack_bot.turn import decoration, spans
 from slack_bot.turn.decoration import (
     GUARDS,
     LONGEST_CLOSER,
@@ -15,6 +16,8 @@ from slack_bot.turn.decoration import (
     stands,
 )
 from slack_bot.turn.markdown import Standing, open_at_end
+
+from .effort import HOSTILE, grows_like_its_text, work
 
 
 @pytest.mark.parametrize(
@@ -226,3 +229,39 @@ def test_a_header_row_whose_line_end_follows_the_cut_is_repeated_too(head: str, 
     added = opener(Standing().then(before), last_line(before), head)
     assert added == again
     assert joined([before, added + head]) == before + head
+
+
+# -- work ----------------------------------------------------------------------------------------------------
+
+
+def look_at_seam(text: str) -> None:
+    """All that is asked about one seam, with nothing remembered of another text."""
+    spans._front.cache_clear()
+    decoration._open_behind.cache_clear()
+    seam(text, text)
+    list(expected(text))
+    opener(stands(text), last_line(text), text)
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_seam_takes_linear_work(piece: str) -> None:
+    """The signs that may close something at a message's end do not have it read a dozen times over."""
+
+    def lines(size: int) -> int:
+        text = "x" + (piece * size)[:size]
+        return work(lambda: look_at_seam(text))
+
+    assert lines(8_000) < 2.2 * lines(4_000) + 100
+    one_reading = work(lambda: stands("x" + (piece * 8_000)[:8_000]))
+    assert lines(8_000) < 12 * one_reading + 40_000
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_seam_takes_linear_time(piece: str) -> None:
+    assert grows_like_its_text(lambda text: look_at_seam(f"x{text}"), piece, size=5_000)
+
+
+def test_twenty_thousand_spaces_do_not_hold_up_a_seam() -> None:
+    text = f"One{' ' * 20_000}two"
+    assert seam(text, "and more") == (0, 0)
+    assert seam(f"```\n{text}\n``` ", "```\nmore") == (5, 4)

@@ -18,6 +18,10 @@ from slack_bot.turn.form import Field, Form
             Form("", (Field("env", "Environment", ("dev", "prod"), required=True), Field("note", "note"))),
             "- **env**: Environment (dev, prod)\n- **note** – optional",
         ),
+        (
+            Form("", (Field("env", "", ("dev",), required=True, hidden_choices=1_200),), hidden_fields=3),
+            "- **env** (dev, … and 1,200 more)\n- … and 3 more, which are not shown here",
+        ),
     ],
 )
 def test_a_question_as_a_person_reads_it(form: Form, text: str) -> None:

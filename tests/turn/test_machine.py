@@ -54,6 +54,8 @@ from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
 from slack_bot.turn.record import Outcome
 from tests.examples import examples
 
+from .effort import steps, work
+
 CLOSED = StreamEnded(StreamEnd.CLOSED)
 SAMPLES: dict[type, Event] = {
     TurnBegan: TurnBegan(),
@@ -579,3 +581,61 @@ def test_the_last_final_answer_is_what_stands_there(events: list[Event]) -> None
         assert same(shown(actions), final)
     assert isinstance(actions[-1], Close)
     assert FlushText in {type(action) for action in actions} or not final
+
+
+# -- work ----------------------------------------------------------------------------------------------------
+
+
+def test_a_long_answer_is_compared_beforehand_in_steps_of_one_size() -> None:
+    def compared(times: int) -> tuple[list[int], int, list[Action]]:
+        turn, text = Turn(), "some words " * times
+        turn.handle(AnswerText(text))
+        final = FinalAnswer(text.replace(" ", "\n") + "and more", "final_result")
+        beforehand = steps(turn.prepare(final))
+        actions: list[Action] = []
+        return beforehand, work(lambda: actions.extend(turn.handle(final))), actions
+
+    short, long = compared(30_000), compared(120_000)
+    assert len(long[0]) > 2 * len(short[0])
+    assert max(long[0]) <= 1.01 * max(short[0])
+    assert long[1] == short[1] < 100
+    assert [action.text for action in only(long[2], AppendText)] == ["and more"]
+
+
+def test_what_was_compared_beforehand_counts_for_those_texts_only() -> None:
+    turn = Turn()
+    turn.handle(AnswerText("First"))
+    for _ in turn.prepare(FinalAnswer("Another", "final_result")):
+        pass
+    actions = turn.handle(FinalAnswer("First and more", "final_result"))
+    assert [action.text for action in only(actions, AppendText)] == [" and more"]
+
+
+@pytest.mark.parametrize("known", [(), (AnswerText("other"), AnswerReplaced("not that"))])
+def test_an_answer_of_many_pieces_takes_linear_work(known: tuple[Event, ...]) -> None:
+    def told(events: int) -> int:
+        turn = Turn()
+        for event in known:
+            turn.handle(event)
+        return work(lambda: [turn.handle(AnswerText("\n")) for _ in range(events)])
+
+    assert told(4_000) < 2.1 * told(2_000)
+
+
+def test_narration_taken_back_from_an_answer_of_line_ends_takes_linear_work() -> None:
+    def told(events: int) -> int:
+        turn = Turn()
+        turn.handle(AnswerText("I will look."))
+        turn.handle(ProvedNarration(unseen=True))
+        return work(lambda: [turn.handle(AnswerText("\n")) for _ in range(events)])
+
+    assert told(4_000) < 2.1 * told(2_000)
+
+
+def test_a_question_is_not_looked_for_in_an_answer_that_comes_as_a_file() -> None:
+    form = Form("Which one?", (Field("env"),))
+    _, actions = run(AnswerText("Which one? " * 20_000), HumanAsked(form), CLOSED)
+    assert [action.form for action in only(actions, AskForm)] == [form]
+    huge = Form("Which one? " * 20_000)
+    _, actions = run(AnswerText("Which one?"), HumanAsked(huge), CLOSED)
+    assert [action.form for action in only(actions, AskForm)] == [huge]

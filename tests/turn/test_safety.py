@@ -7,9 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from slack_bot.turn.safety import HELD_MOST, MASK, Safety, neutralise
+from slack_bot.turn.safety import HELD_MOST, MASK, SLICE, Safety, harmless_slices, neutralise, slices
 from tests.examples import DANGERS as PIECES_OF_DANGER
 from tests.examples import MARKDOWN, examples
+
+from .effort import HOSTILE, grows_like_its_text, steps, work
 
 SECRETS = ("s3cret-value", "s3cret-value-longer", "ab")
 BOT_TOKEN = "xoxb-123456789012-abcDEF"
@@ -271,3 +273,41 @@ def test_the_body_of_a_key_is_not_held() -> None:
     assert safety.push("-----END PRIVATE ") == ""
     assert safety.push("KEY----- done") == " done"
     assert safety.end() == ""
+
+
+# -- work ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("piece", [*HOSTILE, *DANGERS])
+def test_a_text_takes_linear_time(piece: str) -> None:
+    assert grows_like_its_text(lambda text: neutralise(text, SECRETS), piece)
+
+
+@pytest.mark.parametrize("piece", [*HOSTILE, *DANGERS])
+def test_a_text_takes_linear_work(piece: str) -> None:
+    def lines(size: int) -> int:
+        text = (piece * size)[:size]
+        return work(lambda: neutralise(text, SECRETS))
+
+    assert lines(4 * SLICE) < 2.2 * lines(2 * SLICE) + 100
+
+
+@pytest.mark.parametrize("piece", ["word ", "<", "<!here>", BOT_TOKEN + " ", "s3cret-value", "\ud83d"])
+def test_a_long_text_is_worked_off_in_steps_of_one_size(piece: str) -> None:
+    text = (piece * 12 * SLICE)[: 12 * SLICE]
+    short, long = steps(harmless_slices(text[: 4 * SLICE], SECRETS)), steps(harmless_slices(text, SECRETS))
+    assert len(long) >= 12
+    assert max(long) <= 1.05 * max(short) + 10
+
+
+def test_a_short_text_is_one_step() -> None:
+    assert list(slices("")) == [""]
+    assert list(slices("a" * SLICE)) == ["a" * SLICE]
+    assert [len(each) for each in slices("a" * (SLICE + 1))] == [SLICE, 1]
+    assert list(harmless_slices("<!here> a")) == ["&lt;!here> a"]
+
+
+def test_the_filter_of_secrets_is_made_ready_once_a_set() -> None:
+    secrets = tuple(f"secret number {number}" for number in range(400))
+    first, later = (work(lambda: neutralise("a", secrets)) for _ in range(2))
+    assert 4 * later < first

@@ -4,17 +4,19 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.turn import decoration, spans
 from slack_bot.turn.decoration import joined, reads_as
 from slack_bot.turn.layout import Limits, weigh
 from slack_bot.turn.markdown import Open, open_at_end
 from slack_bot.turn.segments import Finish, Ledger, Overflow, Show, lay_out
 from tests.examples import PAUSES, examples, texts
-from tests.turn.effort import work
+from tests.turn.effort import HOSTILE, steps, work
 
 # -- a workspace that loses answers --------------------------------------------------------------------------
 
@@ -129,7 +131,7 @@ def test_every_character_stands_once_whatever_becomes_of_a_call(
 def test_a_long_text_is_laid_into_messages() -> None:
     code, rows = "x = 1\n" * 50, "| 1 | 2 |\n" * 40
     text = "\n\n".join(f"```py\n{code}```\n\n| a | b |\n|---|---|\n{rows}" for _ in range(9))
-    texts = lay_out(text, Limits(rotate_bytes=900))
+    texts = list(lay_out(text, Limits(rotate_bytes=900)))
     assert joined(texts) == text
     assert all(len(each.encode()) <= 900 for each in texts)
     assert [open_at_end(each).fence for each in texts] == [""] * len(texts)
@@ -219,12 +221,12 @@ def test_a_mark_that_closes_behind_the_cut_closes(shape: str) -> None:
 
 def test_a_list_goes_on_and_a_nested_item_keeps_its_place() -> None:
     text = "".join(f"{n}. step {n}\n" + "".join(f"   - part {k}\n" for k in range(9)) for n in range(1, 9))
-    texts = lay_out(text, Limits(rotate_bytes=150))
+    texts = list(lay_out(text, Limits(rotate_bytes=150)))
     assert joined(texts) == text
     assert texts[0].endswith("   - part 8\n")
     assert texts[1].startswith("2. step 2\n")
     nested = "- all\n" + "".join(f"  - part {k}\n" for k in range(50))
-    texts = lay_out(nested, Limits(rotate_bytes=240))
+    texts = list(lay_out(nested, Limits(rotate_bytes=240)))
     assert all(each.startswith("-\n  - part") for each in texts[1:])
     assert joined(texts) == nested
 
@@ -454,3 +456,20 @@ def test_what_looks_like_a_block_in_the_middle_of_a_line_is_none_in_the_next_mes
     assert isinstance(show, Show)
     assert (show.text[0] == "\u2060") == (not rest.startswith("+1"))
     assert reads_as(["Ping <!channel", show.text], f"Ping <!channel{rest}")
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_the_work_for_a_message_does_not_grow_with_the_text_behind_it(piece: str) -> None:
+    def longest(size: int) -> int:
+        spans._front.cache_clear()
+        decoration._open_behind.cache_clear()
+        return max(steps(islice(lay_out("x" + (piece * size)[:size], Limits(rotate_bytes=300)), 3)))
+
+    assert longest(24_000) < 1.1 * longest(6_000) + 100
+
+
+def test_a_text_is_laid_out_only_as_far_as_is_asked() -> None:
+    pieces = lay_out("A line.\n" * 5_000, Limits(rotate_bytes=1_000))
+    one = work(lambda: next(pieces))
+    assert work(lambda: next(pieces)) < 2 * one
+    assert work(lambda: list(pieces)) > 20 * one

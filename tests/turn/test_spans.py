@@ -1,8 +1,11 @@
 """What stands open in a line, and where its words end."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from slack_bot.turn.spans import Spans
+from slack_bot.turn.spans import Spans, spans_of
+from tests.examples import examples
 
 
 def opened(line: str, inherited: tuple[str, ...] = ()) -> tuple[tuple[str, ...], str]:
@@ -90,3 +93,36 @@ def test_a_place_knows_the_word_before_it() -> None:
 def test_of_a_long_word_only_the_end_is_told() -> None:
     (place,) = Spans().places("x" * 100 + ". ")
     assert place.token == "x" * 39 + "."
+
+
+SIGNS = st.sampled_from(
+    [
+        *("*", "_", "**", "`", "``", "[", "](", "(", ")", "<https://a ", "<", ">", "\\", "~~"),
+        *("é", "字", " ", "a b "),
+    ]
+)
+
+
+@examples(300)
+@given(st.lists(SIGNS, min_size=1, max_size=8), st.integers(1, 150), st.integers(0, 40), st.booleans())
+def test_a_long_line_whose_front_is_remembered_reads_the_same(
+    signs: list[str], times: int, cut: int, is_open: bool
+) -> None:
+    line = ("".join(signs) * times)[: -cut or None]
+    opened = ("**", "`") if is_open else ()
+    spans = Spans(opened)
+    for _ in spans.places(line):
+        pass
+    for end in (len(line), max(0, len(line) - 1)):  # the shorter one first learns from the longer one
+        spans_of(line[:end], opened)
+    found = spans_of(line, opened)
+    assert (found.emphasis, found.code) == (spans.emphasis, spans.code)
+
+
+def test_of_very_many_open_marks_the_innermost_count() -> None:
+    many = spans_of("*a " * 5_000)
+    assert many.emphasis == ("*",) * 100
+    spans = Spans(many.emphasis)
+    assert len(list(spans.places("b* c* d "))) == 3  # borders
+    assert spans.emphasis == ("*",) * 98
+    assert spans_of("[a " * 5_000 + "*b", ("**",)).emphasis == ("*",)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from ..frames import Metadata
 
 _REMEMBERED = 200  # names; an agent that makes up more is asked about again
+_LONGEST_REMEMBERED = 200  # characters of a name: the tables live as long as the bot
 
 
 class Kind(StrEnum):
@@ -81,6 +82,8 @@ class Convention:
 
     def _named(self, name: str) -> Kind | None:
         """What the table says about `name`, remembered: every chunk of an answer asks."""
+        if len(name) > _LONGEST_REMEMBERED:
+            return next((kind for pattern, kind in self.patterns if pattern.search(name)), None)
         if name not in self._kinds:
             if len(self._kinds) >= _REMEMBERED:
                 self._kinds.clear()

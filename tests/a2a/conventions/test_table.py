@@ -47,3 +47,9 @@ def test_what_is_remembered_of_names_has_a_bound() -> None:
         assert table.kind(f"t{number}") is Kind.TOOL
         assert table.kind(f"a{number}") is Kind.ANSWER
     assert len(table._kinds) <= 200
+
+
+def test_a_name_of_a_megabyte_is_not_remembered() -> None:
+    name = "pl" + "x" * 1_000_000
+    assert TABLE.kind(name) is Kind.PLAN
+    assert name not in TABLE._kinds

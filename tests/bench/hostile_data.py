@@ -1,0 +1,46 @@
+"""PURE. Events that are dear to read for what they hold beside text: data, forms, histories.
+
+`CASES` is what `heartbeat` runs behind those of `hostile_answers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from slack_bot.tools.tape import Tape
+
+from .hostile_answers import Case
+from .stream import Json, Stream, data, holding, status, task, words
+
+
+def _asking(rows: Sequence[Json]) -> Tape:
+    """The agent asks for `rows` by a form."""
+    stream = Stream(Random(1), "0.3")
+    stream.say(task())
+    form = {"user_input": True, "input_title": "A few details", "input_fields": list(rows)}
+    stream.say(holding("UserInputMetaData", data(form)))
+    stream.say(status("input-required", words("Which one?")))
+    return stream.tape()
+
+
+def _answering(value: object) -> Tape:
+    """The answer is `value`, as data."""
+    stream = Stream(Random(1), "0.3")
+    stream.say(task())
+    stream.say(holding("final_result", data(value)))
+    stream.say(status("completed"))
+    return stream.tape()
+
+
+def _field(number: int, choices: int = 3) -> Json:
+    values = [f"value {choice}" for choice in range(choices)]
+    about = f"What {number} is"
+    return {"field_name": f"f{number}", "field_description": about, "required": True, "field_values": values}
+
+
+CASES: Sequence[Case] = (
+    Case("a form of 5,000 fields", lambda: _asking([_field(number) for number in range(5_000)])),
+    Case("a form of 20 fields with 5,000 choices", lambda: _asking([_field(n, 5_000) for n in range(20)])),
+    Case("200,000 list items as data", lambda: _answering({"items": [f"item {n}" for n in range(200_000)]})),
+)
