@@ -4,8 +4,8 @@ Cards that still run go on in the next message. That alone is no reason to begin
 long and says nothing, a message is ended by its age, and the next begins only with something new to read.
 
 An agent may take thousands of steps, and a message holds 50 cards: they would fill all messages the answer
-may have. So the steps beyond the first are counted in one card, and behind half of the messages no card is a
-reason to begin another.
+may have. So the steps beyond the first are counted in one card. To count on is no reason to begin a message,
+and behind half of the messages no card is.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ class Plan:
 
     def want(self, cards: Iterable[Card], title: str | None) -> None:
         """Note how cards should read from now on, and the title (None: unchanged)."""
-        self.book.want(self._folded(cards))
-        if self._number <= self._messages:
+        counted = len(self._counted)
+        shown = self._folded(cards)
+        self.book.want(shown)
+        if self._number <= self._messages and (not counted or any(card.id != _MORE for card in shown)):
             self._has_news = self._has_news or self.book.is_changed
         self._title = title or self._title
 

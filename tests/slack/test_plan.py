@@ -101,3 +101,13 @@ def test_behind_half_of_the_messages_cards_begin_none_and_say_little() -> None:
     assert every.unsent(None, text=False) == ((), "")
     cards, _ = every.unsent(None, text=True)
     assert cards == (Card("a#2", "Search", DONE), Card("more steps#2", "… 1 more step", RUNNING))
+
+
+def test_to_count_on_is_no_reason_to_begin_a_message() -> None:
+    every = Plan(room=4_500, limit=256, most=1, messages=10)
+    every.turn(2, shown(every, Card("a", "Search", DONE), Card("b", "Read", DONE)))
+    every.want([Card("c", "Write", DONE)], None)
+    assert every.unsent(None, text=False) == ((), "")
+    assert every.unsent(None, text=True) == ((Card("more steps#2", "… 2 more steps", DONE),), "")
+    every.want([Card("a", "Search", CardState.ERROR)], None)
+    assert len(every.unsent(None, text=False)[0]) == 2
