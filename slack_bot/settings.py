@@ -44,6 +44,8 @@ ALIASES = {
 # Kubernetes puts the address of every service into the environment; one called `slack-bot` looks like ours.
 _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_\w+)\Z")
 
+_TOKENS = {("slack", "bot_token"), ("slack", "app_token"), ("slack", "signing_secret")}
+"""What is looked at for quotes when the bot is to run."""
 _LONG_ENOUGH = 8  # characters
 
 SettingPath = tuple[str, str]
@@ -288,6 +290,9 @@ def _collect(
         path = ALIASES.get(name) or known.get(name)
         if path is not None and value is not None and value.strip():
             given[path] = name, value.strip()
+            if path not in _TOKENS and _has_quotes(value.strip()):
+                given[path] = name, value.strip()[1:-1]
+                problems.append(f"{name} {_QUOTED}")
         elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
             leaves = {section: list(model.model_fields) for section, model in sections()}
             problems.append(f"{name} is not a setting{remedy(name, PREFIX, leaves, ALIASES)}")
@@ -352,5 +357,8 @@ _QUOTED = "has quotes around it: write it without them (docker --env-file takes 
 
 
 def _is_quoted(secret: SecretStr) -> bool:
-    value = secret.get_secret_value()
+    return _has_quotes(secret.get_secret_value())
+
+
+def _has_quotes(value: str) -> bool:
     return len(value) > 1 and value[0] == value[-1] and value[0] in "'\""

@@ -321,6 +321,15 @@ def test_a_token_in_quotes_is_told_so_in_one_sentence_and_not_shown(quote: str) 
     assert load_for_run(True, {**signed, "SLACK_SIGNING_SECRET": quote}, None, None).slack.signing_secret
 
 
+def test_any_other_value_in_quotes_is_told_so() -> None:
+    quoted = {"SLACK_BOT_AGENT__BEARER_TOKEN": '"hunter2"', "A2A_AGENT_URL": "'http://agent.example/'"}
+    remedy = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
+    assert sorted(missing({**READY, **quoted}, http=False)) == [
+        f"A2A_AGENT_URL {remedy}",
+        f"SLACK_BOT_AGENT__BEARER_TOKEN {remedy}",
+    ]
+
+
 # -- overrides
 
 

@@ -44,11 +44,8 @@ class Unpacker:
         self._may_be_bare = names == ["deflate"]
         self._zlib: zlib._Decompress | None = None
         self._head = b""
-        self._free, self._taken, self._given = (
-            free + PIECE,
-            0,
-            0,
-        )  # whoever counts what comes out does so first
+        self._free = free + PIECE  # whoever counts what comes out does so first
+        self._taken = self._given = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """What `data` unpacks to, in pieces of at most `PIECE` bytes, each unpacked when it is asked for.

@@ -7,7 +7,9 @@ Slack may have signed it just now, and nothing of it is parsed before the signat
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import socket
 from collections.abc import Callable, Mapping
 
 from aiohttp import web
@@ -60,7 +62,7 @@ async def serve_http(
         try:
             await web.TCPSite(runner, slack.http_host, slack.http_port).start()
         except OSError as error:
-            raise _unusable(slack.http_port, error) from error
+            raise _unusable(slack.http_host, slack.http_port, error) from error
         log.info("waiting for Slack at http://%s:%s%s", slack.http_host, slack.http_port, EVENTS_PATH)
         if ready is not None:
             ready()
@@ -72,17 +74,22 @@ async def serve_http(
 async def check_address(host: str, port: int) -> None:
     """Listen there for a moment, before Slack is asked anything.
 
-    SettingsError where the port cannot be used.
+    SettingsError where the address or the port cannot be used.
     """
     try:
         server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
     except OSError as error:
-        raise _unusable(port, error) from error
+        raise _unusable(host, port, error) from error
     server.close()
     await server.wait_closed()
 
 
-def _unusable(port: int, error: OSError) -> SettingsError:
+def _unusable(host: str, port: int, error: OSError) -> SettingsError:
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return SettingsError(
+            f"{host} is no address of this machine ({error.strerror}); set SLACK_BOT_SLACK__HTTP_HOST to one,"
+            " or to 0.0.0.0 for all of them."
+        )
     return SettingsError(
         f"Port {port} cannot be used ({error.strerror}); set SLACK_BOT_SLACK__HTTP_PORT to another."
     )

@@ -208,12 +208,14 @@ def _unusable(path: Path) -> str | None:
     """
     folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__STORE_URL"
     if not folder.is_dir():
-        return f"the directory {folder} does not exist; create it"
+        return f"the directory {folder} does not exist; create it, or {elsewhere}"
     if os.statvfs(folder).f_flag & os.ST_RDONLY:
         return f"the directory {folder} is on a read-only file system; mount a volume there, or {elsewhere}"
     for place, need in ((folder, os.W_OK | os.X_OK), (path, os.R_OK | os.W_OK)):
         if place.exists() and not os.access(place, need, effective_ids=True):
             user, owner = os.geteuid(), place.stat().st_uid
+            if user == owner:
+                return f"{place} may not be written; change its mode (chmod u+rwX {place}), or {elsewhere}"
             return (
                 f"{place} belongs to user {owner}, and the bot runs as user {user}, who may not write there;"
                 f" change the owner (chown {user}, also in a Docker volume), or {elsewhere}"

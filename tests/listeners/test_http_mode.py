@@ -121,6 +121,12 @@ async def test_a_port_that_is_taken_is_one_sentence() -> None:
             await serve(app, asyncio.Event(), http=True)
 
 
+@pytest.mark.parametrize("host", ["203.0.113.9", '"127.0.0.1"'])
+async def test_an_address_that_is_not_this_machine_s_is_named(host: str) -> None:
+    with pytest.raises(SettingsError, match=r"is no address of this machine .*SLACK_BOT_SLACK__HTTP_HOST"):
+        await check_address(host, 0)
+
+
 async def test_a_port_is_looked_at_before_anything_else_and_left_free() -> None:
     port = free_port()
     for _ in range(2):

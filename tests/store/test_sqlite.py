@@ -108,6 +108,18 @@ async def test_a_file_of_another_user_is_named_with_the_remedy() -> None:
             await open_sqlite(directory / "store.sqlite", 24.0)
 
 
+async def test_a_file_whose_mode_forbids_writing_is_named_with_the_remedy() -> None:
+    with another_user() as directory:
+        os.seteuid(0)
+        directory.chmod(0o777)
+        os.seteuid(NOBODY)
+        file = directory / "store.sqlite"
+        await (await open_sqlite(file, 24.0)).close()
+        file.chmod(0o444)
+        with pytest.raises(StoreError, match=r"may not be written; change its mode \(chmod u\+rwX"):
+            await open_sqlite(file, 24.0)
+
+
 async def test_a_directory_that_may_not_be_entered_is_one_sentence() -> None:
     with another_user() as directory:
         os.seteuid(0)
@@ -144,7 +156,7 @@ async def test_a_question_taken_by_one_connection_is_taken_for_the_other(tmp_pat
 
 
 async def test_a_missing_directory_is_named_in_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"directory .*nowhere does not exist; create it\.$"):
+    with pytest.raises(StoreError, match=r"directory .*nowhere does not exist; create it, or name a file"):
         await open_sqlite(tmp_path / "nowhere" / "store.sqlite", 24.0)
 
 
