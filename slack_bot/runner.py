@@ -352,6 +352,7 @@ class _Run:
 
     async def _rest_until_due(self) -> None:
         if self._close is not None or self._wake.is_set():
+            await asyncio.sleep(0)  # white space is taken without a call: no other await may have come
             return
         live = self._next_due() if self._sink.is_live else None
         dues = (self._options.stream.status_refresh, live, self._outbox.question_due(self._now()))
