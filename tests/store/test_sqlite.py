@@ -111,11 +111,12 @@ async def test_a_file_of_another_user_is_named_with_the_remedy() -> None:
 async def test_a_file_whose_mode_forbids_writing_is_named_with_the_remedy() -> None:
     with another_user() as directory:
         os.seteuid(0)
-        directory.chmod(0o777)
-        os.seteuid(NOBODY)
         file = directory / "store.sqlite"
         await (await open_sqlite(file, 24.0)).close()
+        directory.chmod(0o777)
+        os.chown(file, NOBODY, -1)
         file.chmod(0o444)
+        os.seteuid(NOBODY)
         with pytest.raises(StoreError, match=r"may not be written; change its mode \(chmod u\+rwX"):
             await open_sqlite(file, 24.0)
 
