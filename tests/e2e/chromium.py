@@ -49,13 +49,18 @@ _UNTIL = """new Promise((done) => {
   };
   look();
 })"""
-_MIDDLE = """(() => {
-  const it = document.querySelector(%s);
+# The middle of an element, once it has stood still between two looks and nothing lies over it: a page
+# that is drawn between the look and the press would take the press elsewhere.
+_MIDDLE = """((it) => {
   if (!it) return null;
   it.scrollIntoView({block: "nearest"});
   const box = it.getBoundingClientRect();
-  return box.width ? [box.x + box.width / 2, box.y + box.height / 2] : null;
-})()"""
+  const spot = [box.x + box.width / 2, box.y + box.height / 2];
+  const before = window.lastSpot;
+  window.lastSpot = String(spot);
+  const hit = box.width ? document.elementFromPoint(...spot) : null;
+  return hit && it.contains(hit) && before === String(spot) ? spot : null;
+})(document.querySelector(%s))"""
 _DROP = """(() => {
   const data = new DataTransfer();
   data.items.add(new File([%(text)s], %(name)s));
