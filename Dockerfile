@@ -12,7 +12,7 @@ COPY --from=build /opt/bot /opt/bot
 COPY slack_bot /app/slack_bot
 WORKDIR /data
 ENV PATH=/opt/bot/bin:$PATH PYTHONPATH=/app PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
-    SLACK_BOT_STORE__STORE_URL=sqlite:////data/slack_bot.sqlite
+    SLACK_BOT_STORE__URL=sqlite:////data/slack_bot.sqlite
 USER bot
 VOLUME /data
 EXPOSE 3000

@@ -23,20 +23,20 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from .a2a.agent import Agent, new_http
 from .clock import Clock, loop_clock
-from .dispatch import Desk
+from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreError
 from .listeners import register
+from .listeners.authorizer import Authorizer
 from .listeners.bots import BotAccess
 from .listeners.http_mode import check_address, serve_http
 from .listeners.scopes import missing
-from .listeners.signin import SlackDoor
 from .listeners.socket_mode import serve_socket
-from .observe.facts import Watcher, Watchers
-from .settings import Settings
+from .observe.facts import Observer, Observers
+from .settings.load import Settings
 from .slack.api import SlackApi, new_web_client
-from .slack.gate import Gate, LocalGate
+from .slack.rate_limiter.local import LocalRateLimiter, RateLimiter
 from .store.contracts import Store
-from .store.opening import open_store
+from .store.factory import open_store
 
 log = logging.getLogger(__name__)
 
@@ -47,12 +47,12 @@ class App:
 
     settings: Settings
     clock: Clock
-    watchers: Watchers
+    observers: Observers
     store: Store
     agent: Agent
     web_client: AsyncWebClient
-    slack: SlackDoor
-    desk: Desk
+    authorizer: Authorizer
+    dispatcher: TurnDispatcher
     bolt: AsyncApp
     closers: AsyncExitStack
 
@@ -66,7 +66,7 @@ class App:
 
     async def close(self, grace: float = 0.0) -> None:
         """End the turns, waiting `grace` seconds for them, then release everything. May be called twice."""
-        await self.desk.close(grace)
+        await self.dispatcher.close(grace)
         await self.closers.aclose()
 
 
@@ -74,11 +74,11 @@ async def build(
     settings: Settings,
     *,
     clock: Clock | None = None,
-    watcher: Watcher | None = None,
+    observer: Observer | None = None,
     http_transport: httpx.AsyncBaseTransport | None = None,
     slack_session: Any = None,
     store: Store | None = None,
-    gate: Gate | None = None,
+    gate: RateLimiter | None = None,
 ) -> App:
     """Build a bot. What is handed in stays its owner's to close; what is built here is closed by the App.
 
@@ -87,10 +87,10 @@ async def build(
     sent to Slack or to the agent yet.
     """
     clock = clock or loop_clock()
-    watchers = Watchers(*([watcher] if watcher is not None else []))
+    observers = Observers(*([observer] if observer is not None else []))
     async with AsyncExitStack() as stack:
         if store is None:
-            store = await open_store(settings.store.store_url, settings.store.dedupe_hours)
+            store = await open_store(settings.store.url, settings.store.dedupe_hours)
             stack.push_async_callback(store.close)
         if slack_session is None:
             # One session for all calls, without aiohttp's limit of 100 connections: answers are long.
@@ -98,42 +98,42 @@ async def build(
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
         agent = Agent(http, settings.agent, clock)
-        agent.recall(await store.lore.learned(agent.name))
+        agent.load_profile(await store.profiles.get(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
-        gate = gate or LocalGate(settings.governor, clock)
-        api = _new_api(settings, web_client, clock, watchers, gate)
-        desk = Desk(agent, store, api, settings, clock, watchers)
-        door = SlackDoor(web_client, web_client.token or "")
+        gate = gate or LocalRateLimiter(settings.governor, clock)
+        api = _new_api(settings, web_client, clock, observers, gate)
+        dispatcher = TurnDispatcher(agent, store, api, settings, clock, observers)
+        door = Authorizer(web_client, web_client.token or "")
         bolt = _new_bolt(settings, slack_session, door)
-        register(bolt, desk, BotAccess(settings.slack.allowed_bots, settings.desk.max_bot_turns))
+        register(bolt, dispatcher, BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns))
         return App(
             settings=settings,
             clock=clock,
-            watchers=watchers,
+            observers=observers,
             store=store,
             agent=agent,
             web_client=web_client,
-            slack=door,
-            desk=desk,
+            authorizer=door,
+            dispatcher=dispatcher,
             bolt=bolt,
             closers=stack.pop_all(),
         )
 
 
 def _new_api(
-    settings: Settings, client: AsyncWebClient, clock: Clock, watcher: Watcher, gate: Gate
+    settings: Settings, client: AsyncWebClient, clock: Clock, observer: Observer, gate: RateLimiter
 ) -> SlackApi:
     return SlackApi(
         client,
         clock,
-        watcher,
-        settings.stream.retry_later,
+        observer,
+        settings.stream.retry_timeout,
         gate=gate,
-        write_timeout=settings.slack.slack_write_timeout,
+        write_timeout=settings.slack.write_timeout,
     )
 
 
-def _new_bolt(settings: Settings, session: aiohttp.ClientSession, door: SlackDoor) -> AsyncApp:
+def _new_bolt(settings: Settings, session: aiohttp.ClientSession, door: Authorizer) -> AsyncApp:
     """Bolt, with everything said that it would otherwise look up in the environment.
 
     Its client has no token of its own: with one, Bolt would authorize by itself instead of asking `door`.
@@ -145,7 +145,7 @@ def _new_bolt(settings: Settings, session: aiohttp.ClientSession, door: SlackDoo
     secret = settings.slack.signing_secret
     client = AsyncWebClient(
         base_url=settings.slack.api_url,
-        timeout=settings.slack.slack_timeout,  # type: ignore[arg-type]  # an int in the SDK's hint
+        timeout=settings.slack.timeout,  # type: ignore[arg-type]  # an int in the SDK's hint
         session=session,
         retry_handlers=[],
     )
@@ -174,7 +174,7 @@ async def serve(
     Raises SettingsError, SlackError, and StoreError where the store failed for good: no answer runs then.
     """
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
-    watching = asyncio.create_task(_stop_on_broken_store(app.desk, stop), name="store health")
+    watching = asyncio.create_task(_stop_on_broken_store(app.dispatcher, stop), name="store health")
     try:
         await _let_slack_in(app, stop, http=http, ready=ready)
     finally:
@@ -207,36 +207,36 @@ async def _clean_up(app: App) -> None:
         await asyncio.sleep(app.settings.store.cleanup_interval)
 
 
-async def _stop_on_broken_store(desk: Desk, stop: asyncio.Event) -> StoreError:
+async def _stop_on_broken_store(dispatcher: TurnDispatcher, stop: asyncio.Event) -> StoreError:
     """Set `stop` once the store failed too often and no answer runs. Returns what is to be said of it."""
     while True:
-        problem = await desk.store_health.broken()
+        problem = await dispatcher.store_health.broken()
         log.error("%s The bot ends as soon as no answer runs.", problem)
-        await desk.idle()
-        if desk.store_health.is_broken:
+        await dispatcher.idle()
+        if dispatcher.store_health.is_broken:
             stop.set()
             return StoreError(f"{problem} The bot ends so that it is started again and opens the store anew.")
 
 
-async def run(settings: Settings, *, http: bool = False, watcher: Watcher | None = None) -> None:
+async def run(settings: Settings, *, http: bool = False, observer: Observer | None = None) -> None:
     """Run the bot against Slack until the process is told to end. Raises BotError if it cannot begin."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, stop.set)
-    async with await build(settings, watcher=watcher) as app:
+    async with await build(settings, observer=observer) as app:
         if http:
             await check_address(settings.slack.http_host, settings.slack.http_port)
         await check_slack(app)
         await check_agent(app)
         await serve(app, stop, http=http)
-        log.info("ending: running answers get %g s", settings.desk.shutdown_grace)
-        await app.close(settings.desk.shutdown_grace)
+        log.info("ending: running answers get %g s", settings.turns.shutdown_grace)
+        await app.close(settings.turns.shutdown_grace)
 
 
 async def check_slack(app: App) -> None:
     """Who are we at Slack, and what may we not do? Logged. Raises SlackError if the token is not good."""
-    known = await app.slack.identity()
+    known = await app.authorizer.identity()
     log.info("signed in to Slack as %s in %s", known.name, known.team_name)
     for sentence in missing(known.scopes) if known.scopes is not None else ():
         log.warning("%s", sentence)
@@ -245,7 +245,7 @@ async def check_slack(app: App) -> None:
 async def check_agent(app: App) -> None:
     """Look at the agent. One that is not there is warned about, no more: it may come later."""
     try:
-        await app.agent.prepare()
+        await app.agent.ensure_card()
     except BotError as error:
         log.warning("the agent is not ready, questions will say so until it is: %s", error)
     else:

@@ -14,10 +14,11 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 from . import __version__
-from .console import carried_out
+from .console import run_guarded
 from .errors import BotError, SettingsError, UnreadableInput
 
 _PROGRAM = "slack-bot"
@@ -37,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = whole.parse_args(words)
     verb: Verb = args.verb
     try:
-        return carried_out(lambda: verb(args))
+        return run_guarded(lambda: verb(args))
     except (SettingsError, UnreadableInput) as error:
         return _failed(args.name, error, 2)
     except BotError as error:
@@ -291,14 +292,14 @@ def _verb(verbs: _Verbs, name: str, verb: Verb, about: str) -> argparse.Argument
 
 def _play(args: argparse.Namespace) -> int:
     with _agent_wanted():
-        from .playground import serve
-    return int(serve.main(args))
+        from .playground import server
+    return int(server.main(args))
 
 
 def _agent(args: argparse.Namespace) -> int:
     with _agent_wanted():
-        from .playground import alone
-    return int(alone.main(args))
+        from .playground.reference import agent_server
+    return int(agent_server.main(args))
 
 
 @contextmanager
@@ -317,29 +318,32 @@ def _agent_wanted() -> Iterator[None]:
 def _replay(args: argparse.Namespace) -> int:
     if args.play:
         with _agent_wanted():
-            from .playground import showing
-        return int(showing.main(args))
-    from .tools import replaying
+            from .playground import replay_page
+        return int(replay_page.main(args))
+    from .tools.replay import verb
 
     with _quiet():
-        return int(replaying.main(args))
+        return int(verb.main(args))
 
 
 def _explain(args: argparse.Namespace) -> int:
-    from .tools import explain
+    from .tools.replay import explain
 
     with _quiet():
         return int(explain.main(args))
 
 
 def _trace(args: argparse.Namespace) -> int:
-    from .tools import trace
+    from .tools.trace import trace
 
     if args.modes:
         with _agent_wanted():
-            from .tools import modes as modes
+            from .playground.reference.modes import MODES, observe_mode
+        modes = {mode: partial(observe_mode, mode) for mode in MODES}
+    else:
+        modes = {}
     with _quiet():
-        return int(trace.main(args))
+        return int(trace.main(args, modes))
 
 
 def _compare(args: argparse.Namespace) -> int:
@@ -350,10 +354,15 @@ def _compare(args: argparse.Namespace) -> int:
 
 
 def _conform(args: argparse.Namespace) -> int:
-    from .tools import conform
+    from .tools.conform import conform
+
+    def reference(mode: str | None) -> Any:
+        from .playground.reference.modes import memory_asker
+
+        return memory_asker(mode)
 
     with _quiet(), _agent_wanted():
-        return int(conform.main(args))
+        return int(conform.main(args, reference))
 
 
 @contextmanager
@@ -367,7 +376,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _capture(args: argparse.Namespace) -> int:
-    from .tools import capture
+    from .tools.capture import capture
 
     return int(capture.main(args))
 
@@ -379,14 +388,14 @@ def _scrub(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from .settings import load_for_run, secrets_of
+    from .settings.load import load_for_run, secrets_of
 
     settings = load_for_run(args.http)
     from . import app
     from .observe import logs
 
-    watcher = logs.setup(settings.log.log_level, settings.log.log_format, secrets_of(settings))
-    asyncio.run(app.run(settings, http=args.http, watcher=watcher))
+    observer = logs.setup(settings.log.level, settings.log.format, secrets_of(settings))
+    asyncio.run(app.run(settings, http=args.http, observer=observer))
     return 0
 
 

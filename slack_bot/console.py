@@ -13,13 +13,13 @@ from pathlib import Path
 
 from .errors import BotError
 
-READER_LEFT = 141
+EXIT_SIGPIPE = 141
 """Exit status where whoever read the output has gone: what a shell shows for a program that SIGPIPE ended."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
-def carried_out(verb: Callable[[], int]) -> int:
+def run_guarded(verb: Callable[[], int]) -> int:
     """What `verb` returns, and all that it wrote is out; READER_LEFT where nobody reads it any more.
 
     Raises BotError where the output cannot be written.
@@ -30,7 +30,7 @@ def carried_out(verb: Callable[[], int]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         _let_go()
-        return READER_LEFT
+        return EXIT_SIGPIPE
     except OSError as error:
         if error.errno not in _NO_ROOM or error.filename is not None:
             raise

@@ -20,26 +20,26 @@ from typing import Any
 
 from .a2a.agent import Agent
 from .clock import Clock
+from .consumer import TurnHandle
 from .errors import BotError, StoreError
-from .observe.facts import MessageIgnored, TurnClosed, Watcher
-from .reader import Control
+from .observe.facts import MessageIgnored, Observer, TurnEnded
 from .runner import RunnerOptions, referred, run_turn
-from .settings import Settings, secrets_of
+from .settings.load import Settings, secrets_of
 from .slack.api import SlackApi
-from .slack.orders import Ending, Place
-from .slack.sightings import Sightings
+from .slack.orders import Destination, TurnEnd
+from .slack.queued_reaction import QueuedReaction
 from .slack.sink import Sink
-from .slack.surface import Memory
-from .slack.waiting import WaitMark
-from .store.contracts import Conversation, Press, Store
+from .slack.stream_starts import StreamStartTracker
+from .slack.surfaces.fallback import StreamingRefusalCache
+from .store.contracts import Conversation, FeedbackEntry, Store
 from .store.health import StoreHealth
-from .turn.actions import Remember
+from .turn.actions import SaveIds
 from .turn.record import Outcome, Question, ThreadKey, TurnResult
 
 log = logging.getLogger(__name__)
 
-_FAREWELL_SECONDS = 5.0
-_FAREWELLS = 5  # times that, while readers are told in each: Slack's budgets let some forty be told so
+_NOTIFY_SECONDS = 5.0
+_NOTIFY_ROUNDS = 5  # times that, while readers are told in each: Slack's budgets let some forty be told so
 _TOO_LONG = "This took too long and was ended."
 _BROKE = "Something went wrong in the bot while it was answering."
 _CLOSING = "The bot is ending and takes no more questions."
@@ -49,7 +49,7 @@ _MOST_REFUSED = 1000  # questions that are remembered as refused
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
-class Stopping(StrEnum):
+class StopResult(StrEnum):
     """What became of a wish to stop."""
 
     STOPPING = "stopping"
@@ -57,7 +57,7 @@ class Stopping(StrEnum):
     NOT_YOURS = "not yours"
 
 
-class Retrying(StrEnum):
+class RetryResult(StrEnum):
     """What became of a wish to ask again."""
 
     STARTED = "started"
@@ -69,31 +69,31 @@ class Retrying(StrEnum):
 @dataclass(frozen=True, slots=True)
 class _Running:
     question: Question
-    control: Control
+    handle: TurnHandle
 
-    def waits_for(self, user: str) -> bool:
+    def is_waiting_for(self, user: str) -> bool:
         """The agent waits for a sign-in of `user`: what they write meanwhile goes to it."""
-        return self.control.waits_for_human and self.question.user == user
+        return self.handle.is_waiting_for_human and self.question.user == user
 
 
-class Desk:
+class TurnDispatcher:
     """Takes questions, runs their turns, ends them. One for a process."""
 
     def __init__(
-        self, agent: Agent, store: Store, api: SlackApi, settings: Settings, clock: Clock, watcher: Watcher
+        self, agent: Agent, store: Store, api: SlackApi, settings: Settings, clock: Clock, observer: Observer
     ) -> None:
         self._agent, self._store, self._api = agent, store, api
-        self._settings, self._clock, self._watcher = settings, clock, watcher
+        self._settings, self._clock, self._observer = settings, clock, observer
         self._secrets = secrets_of(settings)
         self.store_health = StoreHealth(settings.store.max_failures)
-        self._memory = Memory(settings.stream.refusal_memory)
-        self._sightings = Sightings(self._errand)
-        self._lanes: dict[ThreadKey, deque[Question]] = {}
+        self._streaming_refusals = StreamingRefusalCache(settings.stream.streaming_refusal_ttl)
+        self._stream_starts = StreamStartTracker(self._spawn)
+        self._queues: dict[ThreadKey, deque[Question]] = {}
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
-        self._errands: set[asyncio.Task[Any]] = set()
-        self._marks: dict[str, WaitMark] = {}  # of the questions that wait
-        self._remembered: OrderedDict[str, Question] = OrderedDict()
+        self._background: set[asyncio.Task[Any]] = set()
+        self._queued_reactions: dict[str, QueuedReaction] = {}  # of the questions that wait
+        self._retryable: OrderedDict[str, Question] = OrderedDict()
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
         self._closing = False
 
@@ -108,11 +108,11 @@ class Desk:
         """
         if self._closing:
             raise BotError(_CLOSING)
-        if question.key in self._remembered:  # the same mention as another event: no need to ask the store
+        if question.key in self._retryable:  # the same mention as another event: no need to ask the store
             return False
         taking = asyncio.create_task(self._accept(question), name=f"accept {question.key}")
-        self._errands.add(taking)
-        taking.add_done_callback(self._errands.discard)
+        self._background.add(taking)
+        taking.add_done_callback(self._background.discard)
         return await asyncio.shield(taking)
 
     async def _accept(self, question: Question) -> bool:
@@ -136,79 +136,79 @@ class Desk:
         """Tell the asker, once, that `question` could not be taken. The store is not needed for that."""
         if question.key not in self._refused:
             self._refused.append(question.key)
-            self._errand(self._tell(question, self._sink(question), _NOT_TAKEN))
+            self._spawn(self._tell(question, self._sink(question), _NOT_TAKEN))
 
     def _start(self, question: Question) -> None:
         """Answer an accepted question: now, or when those before it in its thread are answered."""
         if not question.text:
-            self._errand(self._hint(question))
+            self._spawn(self._hint(question))
             return
         if self._is_stop_word(question):
             self.stop(question.thread, question.user)
             return
-        self._remember(question)
-        lane = self._lanes.setdefault(question.thread, deque())
+        self._remember_for_retry(question)
+        lane = self._queues.setdefault(question.thread, deque())
         lane.append(question)
         if len(lane) == 1:
             self._launch(question)
         else:
             running = self._running[question.thread]
-            if running.waits_for(question.user):
-                running.control.answered()
-            mark = WaitMark(self._api, question.thread.channel, question.ts, question.key)
-            self._marks[question.key] = mark
-            self._errand(mark.show())
+            if running.is_waiting_for(question.user):
+                running.handle.answered()
+            mark = QueuedReaction(self._api, question.thread.channel, question.ts, question.key)
+            self._queued_reactions[question.key] = mark
+            self._spawn(mark.show())
 
-    async def expects(self, thread: ThreadKey, user: str) -> bool:
+    async def is_waiting_for(self, thread: ThreadKey, user: str) -> bool:
         """Whether the agent waits for `user` in this thread. Raises StoreError."""
         running = self._running.get(thread)
-        if running is not None and running.waits_for(user):
+        if running is not None and running.is_waiting_for(user):
             return True
-        conversation = await self._store.contexts.get(self._agent.name, thread)
+        conversation = await self._store.conversations.get(self._agent.name, thread)
         return user in conversation.waits
 
     def ignored(self, message: Question, reason: str) -> None:
         """Tell the watcher that `message` is no question to the bot, and why."""
         thread, now = message.thread, self._clock.monotonic()
-        self._watcher(
+        self._observer(
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
         )
 
     # -- what people do to turns -----------------------------------------------------------------------------
 
-    def stop(self, thread: ThreadKey, user: str, *, sealed: bool = False) -> Stopping:
+    def stop(self, thread: ThreadKey, user: str, *, sealed: bool = False) -> StopResult:
         """End the running turn of a thread. Only its asker may.
 
         `sealed`: Slack itself has closed the stream for `user` already, so the turn ends whoever that was.
         """
         running = self._running.get(thread)
         if running is None:
-            return Stopping.NOT_RUNNING
+            return StopResult.NOT_RUNNING
         if running.question.user != user and not sealed:
-            return Stopping.NOT_YOURS
-        running.control.stop(user)
-        return Stopping.STOPPING
+            return StopResult.NOT_YOURS
+        running.handle.stop(user)
+        return StopResult.STOPPING
 
-    async def retry(self, turn: str, user: str) -> Retrying:
+    async def retry(self, turn: str, user: str) -> RetryResult:
         """Ask the question of `turn` again, as a new turn. Only its asker may, and once. Raises BotError."""
-        question = self._remembered.get(turn)
+        question = self._retryable.get(turn)
         if question is None:
-            return Retrying.FORGOTTEN
+            return RetryResult.FORGOTTEN
         if question.user != user:
-            return Retrying.NOT_YOURS
+            return RetryResult.NOT_YOURS
         again = replace(question, attempt=question.attempt + 1)
-        return Retrying.STARTED if await self.accept(again) else Retrying.ALREADY
+        return RetryResult.STARTED if await self.accept(again) else RetryResult.ALREADY
 
     async def feedback(self, turn: str, user: str, value: str) -> bool:
         """Keep a press of a feedback button. False: that was kept before. Raises StoreError."""
-        return await self._store.feedback.record(Press(turn, user, value, self._clock.wall()))
+        return await self._store.feedback.record(FeedbackEntry(turn, user, value, self._clock.wall()))
 
-    def stream_began(self, thread: ThreadKey, ts: str) -> None:
+    def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
         """Slack tells of a stream of the bot's own in a thread: a turn may be looking for it."""
-        if self._sightings.saw(thread.channel, thread.ts, ts):
+        if self._stream_starts.saw(thread.channel, thread.ts, ts):
             log.debug("a stream that was missing began", extra={"thread_ts": thread.ts})
 
-    async def whisper(self, channel: str, thread_ts: str, user: str, text: str) -> None:
+    async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         """Tell one person something in a thread. Best effort."""
         args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
         await self._api.call("chat.postEphemeral", args)
@@ -218,112 +218,112 @@ class Desk:
     async def close(self, grace: float) -> None:
         """Take nothing more, wait `grace` seconds for what runs, end the rest and tell its readers."""
         self._closing = True
-        waiting = [question for lane in self._lanes.values() for question in list(lane)[1:]]
-        for lane in self._lanes.values():
+        waiting = [question for lane in self._queues.values() for question in list(lane)[1:]]
+        for lane in self._queues.values():
             while len(lane) > 1:
                 lane.pop()
         for question in waiting:
-            self._marks.pop(question.key).over()
-            self._errand(self._tell(question, self._sink(question), _ENDING))
+            self._queued_reactions.pop(question.key).over()
+            self._spawn(self._tell(question, self._sink(question), _ENDING))
         await _settle(self._turns, grace)
         for turn in tuple(self._turns):
             turn.cancel()
-        await self._farewell()
-        for task in tuple(self._turns | self._errands):
+        await self._notify_interrupted()
+        for task in tuple(self._turns | self._background):
             task.cancel()
-        await _settle(self._turns | self._errands, _FAREWELL_SECONDS)
+        await _settle(self._turns | self._background, _NOTIFY_SECONDS)
 
-    async def _farewell(self) -> None:
+    async def _notify_interrupted(self) -> None:
         """Wait while the readers of what was ended are told."""
-        for _ in range(_FAREWELLS):
-            left = self._turns | self._errands
-            await _settle(left, _FAREWELL_SECONDS)
-            if left <= self._turns | self._errands:
+        for _ in range(_NOTIFY_ROUNDS):
+            left = self._turns | self._background
+            await _settle(left, _NOTIFY_SECONDS)
+            if left <= self._turns | self._background:
                 return
 
     async def idle(self) -> None:
         """Return when no turn runs or waits, and nothing else is being done."""
-        while busy := self._turns | self._errands:
+        while busy := self._turns | self._background:
             await asyncio.wait(busy)
 
     # -- one turn --------------------------------------------------------------------------------------------
 
     def _launch(self, question: Question) -> None:
-        control = Control()
+        control = TurnHandle()
         self._running[question.thread] = _Running(question, control)
         task = asyncio.create_task(self._turn(question, control), name=f"turn {question.key}")
         self._turns.add(task)
-        task.add_done_callback(lambda done: self._ended(done, question))
+        task.add_done_callback(lambda done: self._on_turn_done(done, question))
 
-    def _ended(self, task: asyncio.Task[None], question: Question) -> None:
+    def _on_turn_done(self, task: asyncio.Task[None], question: Question) -> None:
         """A turn is over: the next question of its thread may begin."""
         self._turns.discard(task)
         _log_if_broken(task)
         del self._running[question.thread]
-        lane = self._lanes[question.thread]
+        lane = self._queues[question.thread]
         lane.popleft()
         if not lane:
-            del self._lanes[question.thread]
+            del self._queues[question.thread]
             return
-        self._marks.pop(lane[0].key).over()
+        self._queued_reactions.pop(lane[0].key).over()
         self._launch(lane[0])
 
-    async def _turn(self, question: Question, control: Control) -> None:
+    async def _turn(self, question: Question, control: TurnHandle) -> None:
         sink = self._sink(question)
         try:
-            async with asyncio.timeout(self._settings.desk.turn_limit):
+            async with asyncio.timeout(self._settings.turns.turn_deadline):
                 await self._answer(question, sink, control)
         except asyncio.CancelledError:
-            self._closed(question, Outcome.LOST, "the bot was ended")
+            self._report_ended(question, Outcome.LOST, "the bot was ended")
             await self._tell(question, sink, _ENDING)
             raise
         except TimeoutError:
-            log.error("turn took longer than desk.turn_limit", extra={"turn": question.key})
-            self._closed(question, Outcome.LOST, "the desk's time was up")
+            log.error("turn took longer than turns.turn_deadline", extra={"turn": question.key})
+            self._report_ended(question, Outcome.LOST, "the desk's time was up")
             await self._tell(question, sink, _TOO_LONG, offer_retry=True)
         except Exception:  # the only one: a turn that broke ends here
             log.exception("turn broke", extra={"turn": question.key})
-            self._closed(question, Outcome.FAILED, "the turn broke; see the log")
+            self._report_ended(question, Outcome.FAILED, "the turn broke; see the log")
             await self._tell(question, sink, _BROKE, offer_retry=True)
 
-    async def _answer(self, question: Question, sink: Sink, control: Control) -> None:
-        known = await self._store.contexts.get(self._agent.name, question.thread)
+    async def _answer(self, question: Question, sink: Sink, control: TurnHandle) -> None:
+        known = await self._store.conversations.get(self._agent.name, question.thread)
         answers = known.waits.get(question.user)
         question = replace(question, context_id=known.context_id, task_id=answers)
-        kept = _Kept(self, question.thread, known)
+        kept = _ConversationSaver(self, question.thread, known)
         options = RunnerOptions(
             agent=self._settings.agent,
             stream=self._settings.stream,
             secrets=self._secrets,
             remember=kept.remember,
-            start_wait=self._settings.governor.start_wait,
+            start_slot_timeout=self._settings.governor.start_slot_timeout,
         )
-        result = await run_turn(question, self._agent, sink, options, self._clock, self._watcher, control)
+        result = await run_turn(question, self._agent, sink, options, self._clock, self._observer, control)
         await kept.keep(conversation_after(kept.conversation, question, result))
-        await self._learn()
+        await self._save_profile()
 
-    async def keep(self, thread: ThreadKey, conversation: Conversation) -> None:
+    async def save_conversation(self, thread: ThreadKey, conversation: Conversation) -> None:
         """Keep what is known of a thread. A store that fails costs the context, not the answer."""
         try:
-            await self._store.contexts.put(self._agent.name, thread, conversation, self._clock.wall())
+            await self._store.conversations.put(self._agent.name, thread, conversation, self._clock.wall())
         except StoreError as error:
             log.error("a thread's context was not kept: %s", error, extra={"thread_ts": thread.ts})
 
-    async def _learn(self) -> None:
+    async def _save_profile(self) -> None:
         """Keep what the turn taught about the agent: it saves an attempt next time."""
-        facts, lore = self._agent.facts, self._store.lore
+        facts, profiles = self._agent.profile, self._store.profiles
         try:
-            known = await lore.learned(self._agent.name) if facts else {}
+            known = await profiles.get(self._agent.name) if facts else {}
             for name, value in facts.items():
                 if known.get(name) != value:
-                    await lore.learn(self._agent.name, name, value, self._clock.wall())
+                    await profiles.set(self._agent.name, name, value, self._clock.wall())
         except StoreError as error:
             log.error("what was learned about the agent was not kept: %s", error)
 
     # -- small things ----------------------------------------------------------------------------------------
 
     def _sink(self, question: Question) -> Sink:
-        place = Place(
+        place = Destination(
             turn=question.key,
             channel=question.thread.channel,
             thread_ts=question.thread.ts,
@@ -332,12 +332,19 @@ class Desk:
             can_stream=not question.asker_is_bot,
             asked_ts=question.ts,
         )
-        return Sink(self._api, place, self._settings.stream, self._clock, self._memory, self._sightings)
+        return Sink(
+            self._api,
+            place,
+            self._settings.stream,
+            self._clock,
+            self._streaming_refusals,
+            self._stream_starts,
+        )
 
     async def _tell(self, question: Question, sink: Sink, note: str, *, offer_retry: bool = False) -> None:
         told = referred(note, question.key) if offer_retry else note
         try:
-            await sink.finish(Ending(Outcome.FAILED, note=told, offer_retry=offer_retry))
+            await sink.finish(TurnEnd(Outcome.FAILED, note=told, offer_retry=offer_retry))
         except BotError as error:
             log.error("the reader could not be told: %s", error, extra={"turn": question.key})
 
@@ -353,10 +360,10 @@ class Desk:
             },
         )
 
-    def _closed(self, question: Question, outcome: Outcome, reason: str) -> None:
+    def _report_ended(self, question: Question, outcome: Outcome, reason: str) -> None:
         """Tell the watcher what the runner could not."""
         now = self._clock.monotonic()
-        self._watcher(TurnClosed(now, question.key, outcome, reason, None, None, None, latches={}, late=0))
+        self._observer(TurnEnded(now, question.key, outcome, reason, None, None, None, latches={}, late=0))
 
     def _is_stop_word(self, question: Question) -> bool:
         """The asker of a running turn wrote nothing but "stop": a wish to us, not a question."""
@@ -364,27 +371,27 @@ class Desk:
         is_asker = running is not None and running.question.user == question.user
         return is_asker and question.text.strip(" .!").casefold() == "stop"
 
-    def _remember(self, question: Question) -> None:
-        self._remembered[question.key] = question
-        while len(self._remembered) > self._settings.desk.remembered_questions:
-            self._remembered.popitem(last=False)
+    def _remember_for_retry(self, question: Question) -> None:
+        self._retryable[question.key] = question
+        while len(self._retryable) > self._settings.turns.retry_cache_size:
+            self._retryable.popitem(last=False)
 
-    def _errand(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
         task.add_done_callback(_log_if_broken)
         return task
 
 
-class _Kept:
+class _ConversationSaver:
     """What is kept of one thread while its turn runs: written only when it changes."""
 
-    def __init__(self, desk: Desk, thread: ThreadKey, conversation: Conversation) -> None:
-        self._desk, self._thread = desk, thread
+    def __init__(self, dispatcher: TurnDispatcher, thread: ThreadKey, conversation: Conversation) -> None:
+        self._dispatcher, self._thread = dispatcher, thread
         self.conversation = conversation
 
-    async def remember(self, ids: Remember) -> None:
+    async def remember(self, ids: SaveIds) -> None:
         """Keep a context id as soon as the agent named it."""
         if ids.context_id is not None:
             await self.keep(replace(self.conversation, context_id=ids.context_id))
@@ -394,7 +401,7 @@ class _Kept:
         before = self.conversation
         if conversation != before or tuple(conversation.waits) != tuple(before.waits):
             self.conversation = conversation
-            await self._desk.keep(self._thread, conversation)
+            await self._dispatcher.save_conversation(self._thread, conversation)
 
 
 def conversation_after(before: Conversation, question: Question, result: TurnResult) -> Conversation:
@@ -404,8 +411,8 @@ def conversation_after(before: Conversation, question: Question, result: TurnRes
     thread, and after an answer of that person that never reached it.
     """
     known = replace(before, context_id=result.context_id or before.context_id)
-    if result.answers is not None:
-        return known.asked(question.user, result.answers)
+    if result.awaiting_task_id is not None:
+        return known.asked(question.user, result.awaiting_task_id)
     was_answered = question.task_id is not None and result.outcome is not Outcome.REFUSED
     return known.answered(question.user) if was_answered else known
 

@@ -1,4 +1,4 @@
-"""Every error of ours, in one tree.
+"""PURE. Every error of ours, in one tree.
 
 BotError                      what a person may be told is `str(error)`: one clear sentence, no secret
   SettingsError               wrong or contradictory configuration: names the setting and the remedy

@@ -21,35 +21,35 @@ from typing import Any, assert_never
 
 from .a2a.agent import Agent
 from .clock import Clock
-from .observe.facts import AgentEvent, Decided, TurnClosed, TurnOpened, Watcher, reference_of
-from .outbox import Outbox
-from .reader import Control, Hearing, Reader
-from .sections import AgentSettings, GovernorSettings, StreamSettings
-from .slack.governor import Rank
-from .slack.orders import Batch, Ending, Written
+from .consumer import EventCallback, TaskConsumer, TurnHandle
+from .observe.facts import AgentEvent, EventHandled, Observer, TurnEnded, TurnStarted, reference_of
+from .pending_writes import PendingWrites
+from .settings.models import AgentSettings, GovernorSettings, StreamSettings
+from .slack.orders import Batch, TurnEnd, WriteResult
+from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
 from .turn.actions import (
     Action,
     AppendText,
-    AskForm,
     CancelTask,
-    Close,
+    EndTurn,
     FlushText,
-    Noted,
-    Remember,
-    RetitlePlan,
+    NoOp,
+    RetractText,
     RewriteAnswer,
+    SaveIds,
+    SetPlanTitle,
+    ShowForm,
     ShowStatus,
-    TakeBack,
     UpdateCard,
 )
-from .turn.buffer import EARLY, StreamBuffer
-from .turn.events import Event, ProvedNarration, StreamEnded, TaskEnded, TaskKnown, TurnBegan
+from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
+from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TaskKnown, TurnBegun
 from .turn.form import Form
-from .turn.harmless import harmless_beginning, harmless_card, harmless_form, harmless_text
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.record import Outcome, Question, TurnResult
-from .turn.safety import neutralise, slices
+from .turn.sanitize import sanitize, slices
+from .turn.sanitize_parts import harmless_beginning, harmless_text, sanitize_card, sanitize_form
 
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
@@ -63,14 +63,14 @@ _TICK = 0.001  # seconds to rest at least: what is due in less than a clock can 
 class RunnerOptions:
     """What a turn needs to know. `secrets` never reach Slack; `remember` keeps ids once they are known.
 
-    `start_wait`: seconds an answer waits for a slot to start its stream.
+    `start_slot_timeout`: seconds an answer waits for a slot to start its stream.
     """
 
     agent: AgentSettings
     stream: StreamSettings
     secrets: tuple[str, ...] = ()
-    remember: Callable[[Remember], Awaitable[None]] | None = None
-    start_wait: float = GovernorSettings().start_wait
+    remember: Callable[[SaveIds], Awaitable[None]] | None = None
+    start_slot_timeout: float = GovernorSettings().start_slot_timeout
 
 
 async def run_turn(
@@ -79,14 +79,14 @@ async def run_turn(
     sink: Sink,
     options: RunnerOptions,
     clock: Clock,
-    watcher: Watcher,
-    control: Control,
+    observer: Observer,
+    control: TurnHandle,
 ) -> TurnResult:
     """Ask the agent and write its answer into the thread, to the end. Returns how it ended.
 
     Raises `SlackError` if Slack cannot be written to for good, `StoreError` if `remember` does.
     """
-    return await _Run(question, agent, sink, options, clock, watcher, control).go()
+    return await _TurnRunner(question, agent, sink, options, clock, observer, control).go()
 
 
 def referred(note: str, turn: str) -> str:
@@ -94,7 +94,7 @@ def referred(note: str, turn: str) -> str:
     return f"{note} Reference: {reference_of(turn)}."
 
 
-class _Run:
+class _TurnRunner:
     def __init__(
         self,
         question: Question,
@@ -102,16 +102,16 @@ class _Run:
         sink: Sink,
         options: RunnerOptions,
         clock: Clock,
-        watcher: Watcher,
-        control: Control,
+        observer: Observer,
+        control: TurnHandle,
     ) -> None:
         self._question, self._sink, self._options = question, sink, options
-        self._clock, self._watcher, self._control = clock, watcher, control
+        self._clock, self._observer, self._turn_handle = clock, observer, control
         stream = options.stream
         self._machine = Turn(shows_words=options.agent.error_text == "show")
-        self._outbox = Outbox(
+        self._pending = PendingWrites(
             StreamBuffer(
-                first_flush=stream.first_flush,
+                first_flush_delay=stream.first_flush_delay,
                 flush_interval=stream.flush_interval,
                 max_call_chars=stream.max_call_chars,
             ),
@@ -123,27 +123,27 @@ class _Run:
         self._worker: asyncio.Task[None] | None = None
         self._slot_asked_at: float | None = None  # since when something waits for Slack's budget
         self._late = False  # no stream could be started in time
-        self._close: Close | None = None
+        self._close: EndTurn | None = None
         self._rewrite: str | None = None
         self._form: Form | None = None
         self._task_id, self._context_id = question.task_id, question.context_id
         self._trace_id: str | None = None
-        self._reader = Reader(
+        self._consumer = TaskConsumer(
             question,
             agent.in_conversation(question.thread),
             options.agent,
             clock,
             control,
             self._gone,
-            Hearing(self._take, self._saw),
+            EventCallback(self._handle_event, self._on_agent_event),
         )
 
     async def go(self) -> TurnResult:
         asked = self._question
         thread = asked.thread
-        self._watcher(TurnOpened(self._now(), asked.key, asked.user, thread.channel, thread.ts, asked.text))
-        self._take(TurnBegan())
-        hushing = asyncio.create_task(self._hush_when_stopped(), name=f"hush {asked.key}")
+        self._observer(TurnStarted(self._now(), asked.key, asked.user, thread.channel, thread.ts, asked.text))
+        self._handle_event(TurnBegun())
+        hushing = asyncio.create_task(self._cancel_writes_when_stopped(), name=f"hush {asked.key}")
         try:
             await self._answer()
         finally:
@@ -154,35 +154,35 @@ class _Run:
         writer = asyncio.create_task(self._write(), name=f"writer {self._question.key}")
         writer.add_done_callback(self._task_ended)
         try:
-            await self._reader.read()
+            await self._consumer.consume()
             if self._worker is not None and (self._worker.done() or not self._gone.is_set()):
                 await self._worker
             await writer
         finally:
             await _cancelled(writer, self._worker)
         if self._gone.is_set():
-            await self._sink.leave()
+            await self._sink.abandon()
         else:
             await self._finish()
             if self._sink.is_gone:
                 self._gone.set()
 
-    async def _hush_when_stopped(self) -> None:
+    async def _cancel_writes_when_stopped(self) -> None:
         """A write may wait a minute for Slack's budget; who presses Stop does not wait for it."""
-        await self._control.wait()
-        self._sink.hush()
+        await self._turn_handle.wait()
+        self._sink.cancel_writes()
 
     def _task_ended(self, task: asyncio.Task[None]) -> None:
         """A writer or a worker that broke ends the reading too: nobody would see what comes."""
         if not task.cancelled() and task.exception() is not None:
             self._gone.set()
 
-    def _saw(self, kind: str, raw: Mapping[str, Any]) -> None:
-        self._watcher(AgentEvent(self._now(), self._question.key, kind, raw))
+    def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
+        self._observer(AgentEvent(self._now(), self._question.key, kind, raw))
 
     # -- deciding --------------------------------------------------------------------------------------------
 
-    def _take(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         """Work off what happened: now, where one step is enough and nothing is before it."""
         work = self._handle(event)
         if not self._backlog and _is_done(work):
@@ -210,11 +210,11 @@ class _Run:
         if isinstance(event, TaskEnded | StreamEnded):
             # Its words are cut for a note: a secret that is cut in two would not be known any more.
             event = replace(event, text=harmless_beginning(event.text, self._options.secrets))
-        if isinstance(event, ProvedNarration):
-            event = replace(event, unseen=self._outbox.is_unseen)
+        if isinstance(event, NarrationConfirmed):
+            event = replace(event, unseen=self._pending.is_unsent)
         actions = self._machine.handle(event)
-        self._watcher(
-            Decided(
+        self._observer(
+            EventHandled(
                 self._now(),
                 self._question.key,
                 event,
@@ -224,44 +224,44 @@ class _Run:
             )
         )
         for number, action in enumerate(actions, start=1):
-            yield from self._order(action)
+            yield from self._apply(action)
             if number % _ACTIONS == 0:
                 yield
-        if isinstance(event, ProvedNarration):
-            self._outbox.mark(self._now())
-        self._control.waits_for_human = self._machine.waits_for_human
+        if isinstance(event, NarrationConfirmed):
+            self._pending.start_new_text(self._now())
+        self._turn_handle.is_waiting_for_human = self._machine.waits_for_human
         self._wake.set()
 
-    def _order(self, action: Action) -> Iterator[None]:  # noqa: C901  one arm an action, as the union has
+    def _apply(self, action: Action) -> Iterator[None]:  # noqa: C901  one arm an action, as the union has
         secrets = self._options.secrets
         match action:
             case ShowStatus(text=text):
-                self._outbox.status = text
+                self._pending.status = text
             case AppendText(text=text):
                 yield from self._say(text)
             case FlushText():
-                self._outbox.flush()
-            case TakeBack():
-                self._outbox.take_back()
+                self._pending.flush()
+            case RetractText():
+                self._pending.retract()
             case UpdateCard(card=card):
-                self._outbox.card(harmless_card(card, secrets))
-            case RetitlePlan(title=title):
-                self._outbox.retitle(harmless_beginning(title, secrets))
+                self._pending.add_card(sanitize_card(card, secrets))
+            case SetPlanTitle(title=title):
+                self._pending.set_plan_title(harmless_beginning(title, secrets))
             case RewriteAnswer(text=text):
                 shown = yield from harmless_text(text, secrets)
                 self._rewrite = shown if shown.strip() else NO_ANSWER
-            case AskForm(form=form):
+            case ShowForm(form=form):
                 most = self._options.stream
-                self._form = yield from harmless_form(
+                self._form = yield from sanitize_form(
                     form, secrets, most.max_form_fields, most.max_form_choices
                 )
-                self._outbox.ask(self._form, self._now() + self._options.stream.first_flush)
-            case Remember():
-                self._outbox.remember(action)
-            case Close():
-                self._outbox.end(self._now())
+                self._pending.add_form(self._form, self._now() + self._options.stream.first_flush_delay)
+            case SaveIds():
+                self._pending.save_ids(action)
+            case EndTurn():
+                self._pending.end(self._now())
                 self._close = action
-            case CancelTask() | Noted():
+            case CancelTask() | NoOp():
                 pass  # cancelling is done by the reader, which knows when
             case _:
                 assert_never(action)
@@ -272,7 +272,7 @@ class _Run:
             if number:
                 self._wake.set()
                 yield
-            self._outbox.say(piece, self._now())
+            self._pending.add_text(piece, self._now())
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -280,60 +280,60 @@ class _Run:
         """Show what waits, one call at a time, until the turn is decided and nothing waits any more."""
         while True:
             self._wake.clear()
-            for ids in self._outbox.take_memories():
+            for ids in self._pending.take_ids():
                 if self._options.remember is not None:
                     await self._options.remember(ids)
-            if (status := self._outbox.take_status()) is not None:
+            if (status := self._pending.take_status()) is not None:
                 await self._sink.show_status(status)
-            form = self._outbox.take_question(self._now())
+            form = self._pending.take_form(self._now())
             if form is not None and self._machine.waits_for_human:
                 await self._sink.ask(form)
             if not await self._write_batch():
                 return
-            await self._rest_until_due()
+            await self._sleep_until_due()
 
     async def _write_batch(self) -> bool:
         """One write. False when there will be no more."""
         goes_on, now = self._close is None, self._now()
-        if self._control.stopped_by is not None:
-            self._sink.hush()
+        if self._turn_handle.stopped_by is not None:
+            self._sink.cancel_writes()
         elif self._sink.is_live and self._rewrite is None and self._is_due(now):
-            if not self._sink.may_write(self._rank(), self._wake.set):
+            if not self._sink.may_write(self._priority(), self._wake.set):
                 await self._wait_for_slot(now)
                 return goes_on  # the end takes the place in the line, and all that is left with it
             self._slot_asked_at = None
-            return await self._write_now(self._outbox.batch(now))
+            return await self._write_now(self._pending.batch(now))
         return goes_on
 
     def _is_due(self, now: float) -> bool:
-        return (self._outbox.is_due(now) and self._sink.pause() == 0.0) or self._sink.due() == 0.0
+        return (self._pending.is_due(now) and self._sink.pause() == 0.0) or self._sink.due() == 0.0
 
     async def _write_now(self, batch: Batch) -> bool:
         if not batch.is_empty:
             return self._goes_on(await self._sink.write(batch), batch.text)
         if self._sink.due() == 0.0:
-            return self._goes_on(await self._sink.tend())
+            return self._goes_on(await self._sink.tick())
         return self._close is None
 
-    def _goes_on(self, written: Written, text: str = "") -> bool:
+    def _goes_on(self, written: WriteResult, text: str = "") -> bool:
         """What became of a write. False when there will be no more; the text is the sink's in any case."""
         match written:
-            case Written.SHOWN | Written.HELD:
-                self._outbox.buffer.shown(text, self._now())
-            case Written.GONE:
+            case WriteResult.SHOWN | WriteResult.HELD:
+                self._pending.buffer.acknowledge(text, self._now())
+            case WriteResult.GONE:
                 self._gone.set()
                 return False
-            case Written.STOPPED:
-                self._control.stop(self._question.user)
+            case WriteResult.STOPPED:
+                self._turn_handle.stop(self._question.user)
             case _:
                 assert_never(written)
-        return written is Written.SHOWN or self._close is None
+        return written is WriteResult.SHOWN or self._close is None
 
-    def _rank(self) -> Rank:
+    def _priority(self) -> Priority:
         """What waits, for those who decide who goes first."""
-        if self._outbox.buffer.deadline() is not None and not self._outbox.buffer.begun:
-            return Rank.FIRST
-        return Rank.CARDS if self._outbox.has_cards else Rank.LATER
+        if self._pending.buffer.deadline() is not None and not self._pending.buffer.begun:
+            return Priority.FIRST
+        return Priority.CARDS if self._pending.has_cards else Priority.LATER
 
     async def _wait_for_slot(self, now: float) -> None:
         """Slack's budget is spent. Nobody waits in silence: before the stream stands, the status says so."""
@@ -343,28 +343,32 @@ class _Run:
         elif self._is_too_late(now):
             self._late = True
             self._wake.set()  # the other surface has a slot of its own to wait for
-            self._sink.start_late()
+            self._sink.fall_back()
             await self._sink.show_status(BUSY)
 
     def _is_too_late(self, now: float) -> bool:
         waited = 0.0 if self._slot_asked_at is None else now - self._slot_asked_at
-        return waited >= self._options.start_wait - EARLY and not self._late and self._sink.begins
+        return (
+            waited >= self._options.start_slot_timeout - TIMER_TOLERANCE
+            and not self._late
+            and self._sink.begins
+        )
 
-    async def _rest_until_due(self) -> None:
+    async def _sleep_until_due(self) -> None:
         if self._close is not None or self._wake.is_set():
             await asyncio.sleep(0)  # white space is taken without a call: no other await may have come
             return
         live = self._next_due() if self._sink.is_live else None
-        dues = (self._options.stream.status_refresh, live, self._outbox.question_due(self._now()))
+        dues = (self._options.stream.status_refresh, live, self._pending.form_due(self._now()))
         due = min(each for each in dues if each is not None)
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), max(due, _TICK))
-        await self._sink.keep_status()
+        await self._sink.refresh_status()
 
     def _next_due(self) -> float | None:
         """Seconds until there is something to do; None: until somebody says so."""
         now = self._now()
-        due, tend = self._outbox.due(now), self._sink.due()
+        due, tend = self._pending.due(now), self._sink.due()
         if due is not None:
             due = max(due, self._sink.pause())
         soonest = min((each for each in (due, tend) if each is not None), default=None)
@@ -372,21 +376,21 @@ class _Run:
             return soonest
         if self._late or not self._sink.begins:
             return None
-        return max(0.0, self._slot_asked_at + self._options.start_wait - now)
+        return max(0.0, self._slot_asked_at + self._options.start_slot_timeout - now)
 
     async def _finish(self) -> None:
         close = self._close
         assert close is not None
         stopped, asks = close.outcome is Outcome.STOPPED, close.outcome is Outcome.ASKED
-        self._sink.note(self._outbox.take_cards())
-        rest = "" if stopped or self._rewrite is not None else self._outbox.buffer.rest()
-        waits = self._outbox.batch(self._now())
+        self._sink.enqueue(self._pending.take_cards())
+        rest = "" if stopped or self._rewrite is not None else self._pending.buffer.remaining()
+        waits = self._pending.batch(self._now())
         if close.outcome is Outcome.ANSWERED and not (
-            self._rewrite or self._outbox.buffer.begun or rest.strip()
+            self._rewrite or self._pending.buffer.begun or rest.strip()
         ):
             rest = NO_ANSWER  # what the agent wrote is nothing that could be shown
         await self._sink.finish(
-            Ending(
+            TurnEnd(
                 close.outcome,
                 rest=rest if rest.strip() else "",
                 rewrite=self._rewrite,
@@ -398,9 +402,9 @@ class _Run:
             )
         )
 
-    def _told(self, close: Close) -> str:
+    def _told(self, close: EndTurn) -> str:
         """The note for the reader."""
-        note = neutralise(close.note, self._options.secrets)
+        note = sanitize(close.note, self._options.secrets)
         return referred(note, self._question.key) if close.outcome in _WRONG else note
 
     # -- ending ----------------------------------------------------------------------------------------------
@@ -412,18 +416,18 @@ class _Run:
         if outcome is Outcome.ANSWERED and self._sink.is_stopped:
             outcome = Outcome.STOPPED  # while the last of it was written
         reason = "the thread was deleted" if outcome is Outcome.GONE else (close.reason if close else None)
-        waits = outcome is Outcome.ASKED and self._reader.waits_for_human
+        waits = outcome is Outcome.ASKED and self._consumer.is_waiting_for_human
         result = TurnResult(
             outcome,
             None if outcome is Outcome.ANSWERED else reason,
             self._context_id,
             self._task_id,
             self._trace_id,
-            answers=self._task_id if waits else None,
+            awaiting_task_id=self._task_id if waits else None,
         )
         machine = self._machine
-        self._watcher(
-            TurnClosed(
+        self._observer(
+            TurnEnded(
                 self._now(),
                 self._question.key,
                 str(outcome),

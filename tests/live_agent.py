@@ -1,7 +1,7 @@
 """A live A2A server on a2a-sdk, an implementation that is not ours, in this event loop on a free port.
 
 What it does is the question's first word: `echo`, `unicode`, `long`, `ask`, `fail`, `raise`, `slow`, `held`.
-`held` answers in five chunks and stops behind `Live.hold` of them until `Live.release` is set.
+`held` answers in five chunks and stops behind `LiveAsker.hold` of them until `LiveAsker.release` is set.
 
 python -m tests.live_agent PORT     as a process of its own that holds for ever; prints its URL when it is up
 """
@@ -33,7 +33,7 @@ from a2a.types import (
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
-from slack_bot.playground.hosting import host_app
+from slack_bot.testing.hosting import host_app
 
 UNICODE = (
     "Line\u2028separator, paragraph\u2029separator, next\u0085line, \U0001f468‍\U0001f469‍\U0001f467 and Grüße."

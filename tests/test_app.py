@@ -20,17 +20,14 @@ from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError, StoreError
 from slack_bot.listeners.http_mode import EVENTS_PATH
 from slack_bot.observe.facts import Fact
-from slack_bot.playground.scripted import ScriptedAgent
-from slack_bot.playground.scripted_http import serve_scripted
-from slack_bot.playground.slack_api import SlackFace
-from slack_bot.playground.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
-from slack_bot.settings import Settings, load
+from slack_bot.settings.load import Settings, load
 from slack_bot.store.memory import MemoryStore
 from slack_bot.store.sqlite import open_sqlite
-from tests.listeners.payloads import mention
-from tests.log_watch import log_watch
-from tests.store.small_disk import add_yesterday_keys, count_keys, fill, small_disk
-from tests.whole_bot import (
+from slack_bot.testing.agent.scripted import ScriptedAgent
+from slack_bot.testing.agent.server import serve_scripted
+from slack_bot.testing.slack.server import SlackServer
+from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
+from tests.harness import (
     CHANNEL,
     answer,
     bot_on_network,
@@ -40,6 +37,9 @@ from tests.whole_bot import (
     seen,
     whole_bot,
 )
+from tests.listeners.payloads import mention
+from tests.log_watch import log_watch
+from tests.store.small_disk import add_yesterday_keys, count_keys, fill, small_disk
 
 
 async def test_building_talks_to_nobody_and_closing_twice_is_fine(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ async def test_another_app_s_oauth_variables_change_nothing() -> None:
 async def test_every_fact_reaches_the_watcher_and_those_added_later() -> None:
     async with whole_bot(answer("Yes.")) as bot:
         later: list[Fact] = []
-        bot.app.watchers.add(later.append)
+        bot.app.observers.add(later.append)
         await bot.ask("hi")
         await bot.idle()
         assert later == bot.facts != []
@@ -112,7 +112,7 @@ def settings_for(**env: str) -> Settings:
     given = {
         "SLACK_BOT_TOKEN": BOT_TOKEN,
         "SLACK_APP_TOKEN": APP_TOKEN,
-        "SLACK_BOT_STORE__STORE_URL": "memory://",
+        "SLACK_BOT_STORE__URL": "memory://",
     }
     return load({**given, **env}, env_file=None, secrets_dir=None)
 
@@ -166,7 +166,7 @@ async def test_what_is_known_of_a_thread_outlives_the_process(tmp_path: Path) ->
                 text = f"<@{workspace.bot.user_id}> {number}"
                 workspace.say("U1", CHANNEL, text, now=1700000000.0 + number, thread_ts=root)
                 await seen(partial(is_answered, workspace, root), workspace)
-                await app.desk.idle()
+                await app.dispatcher.idle()
     sent = [call.params["message"] for call in agent.questions]
     assert ["contextId" in message for message in sent] == [False, True]
 
@@ -194,12 +194,12 @@ async def test_a_question_that_was_being_stored_when_the_bot_ended_is_answered_a
     file, agent = tmp_path / "bot.sqlite", ScriptedAgent(answer("After the restart.", seconds=0.1))
     async with (
         serve_scripted(agent) as agent_url,
-        SlackFace(workspace, loop_clock(), ack_timeout=0.5, retry_delays=(0.05, 0.05, 0.05)) as face,
+        SlackServer(workspace, loop_clock(), ack_timeout=0.5, retry_delays=(0.05, 0.05, 0.05)) as face,
     ):
         settings = settings_for(
             A2A_AGENT_URL=agent_url,
             SLACK_API_URL=face.api_url,
-            SLACK_BOT_STORE__STORE_URL=f"sqlite:///{file}",
+            SLACK_BOT_STORE__URL=f"sqlite:///{file}",
         )
         app, stop = await build(settings), asyncio.Event()
         serving = asyncio.create_task(serve(app, stop))
@@ -218,7 +218,7 @@ async def test_a_question_that_was_being_stored_when_the_bot_ended_is_answered_a
             stop = asyncio.Event()
             serving = asyncio.create_task(serve(app, stop))
             await face.settle()
-            await app.desk.idle()
+            await app.dispatcher.idle()
             stop.set()
             await serving
     assert face.lost == []
@@ -249,7 +249,7 @@ async def test_a_question_is_answered_though_the_request_that_brought_it_was_can
         await seen(partial(is_answered, workspace, root), workspace)
         again = await app.bolt.async_dispatch(AsyncBoltRequest(body=body, mode="socket_mode"))
         assert again.status == 200
-        await app.desk.idle()
+        await app.dispatcher.idle()
         assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Still answered."]
 
 
@@ -263,7 +263,7 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
     agent = ScriptedAgent(answer("Finished before the end.", seconds=3.0))
     async with (
         serve_scripted(agent) as agent_url,
-        SlackFace(
+        SlackServer(
             workspace,
             loop_clock(),
             bot_url=f"http://127.0.0.1:{port}{EVENTS_PATH}" if http else None,
@@ -275,7 +275,7 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
             SLACK_SIGNING_SECRET=SIGNING_SECRET,
             A2A_AGENT_URL=agent_url,
             SLACK_API_URL=face.api_url,
-            SLACK_BOT_STORE__STORE_URL=f"sqlite:///{file}",
+            SLACK_BOT_STORE__URL=f"sqlite:///{file}",
             SLACK_BOT_STORE__MAX_FAILURES="8",
             SLACK_BOT_SLACK__HTTP_HOST="127.0.0.1",
             SLACK_BOT_SLACK__HTTP_PORT=str(port),
@@ -311,12 +311,12 @@ async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
             await log.wait_for("The bot ends as soon as no answer runs.")
             filler.unlink()
             await seen(partial(is_answered, workspace, root), workspace)
-            await app.desk.idle()
-            assert not app.desk.store_health.is_broken
+            await app.dispatcher.idle()
+            assert not app.dispatcher.store_health.is_broken
             again = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
             await seen(partial(is_answered, workspace, again), workspace)
             await face.settle()
-            await app.desk.idle()
+            await app.dispatcher.idle()
 
 
 async def test_old_keys_are_removed_by_a_timer(tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(s
     workspace.add_channel(CHANNEL)
     agent = ScriptedAgent(answer("Finished before the end.", seconds=1.0))
     loop = asyncio.get_running_loop()
-    async with serve_scripted(agent) as agent_url, SlackFace(workspace, loop_clock()) as face:
+    async with serve_scripted(agent) as agent_url, SlackServer(workspace, loop_clock()) as face:
         settings = settings_for(A2A_AGENT_URL=agent_url, SLACK_API_URL=face.api_url)
         running = asyncio.create_task(run(settings))
         try:

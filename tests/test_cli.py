@@ -13,7 +13,7 @@ import pytest
 
 from slack_bot import __version__
 from slack_bot.cli import main, parser
-from tests.whole_bot import free_port
+from tests.harness import free_port
 
 VERBS = ["play", "run", "replay", "explain", "capture", "scrub", "trace", "compare", "conform"]
 STREAM = [
@@ -340,7 +340,7 @@ def test_a_verb_that_is_interrupted_ends_as_a_shell_expects(monkeypatch: pytest.
     def interrupted(args: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("slack_bot.tools.replay.main", interrupted)
+    monkeypatch.setattr("slack_bot.tools.replay.replay.main", interrupted)
     assert main(["replay", "x"]) == 130
 
 
@@ -357,13 +357,13 @@ def test_play_on_a_port_that_is_taken_is_one_sentence_and_exit_1(capsys: pytest.
 def test_play_without_its_extra_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("slack_bot.playground.serve")]:
+    for name in [name for name in sys.modules if name.startswith("slack_bot.playground.server")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("slack_bot.playground.serve", raising=False)
+    monkeypatch.delattr("slack_bot.playground.server", raising=False)
 
     class Missing:
         def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-            if name == "slack_bot.playground.serve":
+            if name == "slack_bot.playground.server":
                 raise ModuleNotFoundError("No module named 'a2a'", name="a2a.server")
 
     monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slack_bot.console import READER_LEFT, carried_out
+from slack_bot.console import EXIT_SIGPIPE, run_guarded
 
 ROOT = Path(__file__).parent.parent
 TAPE = str(ROOT / "docs" / "tapes" / "caipe-0.3.0-simple.jsonl")
@@ -36,7 +36,7 @@ def test_a_reader_who_leaves_is_no_error(words: list[str]) -> None:
     finally:
         os.close(write)
     assert b"Error" not in done.stderr and b"Traceback" not in done.stderr
-    assert done.returncode == READER_LEFT
+    assert done.returncode == EXIT_SIGPIPE
 
 
 def test_a_picture_is_drawn_though_nobody_reads_the_table(tmp_path: Path) -> None:
@@ -62,10 +62,10 @@ def test_nowhere_to_write_is_no_reason_to_break() -> None:
 
 
 def test_what_a_verb_returns_and_raises_is_passed_on() -> None:
-    assert carried_out(lambda: 3) == 3
+    assert run_guarded(lambda: 3) == 3
 
     def broken() -> int:
         raise FileNotFoundError(2, "No such file", "x")
 
     with pytest.raises(FileNotFoundError):
-        carried_out(broken)
+        run_guarded(broken)

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from slack_bot.dispatch import Retrying, Stopping, conversation_after
+from slack_bot.dispatch import RetryResult, StopResult, conversation_after
 from slack_bot.errors import BotError, StoreError
-from slack_bot.observe.facts import Fact, TurnClosed
-from slack_bot.slack.waiting import WAITING_REACTION
+from slack_bot.observe.facts import Fact, TurnEnded
+from slack_bot.slack.queued_reaction import WAITING_REACTION
 from slack_bot.store.contracts import Conversation
 from slack_bot.store.memory import MemoryStore
-from slack_bot.tools.tape import Moment, Tape
+from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.turn.record import Outcome, Question, ThreadKey, TurnResult
-from tests.whole_bot import CHANNEL, Bot, answer, failure, on_virtual_time, question, status, task, whole_bot
+from tests.harness import CHANNEL, Bot, answer, failure, on_virtual_time, question, status, task, whole_bot
 
 
 def thread_of(root: str) -> ThreadKey:
@@ -134,7 +134,7 @@ async def test_a_thread_keeps_its_context_and_another_has_its_own() -> None:
         await bot.ask("three")
         await bot.idle()
         assert asked(bot) == [("one", None, None), ("two", "ctx-1", None), ("three", None, None)]
-        assert await store.contexts.get(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
+        assert await store.conversations.get(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
 
 
 @on_virtual_time
@@ -143,7 +143,7 @@ async def test_the_context_is_kept_as_soon_as_it_is_known() -> None:
     async with whole_bot(answer("Long.", seconds=60), store=store) as bot:
         root = await bot.ask("one")
         await asyncio.sleep(1)
-        assert await store.contexts.get(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
+        assert await store.conversations.get(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
         await bot.idle()
 
 
@@ -153,14 +153,14 @@ async def test_the_asker_s_next_message_answers_an_agent_that_asked() -> None:
         root = await bot.ask("deploy")
         await bot.idle()
         assert "Which environment?" in bot.read(root)[0]
-        assert await bot.app.desk.expects(thread_of(root), "U1")
-        assert not await bot.app.desk.expects(thread_of(root), "U2")
+        assert await bot.app.dispatcher.is_waiting_for(thread_of(root), "U1")
+        assert not await bot.app.dispatcher.is_waiting_for(thread_of(root), "U2")
 
         await bot.say("production", thread_ts=root)  # no mention needed
         await bot.idle()
         assert asked(bot)[1] == ("production", "ctx-1", "task-1")
         assert bot.read(root)[-1] == "Deployed."
-        assert not await bot.app.desk.expects(thread_of(root), "U1")
+        assert not await bot.app.dispatcher.is_waiting_for(thread_of(root), "U1")
         assert bot.ends == ["asked", "answered"]
 
 
@@ -219,12 +219,17 @@ async def test_an_agent_may_wait_for_two_people_in_one_thread(order: tuple[str, 
     [
         (Conversation(), None, TurnResult(Outcome.ANSWERED, context_id="c"), Conversation("c")),
         (Conversation("c"), None, TurnResult(Outcome.REFUSED), Conversation("c")),
-        (Conversation("c"), None, TurnResult(Outcome.ASKED, answers="t"), Conversation("c", {"U1": "t"})),
+        (
+            Conversation("c"),
+            None,
+            TurnResult(Outcome.ASKED, awaiting_task_id="t"),
+            Conversation("c", {"U1": "t"}),
+        ),
         (Conversation("c", {"U1": "t"}), "t", TurnResult(Outcome.ANSWERED), Conversation("c")),
         (
             Conversation("c", {"U1": "t"}),
             "t",
-            TurnResult(Outcome.ASKED, answers="v"),
+            TurnResult(Outcome.ASKED, awaiting_task_id="v"),
             Conversation("c", {"U1": "v"}),
         ),
         (
@@ -242,7 +247,7 @@ async def test_an_agent_may_wait_for_two_people_in_one_thread(order: tuple[str, 
         (
             Conversation("c", {"U2": "t"}),
             None,
-            TurnResult(Outcome.ASKED, answers="v"),
+            TurnResult(Outcome.ASKED, awaiting_task_id="v"),
             Conversation("c", {"U2": "t", "U1": "v"}),
         ),
         (
@@ -270,7 +275,7 @@ async def test_who_was_asked_again_in_the_same_task_was_asked_last() -> None:
         await bot.idle()
         await bot.say("this", thread_ts=root)
         await bot.idle()
-        known = await store.contexts.get(bot.app.agent.name, thread_of(root))
+        known = await store.conversations.get(bot.app.agent.name, thread_of(root))
         assert list(known.waits.items()) == [("U2", "b"), ("U1", "a")]
 
 
@@ -280,7 +285,7 @@ async def test_the_agent_s_wire_is_learned_for_the_next_start() -> None:
     async with whole_bot(store=store) as bot:
         await bot.ask("hi")
         await bot.idle()
-        assert await store.lore.learned(bot.app.agent.name) == {"wire": "0.3"}
+        assert await store.profiles.get(bot.app.agent.name) == {"wire": "0.3"}
     async with whole_bot(store=store) as bot:
         assert bot.app.agent.wire == "0.3"
 
@@ -304,7 +309,7 @@ async def test_where_an_agent_s_answer_stands_is_learned_and_the_next_one_is_liv
         assert bot.read(root) == [], "nobody knows yet that this is the answer"
         await bot.idle()
         assert bot.read(root) == ["".join(said)]
-        assert (await store.lore.learned(bot.app.agent.name))["answer_from"] == "status"
+        assert (await store.profiles.get(bot.app.agent.name))["answer_source"] == "status"
         root = await bot.ask("hi again")
         await asyncio.sleep(5.5)
         assert bot.read(root) == ["".join(said[:2])]
@@ -357,7 +362,7 @@ async def test_a_turn_that_broke_is_told_to_the_reader_with_a_way_to_try_again(
             record.exc_info is not None for record in caplog.records if "turn broke" in record.message
         ] == [True]
 
-        del store.contexts.get  # type: ignore[attr-defined]  # mended
+        del store.conversations.get  # type: ignore[attr-defined]  # mended
         bot.workspace.press("U1", CHANNEL, seen.ts, "retry", now=bot.now)
         await bot.deliver()
         await bot.idle()
@@ -372,7 +377,7 @@ async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
         await bot.ask("two", thread_ts=root)
         await bot.idle()
         assert bot.ends == ["failed", "failed"]
-        del store.contexts.get  # type: ignore[attr-defined]  # mended
+        del store.conversations.get  # type: ignore[attr-defined]  # mended
         await bot.ask("three", thread_ts=root)
         await bot.idle()
         assert bot.read(root)[-1] == "Second."
@@ -383,10 +388,10 @@ async def test_not_even_a_watcher_that_breaks_holds_a_thread_up(caplog: pytest.L
     async with whole_bot(answer("One."), answer("Two.")) as bot:
 
         def breaking(fact: Fact) -> None:
-            if isinstance(fact, TurnClosed):
+            if isinstance(fact, TurnEnded):
                 raise ZeroDivisionError
 
-        bot.app.watchers.add(breaking)
+        bot.app.observers.add(breaking)
         root = await bot.ask("one")
         await bot.ask("two", thread_ts=root)
         await bot.idle()
@@ -403,13 +408,13 @@ async def test_only_the_asker_may_stop() -> None:
     async with whole_bot(answer("A very long answer indeed.", seconds=60)) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(20)
-        assert bot.app.desk.stop(thread_of(root), "U2") is Stopping.NOT_YOURS
-        assert bot.app.desk.stop(thread_of("9.9"), "U1") is Stopping.NOT_RUNNING
-        assert bot.app.desk.stop(thread_of(root), "U1") is Stopping.STOPPING
+        assert bot.app.dispatcher.stop(thread_of(root), "U2") is StopResult.NOT_YOURS
+        assert bot.app.dispatcher.stop(thread_of("9.9"), "U1") is StopResult.NOT_RUNNING
+        assert bot.app.dispatcher.stop(thread_of(root), "U1") is StopResult.STOPPING
         await bot.idle()
         assert bot.ends == ["stopped"]
         assert any(call.method == "tasks/cancel" for call in bot.agent.calls)
-        assert bot.app.desk.stop(thread_of(root), "U1") is Stopping.NOT_RUNNING
+        assert bot.app.dispatcher.stop(thread_of(root), "U1") is StopResult.NOT_RUNNING
 
 
 @on_virtual_time
@@ -433,7 +438,7 @@ async def test_who_stops_an_agent_that_says_nothing_is_told_the_truth_and_may_as
     async with whole_bot(slow, answer("Here I am.")) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(10)
-        bot.app.desk.stop(thread_of(root), "U1")
+        bot.app.dispatcher.stop(thread_of(root), "U1")
         await bot.ask("and now?", thread_ts=root)
         await asyncio.sleep(60)
         assert bot.ends == ["stopped", "answered"]
@@ -460,28 +465,28 @@ async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
         root = await bot.ask("hi")
         await bot.idle()
         key = f"T1:{CHANNEL}:{root}"
-        assert await bot.app.desk.retry(key, "U2") is Retrying.NOT_YOURS
-        assert await bot.app.desk.retry("T1:C1:9.9", "U1") is Retrying.FORGOTTEN
-        assert await bot.app.desk.retry(key, "U1") is Retrying.STARTED
-        assert await bot.app.desk.retry(key, "U1") is Retrying.ALREADY
+        assert await bot.app.dispatcher.retry(key, "U2") is RetryResult.NOT_YOURS
+        assert await bot.app.dispatcher.retry("T1:C1:9.9", "U1") is RetryResult.FORGOTTEN
+        assert await bot.app.dispatcher.retry(key, "U1") is RetryResult.STARTED
+        assert await bot.app.dispatcher.retry(key, "U1") is RetryResult.ALREADY
         await bot.idle()
         assert bot.ends == ["failed", "answered"]
         assert bot.read(root)[-1] == "Luck."
         messages = [call.params["message"]["messageId"] for call in bot.agent.questions]
         assert len(set(messages)) == 2
-        assert await bot.app.desk.retry(f"{key}:1", "U1") is Retrying.STARTED
+        assert await bot.app.dispatcher.retry(f"{key}:1", "U1") is RetryResult.STARTED
         await bot.idle()
 
 
 @on_virtual_time
 async def test_only_so_many_questions_are_remembered() -> None:
-    async with whole_bot(remembered_questions=2) as bot:
+    async with whole_bot(retry_cache_size=2) as bot:
         roots = [await bot.ask("hi") for _ in range(3)]
         await bot.idle()
-        assert [await bot.app.desk.retry(f"T1:{CHANNEL}:{root}", "U2") for root in roots] == [
-            Retrying.FORGOTTEN,
-            Retrying.NOT_YOURS,
-            Retrying.NOT_YOURS,
+        assert [await bot.app.dispatcher.retry(f"T1:{CHANNEL}:{root}", "U2") for root in roots] == [
+            RetryResult.FORGOTTEN,
+            RetryResult.NOT_YOURS,
+            RetryResult.NOT_YOURS,
         ]
 
 
@@ -517,9 +522,9 @@ async def test_what_is_not_done_by_then_is_ended_and_its_readers_are_told() -> N
 @on_virtual_time
 async def test_a_bot_that_ends_takes_no_more_questions() -> None:
     async with whole_bot() as bot:
-        await bot.app.desk.close(0.0)
+        await bot.app.dispatcher.close(0.0)
         with pytest.raises(BotError, match="takes no more"):
-            await bot.app.desk.accept(Question(thread_of("1.0"), "1.0", "U1", "T1", "q"))
+            await bot.app.dispatcher.accept(Question(thread_of("1.0"), "1.0", "U1", "T1", "q"))
         await bot.ask("hi")
         assert set(bot.answers) == {503}
 
@@ -561,7 +566,7 @@ async def test_a_whisper_reaches_one_person() -> None:
     async with whole_bot() as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        await bot.app.desk.whisper(CHANNEL, root, "U2", "psst")
+        await bot.app.dispatcher.post_ephemeral(CHANNEL, root, "U2", "psst")
         assert bot.whispers(root) == [("U2", "psst")]
 
 
@@ -569,8 +574,8 @@ async def test_a_whisper_reaches_one_person() -> None:
 async def test_feedback_is_kept_with_the_wall_clock_s_time() -> None:
     store = MemoryStore()
     async with whole_bot(store=store) as bot:
-        await bot.app.desk.feedback("turn", "U1", "positive")
-        (press,) = await store.feedback.presses("turn")
+        await bot.app.dispatcher.feedback("turn", "U1", "positive")
+        (press,) = await store.feedback.entries("turn")
         assert press.at == bot.now
 
 
@@ -580,7 +585,7 @@ async def test_a_wire_that_is_set_is_not_learned() -> None:
     async with whole_bot(store=store, wire="0.3") as bot:
         await bot.ask("hi")
         await bot.idle()
-        assert await store.lore.learned(bot.app.agent.name) == {}
+        assert await store.profiles.get(bot.app.agent.name) == {}
 
 
 @on_virtual_time
@@ -598,8 +603,8 @@ async def test_a_turn_that_hangs_on_our_own_side_ends_by_the_desk_s_time_and_its
     class HangingStore(MemoryStore):
         def __init__(self) -> None:
             super().__init__()
-            self.hangs, self._put = True, self.contexts.put
-            self.contexts.put = self.put  # type: ignore[method-assign]  # hangs once
+            self.hangs, self._put = True, self.conversations.put
+            self.conversations.put = self.put  # type: ignore[method-assign]  # hangs once
 
         async def put(self, *args: Any) -> None:
             if self.hangs:
@@ -607,7 +612,7 @@ async def test_a_turn_that_hangs_on_our_own_side_ends_by_the_desk_s_time_and_its
                 await asyncio.Event().wait()
             await self._put(*args)
 
-    times = {"turn_timeout": 300, "turn_limit": 400, "insist_for": 10}
+    times = {"turn_timeout": 300, "turn_deadline": 400, "post_retry_timeout": 10}
     async with whole_bot(
         answer("One.", ids="1"), answer("Two.", ids="1"), store=HangingStore(), **times
     ) as bot:
@@ -632,7 +637,7 @@ async def test_the_readers_of_forty_live_answers_are_all_told_that_the_bot_ends(
             await asyncio.sleep(0.5)
         await asyncio.sleep(60)
         began = bot.now
-        await bot.app.desk.close(0.0)
+        await bot.app.dispatcher.close(0.0)
         assert bot.now - began < 30
         assert bot.workspace.open_streams() == []
         told = ["being restarted" in str([seen.blocks for seen in bot.thread(root)]) for root in roots]

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from slack_bot.observe.facts import AgentEvent, Decided, SlackCalled, TurnClosed, TurnOpened
-from slack_bot.playground.workspace import BOT_TOKEN
-from slack_bot.tools.tape import Moment, Tape
+from slack_bot.observe.facts import AgentEvent, EventHandled, SlackCalled, TurnEnded, TurnStarted
+from slack_bot.testing.slack.workspace import BOT_TOKEN
+from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.turn.machine import NO_ANSWER
 from slack_bot.turn.record import ThreadKey
 
-from .turn.effort import longest_step
-from .whole_bot import CHANNEL, answer, chunk, on_virtual_time, status, task, whole_bot
+from .harness import CHANNEL, answer, chunk, on_virtual_time, status, task, whole_bot
+from .turn.work import longest_step
 
 
 def tape(*moments: tuple[float, dict[str, Any]], end: str = "closed") -> Tape:
@@ -65,7 +65,7 @@ async def test_narration_is_a_status_and_what_it_says_is_nowhere() -> None:
 @on_virtual_time
 async def test_a_status_is_kept_alive_through_a_long_silence() -> None:
     slow = tape((0.1, task()), (110.0, chunk("At last.\n")), (110.1, status("completed")))
-    async with whole_bot(slow, quiet_told=120) as bot:
+    async with whole_bot(slow, quiet_notice_after=120) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(105)
         assert bot.workspace.thread(CHANNEL, root)[0].status_line == "is thinking..."
@@ -79,13 +79,13 @@ async def test_ids_are_kept_before_the_first_character_is_shown() -> None:
     shown_by_then: list[int] = []
 
     async with whole_bot(answer("Hello there.\n")) as bot:
-        keep = bot.app.desk.keep
+        keep = bot.app.dispatcher.save_conversation
 
         async def noting(*args: Any) -> None:
             shown_by_then.append(len(bot.calls("chat.startStream")))
             await keep(*args)
 
-        bot.app.desk.keep = noting  # type: ignore[method-assign]  # a tap on the line, nothing replaced
+        bot.app.dispatcher.save_conversation = noting  # type: ignore[method-assign]  # a tap on the line, nothing replaced
         await bot.ask("hi")
         await bot.idle()
         assert shown_by_then[0] == 0
@@ -155,11 +155,11 @@ async def test_the_facts_of_a_turn_are_told_in_order() -> None:
         await bot.ask("hi")
         await bot.idle()
         kinds = [type(fact) for fact in bot.facts]
-        assert kinds[0] is TurnOpened
-        assert kinds[-1] is TurnClosed
-        assert {AgentEvent, Decided, SlackCalled} <= set(kinds)
+        assert kinds[0] is TurnStarted
+        assert kinds[-1] is TurnEnded
+        assert {AgentEvent, EventHandled, SlackCalled} <= set(kinds)
         closed = bot.facts[-1]
-        assert isinstance(closed, TurnClosed)
+        assert isinstance(closed, TurnEnded)
         assert closed.latches["answer_begun"]
         assert (closed.outcome, closed.task_id, closed.context_id) == ("answered", "task-1", "ctx-1")
 
@@ -171,7 +171,7 @@ async def test_a_stop_shows_nothing_more_and_tells_the_truth() -> None:
         root = await bot.ask("hi")
         await asyncio.sleep(5)
         before = bot.read(root)
-        bot.app.desk.stop(next(iter(bot.app.desk._running)), "U1")
+        bot.app.dispatcher.stop(next(iter(bot.app.dispatcher._running)), "U1")
         await bot.idle()
         assert bot.ends == ["stopped"]
         assert bot.read(root) == before
@@ -463,6 +463,6 @@ async def test_a_stop_within_a_long_token_ends_the_turn() -> None:
     async with whole_bot(said) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(0.6)
-        bot.app.desk.stop(ThreadKey("T1", CHANNEL, root), "U1")
+        bot.app.dispatcher.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
         assert bot.ends == ["stopped"]

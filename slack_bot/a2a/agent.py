@@ -19,17 +19,17 @@ import httpx
 
 from ..clock import Clock
 from ..errors import AgentError, AgentFailed, SettingsError
-from ..sections import AgentSettings
-from .auth import Credentials, missing
-from .card import Card
-from .client import Client
-from .cookies import CookieJars
-from .frames import Received, Snapshot
-from .habits import HABITS
-from .lookup import fetch_card
-from .origins import Origins, bare, place_of
-from .requests import HISTORY_LENGTH, WIRES, Asking, Wire, other
-from .transport import new_http
+from ..settings.models import AgentSettings
+from .profile import PROFILE_KEYS
+from .wire.auth import Credentials, missing
+from .wire.card import AgentCard
+from .wire.card_discovery import fetch_card
+from .wire.client import Client
+from .wire.cookies import CookieJars
+from .wire.frames import Received, Snapshot
+from .wire.origins import Origins, bare, origin_of
+from .wire.requests import HISTORY_LENGTH, WIRES, MessageRequest, Wire, other_wire
+from .wire.transport import new_http
 
 __all__ = ["Agent", "new_http"]
 
@@ -45,7 +45,7 @@ _UNSUPPORTED = -32004
 class _Known:
     """What was found out about the agent, for all conversations."""
 
-    card: Card | None = None
+    card: AgentCard | None = None
     card_until: float = 0.0
     wire: Wire | None = None
     fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -60,7 +60,7 @@ class Agent:
     def __init__(self, http: httpx.AsyncClient, settings: AgentSettings, clock: Clock) -> None:
         if settings.url is None:
             raise SettingsError("A2A_AGENT_URL is not set: give the agent's address, or its card's")
-        if place_of(settings.url) is None:
+        if origin_of(settings.url) is None:
             raise SettingsError(
                 "A2A_AGENT_URL is not an http or https address, such as https://agent.example/"
             )
@@ -93,18 +93,18 @@ class Agent:
         self._known.wire = next((wire for wire in WIRES if wire == value), None)
 
     @property
-    def facts(self) -> dict[str, str]:
+    def profile(self) -> dict[str, str]:
         """What was learned and saves an attempt next time, by name: for the store."""
-        learned = self._known.wire is not None and self._settings.wire == "auto"
+        learned = self._known.wire is not None and self._settings.protocol_version == "auto"
         return {**self.habits, "wire": str(self._known.wire)} if learned else dict(self.habits)
 
-    def recall(self, facts: Mapping[str, str]) -> None:
+    def load_profile(self, facts: Mapping[str, str]) -> None:
         """Know what was learned before. What the settings say counts more."""
-        self.habits = {name: facts[name] for name in HABITS if name in facts}
-        if self._settings.wire == "auto":
+        self.habits = {name: facts[name] for name in PROFILE_KEYS if name in facts}
+        if self._settings.protocol_version == "auto":
             self.wire = facts.get("wire")
 
-    async def prepare(self) -> Card:
+    async def ensure_card(self) -> AgentCard:
         """The agent's card, at most `card_ttl` seconds old; an older one if it cannot be had anew.
 
         Raises AgentUnreachable or CardError if there is none at all.
@@ -131,8 +131,8 @@ class Agent:
         seconds, for each event, `idle_timeout` if None; who watches for silence himself gives more.
         Raises AgentError's subclasses; AgentUnreachable, CardError, AgentRefused: the question was not taken.
         """
-        card = await self.prepare()
-        asking = Asking(text, message_id, context_id, task_id, metadata or {})
+        card = await self.ensure_card()
+        asking = MessageRequest(text, message_id, context_id, task_id, metadata or {})
         for wire, is_last in self._attempts(card):
             began = False
             try:
@@ -147,7 +147,7 @@ class Agent:
                 self._log_switch(wire, error)
 
     @property
-    def may_join(self) -> bool:
+    def can_resubscribe(self) -> bool:
         """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, if set so."""
         if self._known.card is None or self._known.card.streaming is False:
             return False
@@ -158,7 +158,7 @@ class Agent:
         self, task_id: str, *, patience: float | None = None
     ) -> AsyncGenerator[Received, None]:
         """Join a running task's stream again: on 1.0 the task as it stands comes first, then what follows."""
-        card = await self.prepare()
+        card = await self.ensure_card()
         wire, _ = self._attempts(card)[0]
         async with aclosing(self._client(card, wire).subscribe(task_id, patience)) as coming:
             async for received in coming:
@@ -176,7 +176,7 @@ class Agent:
         return await self._called(lambda client: client.cancel(task_id))
 
     async def _called(self, call: Callable[[Client], Awaitable[Snapshot]]) -> Snapshot:
-        card = await self.prepare()
+        card = await self.ensure_card()
         (wire, is_last), *rest = self._attempts(card)
         try:
             return await call(self._client(card, wire))
@@ -190,7 +190,7 @@ class Agent:
         return snapshot
 
     async def _asked(
-        self, card: Card, wire: Wire, asking: Asking, patience: float | None
+        self, card: AgentCard, wire: Wire, asking: MessageRequest, patience: float | None
     ) -> AsyncGenerator[Received, None]:
         """One question on one wire: streamed, or sent where the agent does not stream."""
         client, began = self._client(card, wire), False
@@ -207,18 +207,18 @@ class Agent:
                     raise
         yield await client.send(asking)
 
-    def _attempts(self, card: Card) -> tuple[tuple[Wire, bool], ...]:
+    def _attempts(self, card: AgentCard) -> tuple[tuple[Wire, bool], ...]:
         """The wires to try, each with whether it is the last one. A configured wire is the only one."""
-        if self._settings.wire != "auto":
-            return ((self._settings.wire, True),)
+        if self._settings.protocol_version != "auto":
+            return ((self._settings.protocol_version, True),)
         first = self._known.wire or card.interfaces[0].wire
-        return ((first, False), (other(first), True))
+        return ((first, False), (other_wire(first), True))
 
-    def _client(self, card: Card, wire: Wire) -> Client:
+    def _client(self, card: AgentCard, wire: Wire) -> Client:
         cookies = None if self._conversation is None else self._jars.of(self._conversation)
         return Client(self._http, card.on(wire), self._settings, self._auth.keeping(cookies))
 
-    async def _fetched(self, old: Card | None) -> Card:
+    async def _fetched(self, old: AgentCard | None) -> AgentCard:
         try:
             card = await fetch_card(self._http, self._auth, self._settings)
         except AgentError as error:
@@ -231,4 +231,4 @@ class Agent:
         return card
 
     def _log_switch(self, wire: Wire, error: AgentFailed) -> None:
-        _log.info("the agent does not speak A2A %s (error %d); trying %s", wire, error.code, other(wire))
+        _log.info("the agent does not speak A2A %s (error %d); trying %s", wire, error.code, other_wire(wire))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..turn.events import TaskKnown
-from .frames import ArtifactUpdate, Frame, Metadata, Reply, Unknown
-from .reading import words
+from .content.fields import words
+from .wire.frames import ArtifactUpdate, Frame, MessageReply, Metadata, Unknown
 
 
 class Ids:
@@ -17,7 +17,7 @@ class Ids:
         """The ids that `frame` names and that are news."""
         if isinstance(frame, Unknown):
             return []
-        source = frame.message if isinstance(frame, Reply) else frame
+        source = frame.message if isinstance(frame, MessageReply) else frame
         metadata: list[Metadata] = [source.metadata]
         if isinstance(frame, ArtifactUpdate):
             metadata.append(frame.artifact.metadata)
@@ -32,6 +32,6 @@ class Ids:
                 found[0] if found[0] != task else None,
                 found[1] if found[1] != context else None,
                 found[2] if found[2] != trace_id else None,
-                why="named by the agent",
+                reason="named by the agent",
             )
         ]

@@ -18,34 +18,34 @@ from ..turn.compare import contains, preview
 from ..turn.events import (
     Event,
     FinalAnswer,
-    HumanAsked,
+    InputRequired,
     Narrated,
+    NarrationConfirmed,
     PlanChanged,
-    ProvedNarration,
     TaskEnd,
     TaskEnded,
 )
 from ..turn.form import Form
-from .answer import ARTIFACT, MESSAGE, STATUS, Answer, nothing, without
-from .conventions import BY_NAME, GENERIC, Convention, Kind, recognise
-from .frames import (
+from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
+from .content.content import Content, extract_content, last_word, stored, unboxed
+from .content.fields import form_in, is_true, plan_steps, plan_title
+from .content.forms import question_in
+from .content.tool_calls import ToolCalls
+from .content.tool_parts import is_of_tools, is_thought
+from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
+from .ids import Ids
+from .profile import ANSWER_FROM, MARKER, SOURCES, profile_updates
+from .wire.frames import (
+    AgentMessage,
     Artifact,
     ArtifactUpdate,
     Frame,
-    Message,
-    Reply,
+    MessageReply,
     Snapshot,
     StatusUpdate,
     TaskState,
     Unknown,
 )
-from .habits import ANSWER_FROM, MARKER, SOURCES, lesson
-from .ids import Ids
-from .questions import question_in
-from .reading import form_in, plan_steps, plan_title, truth
-from .said import Spoken, last_word, spoken, stored, unboxed
-from .toolcalls import ToolCalls
-from .toolparts import is_of_tools, is_thought
 
 _MAX_CHARS = 4_000_000
 
@@ -53,33 +53,33 @@ _MAX_CHARS = 4_000_000
 class EventParser:
     """The frames of one turn, in their order, become its events.
 
-    `convention` is a dialect's name or "auto"; `answer_from` is "auto", "artifact", "status" or "message";
+    `dialect` is a dialect's name or "auto"; `answer_source` is "auto", "artifact", "status" or "message";
     `marker` is "auto", "expected" or "off". `max_chars` bounds the text kept; more raises `BadAgentData`.
     `habits` is what was learned about the agent; what is not "auto" counts more.
     """
 
     def __init__(
         self,
-        convention: str = "auto",
-        answer_from: str = "auto",
+        dialect: str = "auto",
+        answer_source: str = "auto",
         max_chars: int = _MAX_CHARS,
         *,
         marker: str = "auto",
         habits: Mapping[str, str] | None = None,
     ) -> None:
-        self._auto = convention == "auto"
-        self._convention: Convention = GENERIC if self._auto else BY_NAME[convention]
+        self._auto = dialect == "auto"
+        self._convention: Dialect = GENERIC if self._auto else BY_NAME[dialect]
         self._habits = habits or {}
-        by_hand = answer_from != "auto"
-        known = answer_from if by_hand else self._habits.get(ANSWER_FROM) or self._convention.answer_from
-        self._answer = Answer(
+        by_hand = answer_source != "auto"
+        known = answer_source if by_hand else self._habits.get(ANSWER_FROM) or self._convention.answer_source
+        self._answer = AnswerAssembler(
             max_chars,
             known if known in SOURCES else "",
             by_hand=by_hand,
             waits_for_marker=marker == "expected" or (marker == "auto" and self._habits.get(MARKER) == "yes"),
             gated=marker != "off",
         )
-        self._best: dict[Kind, str] = {}
+        self._best: dict[ArtifactKind, str] = {}
         self._ending_message = ""
         self._ending_whole = ""  # with its data and files, where it has any
         self._history = ""
@@ -92,7 +92,7 @@ class EventParser:
         self._leaked = False
 
     @property
-    def convention(self) -> str:
+    def dialect(self) -> str:
         """The dialect in use by now."""
         return self._convention.name
 
@@ -104,7 +104,7 @@ class EventParser:
     @property
     def has_final(self) -> bool:
         """The agent named its result: the final one, or the partial one with which it gives up."""
-        return bool(self._final_told or self._best.get(Kind.PARTIAL))
+        return bool(self._final_told or self._best.get(ArtifactKind.PARTIAL))
 
     @property
     def has_replied(self) -> bool:
@@ -131,7 +131,7 @@ class EventParser:
                 return "task"
             case StatusUpdate():
                 return "status_update"
-            case Reply():
+            case MessageReply():
                 return "message"
             case Unknown():
                 return "unknown"
@@ -140,7 +140,7 @@ class EventParser:
 
     def feed(self, frame: Frame) -> list[Event]:
         """What happened, by `frame`. Raises `BadAgentData` when the turn's text exceeds its bound."""
-        if self._auto and self._convention is GENERIC and (found := recognise(frame, self._answer.took)):
+        if self._auto and self._convention is GENERIC and (found := detect_dialect(frame, self._answer.took)):
             self._convention = found
         events = [*self._ids.learn(frame), *self._read(frame)]
         if self._answer.overflow:
@@ -158,15 +158,15 @@ class EventParser:
         for text, origin in self._candidates():
             if text.strip():
                 self._final_told = text
-                return [*asked, FinalAnswer(text, origin, certain=False, why="best of what came")]
+                return [*asked, FinalAnswer(text, origin, certain=False, reason="best of what came")]
         return asked
 
     def lessons(self) -> dict[str, str]:
         """What this turn, which has finished, taught about the agent: facts to be kept for the next."""
         if self._state is not TaskState.COMPLETED or not self._final_told.strip():
             return {}
-        held = STATUS if self._convention.default is Kind.ANSWER else ARTIFACT
-        return lesson(self._habits, self._answer.seen(self._final_told, held))
+        held = STATUS if self._convention.default is ArtifactKind.ANSWER else ARTIFACT
+        return profile_updates(self._habits, self._answer.seen(self._final_told, held))
 
     def _candidates(self) -> list[tuple[str, str]]:
         failed = self._state.is_terminal and self._state is not TaskState.COMPLETED
@@ -174,9 +174,9 @@ class EventParser:
         in_text = "" if answer.believes(ARTIFACT) else reason
         ranked = [
             (without(answer.hand_picked, in_text), "the source that the settings name"),
-            (self._best.get(Kind.PARTIAL, ""), "partial result"),
+            (self._best.get(ArtifactKind.PARTIAL, ""), "partial result"),
             self._with_ending(answer.text(ARTIFACT)),
-            (self._best.get(Kind.COMPLETE, ""), "a sub-agent's result"),
+            (self._best.get(ArtifactKind.COMPLETE, ""), "a sub-agent's result"),
             ("" if failed else self._ending_whole or self._ending_message, "the terminal status message"),
             (without(answer.text(MESSAGE), reason), "messages"),
             (without(answer.text(STATUS), reason), "working-status text"),
@@ -206,7 +206,7 @@ class EventParser:
         if self._form is not None or (form := self._answer.question) is None:
             return []
         self._form = form
-        return [HumanAsked(form, why="the answer's envelope asks")]
+        return [InputRequired(form, reason="the answer's envelope asks")]
 
     # -- frames ----------------------------------------------------------------------------------------------
 
@@ -218,7 +218,7 @@ class EventParser:
                 return self._status(state, message)
             case Snapshot():
                 return self._snapshot(frame)
-            case Reply(message=message):
+            case MessageReply(message=message):
                 return self._reply(message)
             case Unknown(kind=kind):
                 return [nothing(f"unknown event {kind!r}")]
@@ -229,21 +229,21 @@ class EventParser:
         artifact, kind = update.artifact, self._convention.kind(update.artifact.name)
         append = self._convention.append_by_default if update.append is None else update.append
         match kind:
-            case Kind.STREAM | Kind.ANSWER | Kind.THOUGHT:
+            case ArtifactKind.STREAM | ArtifactKind.ANSWER | ArtifactKind.THOUGHT:
                 events = self._stream(artifact, kind, append=append)
-            case Kind.FINAL | Kind.PARTIAL | Kind.COMPLETE:
+            case ArtifactKind.FINAL | ArtifactKind.PARTIAL | ArtifactKind.COMPLETE:
                 events = self._result(artifact, kind)
-            case Kind.TOOL_START:
+            case ArtifactKind.TOOL_START:
                 events = [self._tools.announced(artifact, self._convention)]
-            case Kind.TOOL_END:
+            case ArtifactKind.TOOL_END:
                 events = self._tool_end(artifact)
-            case Kind.TOOL:
-                events = self._aside(spoken(artifact.parts)) or [nothing("a tool's output")]
-            case Kind.PLAN:
+            case ArtifactKind.TOOL:
+                events = self._aside(extract_content(artifact.parts)) or [nothing("a tool's output")]
+            case ArtifactKind.PLAN:
                 events = [self._plan(artifact)]
-            case Kind.FORM:
+            case ArtifactKind.FORM:
                 events = self._found_form(artifact)
-            case Kind.OTHER:
+            case ArtifactKind.OTHER:
                 events = [nothing(f"artifact {artifact.name!r} is not shown")]
             case _:
                 assert_never(kind)
@@ -253,25 +253,25 @@ class EventParser:
         steps = plan_steps(artifact.parts)
         if not steps:
             return nothing("plan without steps")
-        return PlanChanged(steps, why=artifact.name, title=plan_title(artifact.parts))
+        return PlanChanged(steps, reason=artifact.name, title=plan_title(artifact.parts))
 
-    def _stream(self, artifact: Artifact, kind: Kind, *, append: bool) -> list[Event]:
+    def _stream(self, artifact: Artifact, kind: ArtifactKind, *, append: bool) -> list[Event]:
         metadata = artifact.metadata
-        said = spoken(artifact.parts, metadata if is_of_tools(metadata) else None)
+        said = extract_content(artifact.parts, metadata if is_of_tools(metadata) else None)
         sub_agent = self._convention.is_sub_agent(metadata)
         events = self._aside(said)
         if said.is_block and append:
             self._answer.new_paragraph()
         key, append = self._answer.place(artifact.artifact_id, artifact.name, said.text, append=append)
-        if truth(metadata, "is_final_answer") and not sub_agent:
+        if is_true(metadata, "is_final_answer") and not sub_agent:
             why = f"is_final_answer on {kind}"
             events += self._answer.artifact(key, said.text, why, append=append, marked=True)
-        elif truth(metadata, "is_narration") or is_thought(metadata):
-            events.append(Narrated(said.text, replaces=not append, why=f"is_narration on {kind}"))
-        elif kind is Kind.THOUGHT or said.calls_a_tool:
+        elif is_true(metadata, "is_narration") or is_thought(metadata):
+            events.append(Narrated(said.text, replaces=not append, reason=f"is_narration on {kind}"))
+        elif kind is ArtifactKind.THOUGHT or said.calls_a_tool:
             self._answer.keep(said.text, append=append, aside=True)
-            events.insert(0, Narrated(said.text, replaces=not append, why=f"said on the way, {kind}"))
-        elif kind is Kind.STREAM:
+            events.insert(0, Narrated(said.text, replaces=not append, reason=f"said on the way, {kind}"))
+        elif kind is ArtifactKind.STREAM:
             events += self._unmarked(artifact, said.text, key, append=append)
         elif said.text or not events:
             why = f"artifact {artifact.name!r}"
@@ -280,28 +280,28 @@ class EventParser:
 
     def _unmarked(self, artifact: Artifact, text: str, key: str, *, append: bool) -> list[Event]:
         """Streaming text that nobody called narration or answer."""
-        convention, answer = self._convention, self._answer
-        is_leak = convention.is_leak(text) and not answer.in_envelope(key, text)
-        if is_leak or convention.is_noise(text):
+        dialect, answer = self._convention, self._answer
+        is_leak = dialect.is_leak(text) and not answer.in_envelope(key, text)
+        if is_leak or dialect.is_noise(text):
             self._leaked = self._leaked or is_leak
             return [nothing("noise in the stream")]
-        if convention.is_sub_agent(artifact.metadata):
-            return [Narrated(text, replaces=not append, why="a sub-agent's stream")]
-        is_live = convention.live or answer.believes(ARTIFACT) or answer.has_artifacts
+        if dialect.is_sub_agent(artifact.metadata):
+            return [Narrated(text, replaces=not append, reason="a sub-agent's stream")]
+        is_live = dialect.live or answer.believes(ARTIFACT) or answer.has_artifacts
         if is_live:
             return answer.artifact(key, text, "unmarked stream", append=append)
         return answer.unmarked(key, "" if self._leaked else text, "unmarked stream", append=append)
 
-    def _result(self, artifact: Artifact, kind: Kind) -> list[Event]:
+    def _result(self, artifact: Artifact, kind: ArtifactKind) -> list[Event]:
         text = unboxed(artifact)
         form = form_in(artifact.parts)
-        if kind is Kind.FINAL and not self._convention.is_sub_agent(artifact.metadata):
+        if kind is ArtifactKind.FINAL and not self._convention.is_sub_agent(artifact.metadata):
             if form is not None:
                 self._form, self._final_told = form, text or form.prompt or form.title  # it is a question
-                return [HumanAsked(form, why="a form in the final result")]
+                return [InputRequired(form, reason="a form in the final result")]
             if text.strip():
                 self._final_told = text
-                return [FinalAnswer(text, artifact.name, why="the agent's final result")]
+                return [FinalAnswer(text, artifact.name, reason="the agent's final result")]
             return [nothing("an empty final result")]
         self._best[kind] = text or self._best.get(kind, "")
         return [nothing(f"{kind} is kept for the end")]
@@ -313,13 +313,13 @@ class EventParser:
             self._answer.new_paragraph()
         return [self._tools.reported(artifact)]
 
-    def _aside(self, said: Spoken) -> list[Event]:
+    def _aside(self, said: Content) -> list[Event]:
         """What stands beside the text: thoughts, and tool calls with their ends."""
-        events: list[Event] = [Narrated(said.thoughts, why="the model thinks")] if said.thoughts else []
+        events: list[Event] = [Narrated(said.thoughts, reason="the model thinks")] if said.thoughts else []
         if said.calls_a_tool:
             narrates = self._convention.narrates_before_tools
             self._answer.before_tool(narrates=narrates)
-            events += [ProvedNarration(why="text before a tool call")] if narrates else []
+            events += [NarrationConfirmed(reason="text before a tool call")] if narrates else []
         return [*events, *map(self._tools.part, said.tools)]
 
     def _found_form(self, artifact: Artifact) -> list[Event]:
@@ -327,33 +327,33 @@ class EventParser:
         if form is None:
             return [nothing("a form without fields")]
         self._form = form
-        return [HumanAsked(form, why="a form")]
+        return [InputRequired(form, reason="a form")]
 
     # -- status, snapshot, message ---------------------------------------------------------------------------
 
-    def _status(self, state: TaskState, message: Message | None) -> list[Event]:
+    def _status(self, state: TaskState, message: AgentMessage | None) -> list[Event]:
         self._state = state
         message = message if message is None or message.role == "agent" else None
         if state.is_asking:
             return [self._asked(state, message)]
         if self._form is not None and self._form.is_auth:
             self._form = None  # signed in: it goes on
-        said = spoken(message.parts, message.metadata) if message else Spoken()
+        said = extract_content(message.parts, message.metadata) if message else Content()
         if message is not None and self._convention.is_error(message.metadata):
-            said = Spoken()
+            said = Content()
         if state.is_terminal:
             words = message.text if message else ""
             self._ending_message = self._answer.plain(words)
             self._ending_whole = said.text if len(said.text) > len(words) else ""
-            return [TaskEnded(TaskEnd(state.value), words, why="task state")]
+            return [TaskEnded(TaskEnd(state.value), words, reason="task state")]
         events = self._aside(said)
         if not said.text:
             return events or [nothing(f"task is {state}")]
-        if said.calls_a_tool or self._convention.default is not Kind.ANSWER:
-            return [Narrated(said.text, why="working-status text"), *events]
+        if said.calls_a_tool or self._convention.default is not ArtifactKind.ANSWER:
+            return [Narrated(said.text, reason="working-status text"), *events]
         return [*events, *self._answer.status(said.text, "working-status text")]
 
-    def _asked(self, state: TaskState, message: Message | None) -> Event:
+    def _asked(self, state: TaskState, message: AgentMessage | None) -> Event:
         prompt = message.text if message else ""
         found = question_in(message.parts, prompt) if message else None
         if found is not None and not found.fields and self._answer.says(ARTIFACT, prompt):
@@ -364,7 +364,7 @@ class EventParser:
             found = Form(said or known.prompt, known.fields, known.title)
         asked = found or Form(prompt)
         self._form = replace(asked, is_auth=state is TaskState.AUTH_REQUIRED)
-        return HumanAsked(self._form, why=f"task is {state}")
+        return InputRequired(self._form, reason=f"task is {state}")
 
     def _snapshot(self, task: Snapshot) -> list[Event]:
         self._has_task = True
@@ -373,24 +373,26 @@ class EventParser:
         events: list[Event] = []
         for artifact in task.artifacts:
             kind = self._convention.kind(artifact.name)
-            marked = truth(artifact.metadata, "is_final_answer")
-            if kind is Kind.ANSWER or (kind is Kind.STREAM and marked):
+            marked = is_true(artifact.metadata, "is_final_answer")
+            if kind is ArtifactKind.ANSWER or (kind is ArtifactKind.STREAM and marked):
                 if text := stored(artifact):
                     answers.append((artifact.artifact_id, artifact.name, text))
-            elif kind in (Kind.STREAM, Kind.THOUGHT) and not self._convention.is_sub_agent(artifact.metadata):
+            elif kind in (ArtifactKind.STREAM, ArtifactKind.THOUGHT) and not self._convention.is_sub_agent(
+                artifact.metadata
+            ):
                 text = "" if self._leaked else unboxed(artifact)
-                self._answer.keep(text, append=False, aside=kind is Kind.THOUGHT)
-            elif kind in (Kind.FINAL, Kind.PARTIAL, Kind.COMPLETE):
+                self._answer.keep(text, append=False, aside=kind is ArtifactKind.THOUGHT)
+            elif kind in (ArtifactKind.FINAL, ArtifactKind.PARTIAL, ArtifactKind.COMPLETE):
                 events += self._result(artifact, kind)
-            elif kind is Kind.FORM:
+            elif kind is ArtifactKind.FORM:
                 events += self._found_form(artifact)
         events += self._answer.snapshot(answers)
         return [*events, *self._status(task.state, task.message)]
 
-    def _reply(self, message: Message) -> list[Event]:
+    def _reply(self, message: AgentMessage) -> list[Event]:
         if message.role != "agent":
             return [nothing("the human's own message")]
-        said = spoken(message.parts, message.metadata)
+        said = extract_content(message.parts, message.metadata)
         self._replied = True
         instead = not (self._has_task or self._convention.replies_are_fallback or self._answer.has_artifacts)
         live = instead or self._answer.believes(MESSAGE)

@@ -10,27 +10,27 @@ import re
 
 from slack_bolt.async_app import AsyncApp
 
-from ..dispatch import Desk
+from ..dispatch import TurnDispatcher
 from .bots import BotAccess
-from .feedback import Feedback
+from .feedback import FeedbackListener
 from .inbound import FEEDBACK_ACTION, RETRY_ACTION
-from .questions import Acceptance
-from .quiet import acknowledge, nothing
-from .retry import Retry
-from .stop import Stop
+from .messages import MessageListener
+from .noop import acknowledge, noop
+from .retry import RetryListener
+from .stop import StopListener
 
 ANYTHING = re.compile(".*", re.DOTALL)
 
 
-def register(bolt: AsyncApp, desk: Desk, bots: BotAccess) -> None:
+def register(bolt: AsyncApp, dispatcher: TurnDispatcher, bots: BotAccess) -> None:
     """The whole wiring, one line a listener. Order counts: the first that matches takes it."""
-    accept = Acceptance(desk, bots).accept
-    bolt.event("app_mention", middleware=[accept])(nothing)
-    bolt.event("message", middleware=[accept])(nothing)
-    bolt.event("agent_session_stopped")(Stop(desk).stopped)
-    bolt.action(FEEDBACK_ACTION)(Feedback(desk).pressed)
-    bolt.action(RETRY_ACTION)(Retry(desk).pressed)
-    bolt.event(ANYTHING)(nothing)
+    accept = MessageListener(dispatcher, bots).accept
+    bolt.event("app_mention", middleware=[accept])(noop)
+    bolt.event("message", middleware=[accept])(noop)
+    bolt.event("agent_session_stopped")(StopListener(dispatcher).stopped)
+    bolt.action(FEEDBACK_ACTION)(FeedbackListener(dispatcher).pressed)
+    bolt.action(RETRY_ACTION)(RetryListener(dispatcher).pressed)
+    bolt.event(ANYTHING)(noop)
     bolt.action(ANYTHING)(acknowledge)
     bolt.view(ANYTHING)(acknowledge)
     bolt.view_closed(ANYTHING)(acknowledge)

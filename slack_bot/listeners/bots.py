@@ -62,5 +62,5 @@ class BotAccess:
             return None
         return (
             f"bots have asked {self._max_turns} times in this thread since a person wrote there"
-            " (SLACK_BOT_DESK__MAX_BOT_TURNS)"
+            " (SLACK_BOT_TURNS__MAX_BOT_TURNS)"
         )

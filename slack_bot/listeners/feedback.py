@@ -7,7 +7,7 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from ..dispatch import Desk
+from ..dispatch import TurnDispatcher
 from ..errors import StoreError
 from .inbound import Ignored, read_press
 
@@ -17,11 +17,11 @@ _THANKS = "Thanks for your feedback."
 _NOT_KEPT = "Your feedback could not be stored right now. Please press again later."
 
 
-class Feedback:
+class FeedbackListener:
     """Keeps presses through `desk`."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: TurnDispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def pressed(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """The listener of the `feedback` action."""
@@ -31,10 +31,10 @@ class Feedback:
             log.warning("ignored: %s", press.reason)
             return
         try:
-            is_new = await self._desk.feedback(press.turn, press.user, press.value)
+            is_new = await self._dispatcher.feedback(press.turn, press.user, press.value)
         except StoreError as error:
             log.error("feedback was not kept: %s", error, extra={"turn": press.turn})
-            await self._desk.whisper(press.channel, press.thread_ts, press.user, _NOT_KEPT)
+            await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, _NOT_KEPT)
             return
         if is_new:
-            await self._desk.whisper(press.channel, press.thread_ts, press.user, _THANKS)
+            await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, _THANKS)

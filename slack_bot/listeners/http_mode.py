@@ -19,7 +19,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
 from ..errors import SettingsError
-from ..sections import SlackSettings
+from ..settings.models import SlackSettings
 from .connections import BROKEN, LimitedServer, answering
 
 log = logging.getLogger(__name__)

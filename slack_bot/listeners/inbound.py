@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..turn.record import Question, ThreadKey
-from .wording import plain, without_mention
+from .mrkdwn import to_text, without_mention
 
 FEEDBACK_ACTION = "feedback"
 RETRY_ACTION = "retry"
@@ -31,7 +31,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Me:
+class BotIdentity:
     """Who the bot is in this workspace: its user id (`U...`) and its bot id (`B...`)."""
 
     user: str
@@ -39,7 +39,7 @@ class Me:
 
 
 @dataclass(frozen=True, slots=True)
-class Overheard:
+class ThreadReply:
     """A reply in a channel's thread that names nobody: for the bot only if the agent waits for its author."""
 
     question: Question
@@ -57,7 +57,7 @@ class Ignored:
 
 
 @dataclass(frozen=True, slots=True)
-class StopWish:
+class StopRequest:
     """Slack's own Stop button was pressed. Slack has closed the streams of that thread by then."""
 
     thread: ThreadKey
@@ -65,7 +65,7 @@ class StopWish:
 
 
 @dataclass(frozen=True, slots=True)
-class Pressed:
+class ButtonPress:
     """A button of ours was pressed under the answer of `turn`. `value` is "" on the retry button."""
 
     turn: str
@@ -76,17 +76,17 @@ class Pressed:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamBegan:
+class StreamStarted:
     """A stream of the bot's own began in a thread; `ts` is its message."""
 
     thread: ThreadKey
     ts: str
 
 
-Inbound: TypeAlias = Question | Overheard | StreamBegan | Ignored
+Inbound: TypeAlias = Question | ThreadReply | StreamStarted | Ignored
 
 
-def read_message(body: object, me: Me) -> Inbound:
+def read_message(body: object, me: BotIdentity) -> Inbound:
     """Judge the body of an `app_mention` or `message` event.
 
     A question's text may be empty: the bot was mentioned without a word.
@@ -100,14 +100,14 @@ def read_message(body: object, me: Me) -> Inbound:
     wording = without_mention(text, me.user)
     is_dm = _str(event, "channel_type") == "im" or _str(event, "channel").startswith("D")
     is_bot = _is_bot(event)
-    question = _question(_map(body), event, plain(wording), is_dm=is_dm)
+    question = _question(_map(body), event, to_text(wording), is_dm=is_dm)
     if _str(event, "type") == "app_mention" or wording != text or (is_dm and not is_bot):
         return question
     if is_bot:
         return Ignored("another bot's message that does not mention the bot", question)
     if question.thread.ts == question.ts:
         return Ignored("a message that does not mention the bot", question)
-    return Overheard(question)
+    return ThreadReply(question)
 
 
 def asker_ids(body: object) -> frozenset[str]:
@@ -117,16 +117,16 @@ def asker_ids(body: object) -> frozenset[str]:
     return frozenset(found for name in names if (found := _str(event, name)))
 
 
-def read_stop(body: object) -> StopWish | Ignored:
+def read_stop(body: object) -> StopRequest | Ignored:
     """Judge the body of an `agent_session_stopped` event."""
     event = _map(_map(body).get("event"))
     channel, ts = _str(event, "channel"), _str(event, "thread_ts")
     if not (channel and ts):
         return Ignored("a stop without a thread")
-    return StopWish(ThreadKey(_team(_map(body), event), channel, ts), _str(event, "user"))
+    return StopRequest(ThreadKey(_team(_map(body), event), channel, ts), _str(event, "user"))
 
 
-def read_press(body: object) -> Pressed | Ignored:
+def read_press(body: object) -> ButtonPress | Ignored:
     """Judge the body of a `block_actions` payload of the feedback buttons or the retry button."""
     payload = _map(body)
     actions = payload.get("actions")
@@ -138,7 +138,7 @@ def read_press(body: object) -> Pressed | Ignored:
     if _str(action, "action_id") == FEEDBACK_ACTION and value not in ("positive", "negative"):
         return Ignored("a press of no known value")
     message, container = _map(payload.get("message")), _map(payload.get("container"))
-    return Pressed(
+    return ButtonPress(
         turn=turn,
         user=user,
         value=value,
@@ -147,21 +147,21 @@ def read_press(body: object) -> Pressed | Ignored:
     )
 
 
-def _began(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> StreamBegan | None:
+def _began(body: Mapping[str, Any], event: Mapping[str, Any], me: BotIdentity) -> StreamStarted | None:
     """What is sent when a stream starts: a plain message without text (facts: Slack 1.8)."""
     ts, root = _str(event, "ts"), _str(event, "thread_ts")
     is_begin = _str(event, "streaming_state") == "in_progress" and not event.get("subtype")
     is_named = _TS.match(ts) and _TS.match(root) and _str(event, "channel")
     if not (is_begin and is_named and _str(event, "type") == "message" and _is_own(event, me)):
         return None
-    return StreamBegan(ThreadKey(_team(body, event), _str(event, "channel"), root), ts)
+    return StreamStarted(ThreadKey(_team(body, event), _str(event, "channel"), root), ts)
 
 
-def _is_own(event: Mapping[str, Any], me: Me) -> bool:
+def _is_own(event: Mapping[str, Any], me: BotIdentity) -> bool:
     return _str(event, "user") == me.user or (me.bot != "" and _str(event, "bot_id") == me.bot)
 
 
-def _why_not(event: Mapping[str, Any], me: Me) -> str | None:
+def _why_not(event: Mapping[str, Any], me: BotIdentity) -> str | None:
     subtype = _str(event, "subtype")
     reasons = {
         "not a message": _str(event, "type") not in ("app_mention", "message"),

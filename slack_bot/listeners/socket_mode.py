@@ -22,7 +22,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
-from .signin import must
+from .authorizer import call_or_raise
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ async def serve_socket(
     SlackError if the token is not good or Slack cannot be reached.
     """
     # The SDK's client would try a wrong token for ever, so the first ticket is fetched here and handed to it.
-    ticket = await must(client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=app_token)
+    ticket = await call_or_raise(client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=app_token)
     handler = _Handler(bolt, app_token, client, ping_interval)
     handler.client.wss_uri = ticket.get("url")
     others = _OtherProcesses(handler.client, check_delay)

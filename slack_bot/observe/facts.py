@@ -1,6 +1,7 @@
-"""Facts about turns and what led to none, for whoever watches: logs, the playground's lanes, replay's result.
+"""PURE. Facts about turns and what led to none, for whoever watches: logs, the playground's lanes, replay's
+result.
 
-A watcher never changes what happens and never raises. Times are monotonic seconds of the bot's clock.
+An observer never changes what happens and never raises. Times are monotonic seconds of the bot's clock.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ def reference_of(turn: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnOpened:
+class TurnStarted:
     """A turn began."""
 
     at: float
@@ -30,7 +31,7 @@ class TurnOpened:
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """A raw event came from the agent. `kind` is what the convention calls it, for counting."""
+    """A raw event came from the agent. `kind` is what the dialect calls it, for counting."""
 
     at: float
     turn: str
@@ -38,13 +39,13 @@ class AgentEvent:
     raw: Mapping[str, Any]
 
     @property
-    def was_asked(self) -> bool:
+    def from_poll(self) -> bool:
         """The bot read the task: the agent itself said nothing in this moment."""
         return self.raw.get("asked") is True
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class EventHandled:
     """The machine took an event. `state` is the one it is in afterwards; `late` means: dropped."""
 
     at: float
@@ -69,7 +70,7 @@ class SlackCalled:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnClosed:
+class TurnEnded:
     """A turn ended. `latches` and `late` are the machine's, for explaining."""
 
     at: float
@@ -101,36 +102,36 @@ class MessageIgnored:
         return f"ignored:{self.channel}:{self.ts}"
 
 
-Fact: TypeAlias = TurnOpened | AgentEvent | Decided | SlackCalled | TurnClosed | MessageIgnored
+Fact: TypeAlias = TurnStarted | AgentEvent | EventHandled | SlackCalled | TurnEnded | MessageIgnored
 
 
-class Watcher(Protocol):
+class Observer(Protocol):
     """Somebody who is told every fact, synchronously and at once."""
 
     def __call__(self, fact: Fact) -> None:
         """Take note of `fact`. Must not raise and must not block."""
 
 
-def ignore(fact: Fact) -> None:
+def null_observer(fact: Fact) -> None:
     """The watcher of a bot that nobody watches."""
     del fact
 
 
-class Watchers:
+class Observers:
     """Several watchers as one."""
 
-    def __init__(self, *watchers: Watcher) -> None:
-        self._all = list(watchers)
+    def __init__(self, *observers: Observer) -> None:
+        self._all = list(observers)
 
-    def add(self, watcher: Watcher) -> None:
+    def add(self, observer: Observer) -> None:
         """Tell `watcher` every fact from now on."""
-        self._all.append(watcher)
+        self._all.append(observer)
 
-    def remove(self, watcher: Watcher) -> None:
+    def remove(self, observer: Observer) -> None:
         """Stop telling `watcher`."""
-        self._all.remove(watcher)
+        self._all.remove(observer)
 
     def __call__(self, fact: Fact) -> None:
         """Tell all of them."""
-        for watcher in tuple(self._all):
-            watcher(fact)
+        for observer in tuple(self._all):
+            observer(fact)

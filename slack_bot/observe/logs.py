@@ -15,12 +15,12 @@ from typing import assert_never
 
 from .facts import (
     AgentEvent,
-    Decided,
+    EventHandled,
     Fact,
     MessageIgnored,
     SlackCalled,
-    TurnClosed,
-    TurnOpened,
+    TurnEnded,
+    TurnStarted,
     reference_of,
 )
 
@@ -33,7 +33,7 @@ _TOKEN = re.compile(r"\b(xox[a-z](?:\.xox[a-z])?-|xapp-)[\w-]+|\b(Bearer )[\w.~+
 log = logging.getLogger("slack_bot.turns")
 
 
-class Masking(logging.Formatter):
+class RedactingFormatter(logging.Formatter):
     """A formatter whose lines hold no token. `secrets` are the exact values that must never appear."""
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
@@ -41,7 +41,7 @@ class Masking(logging.Formatter):
         # the longest first: one may begin another, whose end would be left
         self._secrets = tuple(sorted(filter(None, secrets), key=len, reverse=True))
 
-    def masked(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """`text` without tokens."""
         for secret in self._secrets:
             text = text.replace(secret, "***")
@@ -50,10 +50,10 @@ class Masking(logging.Formatter):
     def said(self, record: logging.LogRecord) -> str:
         """The message, and the traceback where there is one."""
         trace = self.formatException(record.exc_info) if record.exc_info else ""
-        return self.masked("\n".join(filter(None, (record.getMessage(), trace))))
+        return self.redact("\n".join(filter(None, (record.getMessage(), trace))))
 
 
-class TextLines(Masking):
+class TextLines(RedactingFormatter):
     """`2026-11-20T10:00:00Z INFO slack_bot.app: message [turn=... thread=...]`"""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -63,7 +63,7 @@ class TextLines(Masking):
         return f"{line} [{ids}]" if ids else line
 
 
-class JsonLines(Masking):
+class JsonLines(RedactingFormatter):
     """One JSON object an entry: time, level, logger, message, and the ids that are known."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -78,7 +78,7 @@ class JsonLines(Masking):
         return json.dumps(entry, ensure_ascii=False)
 
 
-def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> LogWatcher:
+def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> LogObserver:
     """Log to stderr, in place of whatever was set up before. Returns the watcher that logs turns."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(secrets) if form == "json" else TextLines(secrets))
@@ -88,10 +88,10 @@ def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> LogWatcher:
     if root.level > logging.DEBUG:
         for chatty in ("httpx", "httpcore", "slack_sdk", "aiosqlite", "asyncio"):
             logging.getLogger(chatty).setLevel(logging.WARNING)
-    return LogWatcher()
+    return LogObserver()
 
 
-class LogWatcher:
+class LogObserver:
     """A watcher that logs: beginnings and ends of turns at info, the rest at debug."""
 
     def __init__(self) -> None:
@@ -100,11 +100,11 @@ class LogWatcher:
     def __call__(self, fact: Fact) -> None:
         """Log one fact."""
         match fact:
-            case TurnOpened():
+            case TurnStarted():
                 self._threads[fact.turn] = fact.thread_ts
                 log.info("turn begins", extra=self._extra(fact.turn))
                 log.debug("question: %s", fact.text, extra=self._extra(fact.turn))
-            case TurnClosed():
+            case TurnEnded():
                 extra = self._extra(fact.turn) | {"task": fact.task_id}
                 log.info(
                     "turn ends: %s%s", fact.outcome, f" ({fact.reason})" if fact.reason else "", extra=extra
@@ -118,7 +118,7 @@ class LogWatcher:
                     fact.took,
                     extra=self._extra(fact.turn),
                 )
-            case Decided():
+            case EventHandled():
                 log.debug("%s -> %s", fact.event, fact.actions, extra=self._extra(fact.turn))
             case AgentEvent():
                 log.debug("agent: %s", fact.kind, extra=self._extra(fact.turn))

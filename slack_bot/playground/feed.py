@@ -14,28 +14,28 @@ from typing import Any, TypeAlias, assert_never
 
 from ..observe.facts import (
     AgentEvent,
-    Decided,
+    EventHandled,
     Fact,
     MessageIgnored,
     SlackCalled,
-    TurnClosed,
-    TurnOpened,
+    TurnEnded,
+    TurnStarted,
 )
 from ..slack.blocks import RETRY
-from ..turn.events import StopPressed, StreamEnded, TurnBegan
-from .emulated.seen import PLAN_FAILED
-from .workspace import Change, SeenFile, SeenMessage, Workspace
+from ..testing.slack.thread_view import PLAN_FAILED
+from ..testing.slack.workspace import Change, SeenFile, SeenMessage, Workspace
+from ..turn.events import StopRequested, StreamEnded, TurnBegun
 
 Tale: TypeAlias = dict[str, Any]
 Listener: TypeAlias = Callable[[Tale], None]
 
 _TURNS_KEPT = 30
 _DEEPEST = 60  # objects within objects that are told; an agent's JSON may be nested a thousand deep
-_NOT_FROM_THE_AGENT = (TurnBegan, StopPressed, StreamEnded)
+_NOT_FROM_THE_AGENT = (TurnBegun, StopRequested, StreamEnded)
 
 
 class Feed:
-    """Tells every listener what changes, at once. It is a `Watcher` and listens to the workspace.
+    """Tells every listener what changes, at once. It is a `Observer` and listens to the workspace.
 
     `virtual` are the ids of people whom no visitor can be; `suggestions` are (label, question) pairs.
     `now` is the clock of the facts, in monotonic seconds.
@@ -125,21 +125,21 @@ class Feed:
 
     def __call__(self, fact: Fact) -> None:
         """Keep a fact, and tell it. A fact of a turn that is not kept is not told."""
-        if isinstance(fact, TurnOpened | MessageIgnored):
+        if isinstance(fact, TurnStarted | MessageIgnored):
             place = (fact.channel, fact.thread_ts)
             self._turns.append(_Story(fact.turn, place, frozenset(self._messages.get(place, ()))))
-        if isinstance(fact, TurnOpened):
+        if isinstance(fact, TurnStarted):
             self._asked_again(fact)
         story = next((each for each in reversed(self._turns) if each.turn == fact.turn), None)
         if story is None:
             return
         self._number += 1
         told = story.take(self._number, fact)
-        if isinstance(fact, TurnOpened) and self._trouble["slack_faults"]:
+        if isinstance(fact, TurnStarted) and self._trouble["slack_faults"]:
             told["slack_faults"] = self._trouble["slack_faults"]
         self._tell({"type": "fact", "fact": told})
 
-    def _asked_again(self, fact: TurnOpened) -> None:
+    def _asked_again(self, fact: TurnStarted) -> None:
         """The button that led to this turn has done its work."""
         before = _attempt_before(fact.turn)
         for message in tuple(self._messages.get((fact.channel, fact.thread_ts), {}).values()):
@@ -267,13 +267,13 @@ class _Story:
 
     def _told(self, number: int, fact: Fact) -> Tale:
         match fact:
-            case TurnOpened():
+            case TurnStarted():
                 where = {"channel": fact.channel, "thread_ts": fact.thread_ts}
                 return {"kind": "opened", "user": fact.user, "text": fact.text, **where}
             case AgentEvent():
                 self._event = number
                 return {"kind": "event", "of": number, "name": fact.kind, "raw": plain(fact.raw)}
-            case Decided():
+            case EventHandled():
                 of = None if isinstance(fact.event, _NOT_FROM_THE_AGENT) else self._event
                 actions = [named(action) for action in fact.actions]
                 return {
@@ -283,7 +283,7 @@ class _Story:
             case SlackCalled():
                 answer = {"ok": fact.ok, "error": fact.error, "took": fact.took}
                 return {"kind": "call", "method": fact.method, "args": plain(fact.args), **answer}
-            case TurnClosed():
+            case TurnEnded():
                 end = {"outcome": str(fact.outcome), "reason": fact.reason, "trace_id": fact.trace_id}
                 return {"kind": "closed", **end, "latches": dict(fact.latches), "late": fact.late}
             case MessageIgnored():

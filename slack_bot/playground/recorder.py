@@ -14,11 +14,11 @@ from typing import Any, Literal
 
 import httpx
 
-from ..tools.framing import Splitter
-from ..tools.moments import Moment
-from ..tools.opening import taped
-from ..tools.recording import Recording
-from ..tools.tape import Tape
+from ..testing.tape.items import Moment
+from ..testing.tape.recording import Recording
+from ..testing.tape.tape import Tape
+from ..tools.capture.sse_split import SseSplitter
+from ..tools.open_capture import taped
 
 QUESTIONS_KEPT = 30
 _KNOWN_BY = 64 * 1024  # bytes of an answer in which its task's id must have stood
@@ -152,7 +152,7 @@ class _Listened(httpx.AsyncByteStream):
             self._answered.ended = self._now()
 
     async def _until_cut(self, left: int) -> AsyncIterator[bytes]:
-        splitter = Splitter(_LONGEST_EVENT)
+        splitter = SseSplitter(_LONGEST_EVENT)
         async for chunk in self._inner:
             for piece in splitter.feed(chunk):
                 if left <= 0:

@@ -17,11 +17,14 @@ from typing import Any
 
 from ..app import App
 from ..clock import Clock
-from ..observe.facts import Fact, TurnClosed, Watcher
-from ..sections import GovernorSettings
-from ..settings import Settings
-from ..slack.gate import Gate
-from ..tools.replay import (
+from ..observe.facts import Fact, Observer, TurnEnded
+from ..settings.load import Settings
+from ..settings.models import GovernorSettings
+from ..slack.rate_limiter.local import RateLimiter
+from ..testing.agent.scripted import ScriptedTransport
+from ..testing.slack.workspace import Workspace
+from ..testing.tape.tape import Recording, Tape
+from ..tools.replay.replay import (
     AGENT_URL,
     Turns,
     agent_of,
@@ -31,13 +34,10 @@ from ..tools.replay import (
     remember_context,
     settings_with,
 )
-from ..tools.scenario import Scenario
-from ..tools.tape import Recording, Tape
+from ..tools.replay.scenario import Scenario
 from ..turn.record import Question, ThreadKey
 from .recorder import Recorder
-from .scripted import ScriptedTransport
-from .switchboard import Switchboard
-from .workspace import Workspace
+from .replay_router import ReplayRouter
 
 REPLAYER = "U0REPLAY"
 REPLAYING_BOT = "B0REPLAY"
@@ -90,11 +90,11 @@ class Replays:
         channel: str,
         *,
         recorder: Recorder,
-        watcher: Watcher,
-        gate: Gate | None = None,
+        observer: Observer,
+        gate: RateLimiter | None = None,
     ) -> None:
         self._workspace, self._clock, self._channel = workspace, clock, channel
-        self._recorder, self._watcher, self._gate = recorder, watcher, gate
+        self._recorder, self._observer, self._gate = recorder, observer, gate
         self._replays: OrderedDict[str, _Replay] = OrderedDict()
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -145,7 +145,7 @@ class Replays:
 
     def __call__(self, fact: Fact) -> None:
         """A turn that is over may have a sequel."""
-        if not isinstance(fact, TurnClosed):
+        if not isinstance(fact, TurnEnded):
             return
         replay = next((each for each in self._replays.values() if each.waits_for == fact.turn), None)
         if replay is None:
@@ -173,8 +173,8 @@ class Replays:
             self._workspace,
             replay.settings,
             self._clock,
-            self._watcher,
-            Switchboard(replay.transport, recorder=self._recorder),
+            self._observer,
+            ReplayRouter(replay.transport, recorder=self._recorder),
             None if alone else self._gate,
         )
         await remember_context(app, replay.thread, replay.around.context_id)

@@ -1,7 +1,8 @@
 """The one door to Slack's Web API: wait for a slot, call, classify what came of it, tell the watcher.
 
 slack_sdk's own retry repeats a write whose connection broke after it was sent, which doubles text; it is off
-here. What is repeated is only what surely was not applied (`Fault.LATER`). Everything else is for the caller,
+here. What is repeated is only what surely was not applied (`ScriptedFault.LATER`). Everything else is for
+the caller,
 who knows what the message should read. Nobody outside this file sees an exception of slack_sdk or aiohttp.
 """
 
@@ -20,12 +21,12 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from ..clock import Clock
-from ..observe.facts import SlackCalled, Watcher
-from ..sections import SlackSettings
+from ..observe.facts import Observer, SlackCalled
+from ..settings.models import SlackSettings
 from .faults import Fault, fault_of
-from .gate import READS, Gate, Slot
-from .governor import Rank, Want, rank_of
-from .scopes import MISSING_SCOPE, MissingScopes
+from .missing_scopes import MISSING_SCOPE, MissingScopes
+from .rate_limiter.governor import CallRequest, Priority, priority_of
+from .rate_limiter.local import READS, Permit, RateLimiter
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ _SHOWS = frozenset({"chat.startStream", "chat.appendStream", "chat.update", "cha
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CallOk:
     """Slack said ok. `data` is the body of its answer."""
 
     data: Mapping[str, Any]
@@ -57,7 +58,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class CallFailed:
     """The call failed for good. `error` is Slack's name for it, or ours (see `faults.classify`).
 
     `retry_after` is the pause in seconds that Slack asked for, if it did. `in_doubt`: it was made more than
@@ -83,7 +84,7 @@ def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | Non
     return AsyncWebClient(
         token=None if token is None else token.get_secret_value(),
         base_url=settings.api_url,
-        timeout=settings.slack_timeout,  # type: ignore[arg-type]  # an int in the SDK's hint; used as a float
+        timeout=settings.timeout,  # type: ignore[arg-type]  # an int in the SDK's hint; used as a float
         session=session,
         retry_handlers=[],
     )
@@ -92,7 +93,7 @@ def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | Non
 class SlackApi:
     """Calls Web API methods. Safe to share; `for_turn` gives a copy that names the turn it calls for.
 
-    `retry_later` is the most seconds one call waits, in all, for limits and outages to pass; its turn among
+    `retry_timeout` is the most seconds one call waits, in all, for limits and outages to pass; its turn among
     the bot's own calls, which `gate` gives, it waits for as long as that takes. `write_timeout` is the most
     seconds for a call that writes; None: the client's.
     """
@@ -101,19 +102,19 @@ class SlackApi:
         self,
         client: AsyncWebClient,
         clock: Clock,
-        watcher: Watcher,
-        retry_later: float,
+        observer: Observer,
+        retry_timeout: float,
         *,
-        gate: Gate | None = None,
+        gate: RateLimiter | None = None,
         turn: str = "",
         write_timeout: float | None = None,
         scopes: MissingScopes | None = None,
     ) -> None:
-        self._client, self._clock, self._watcher = client, clock, watcher
-        self._retry_later, self._gate, self._turn = retry_later, gate, turn
+        self._client, self._clock, self._observer = client, clock, observer
+        self._retry_later, self._gate, self._turn = retry_timeout, gate, turn
         self._write_timeout = write_timeout
         self._scopes = scopes or MissingScopes()
-        self._reserved: dict[str, Slot] = {}
+        self._reserved: dict[str, Permit] = {}
         self._shown_at = 0.0
 
     def for_turn(self, turn: str) -> SlackApi:
@@ -121,7 +122,7 @@ class SlackApi:
         return SlackApi(
             self._client,
             self._clock,
-            self._watcher,
+            self._observer,
             self._retry_later,
             gate=self._gate,
             turn=turn,
@@ -133,7 +134,7 @@ class SlackApi:
         self,
         method: str,
         channel: str = "",
-        rank: Rank | None = None,
+        rank: Priority | None = None,
         wake: Callable[[], None] | None = None,
     ) -> bool:
         """Wait for the slot of this turn's next call of `method`, without making it yet.
@@ -148,7 +149,7 @@ class SlackApi:
             want = self._want(method, channel, rank, self._retry_later)
             self._reserved[method] = self._gate.reserve(want, wake)
         else:
-            self._reserved[method].move(rank_of(method) if rank is None else rank, wake)
+            self._reserved[method].move(priority_of(method) if rank is None else rank, wake)
         return self._reserved[method].is_settled
 
     def give_back(self) -> None:
@@ -158,7 +159,7 @@ class SlackApi:
 
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
-    ) -> Done | Failed:
+    ) -> CallOk | CallFailed:
         """Call `method`, again while Slack says later. Never raises for what Slack or the network does.
 
         `patience` is the most seconds to wait for that, in all; None: the setting. What was refused before
@@ -166,15 +167,15 @@ class SlackApi:
         """
         if self._scopes.refuses(method, _channel(args)):
             self.give_back()
-            return Failed(Fault.NOT_HERE, MISSING_SCOPE)
+            return CallFailed(Fault.NOT_HERE, MISSING_SCOPE)
         left = self._retry_later if patience is None else patience
         block, pause = left, _FIRST_PAUSE
         while True:
             slot = self._slot(method, args, block, again=pause > _FIRST_PAUSE)
             if slot is not None and (blocked := await slot.wait(block)) is not None:
-                return Failed(Fault.LATER, "ratelimited", blocked)
+                return CallFailed(Fault.LATER, "ratelimited", blocked)
             result = await self._attempt(method, args, slot)
-            if isinstance(result, Done) or result.fault is not Fault.LATER:
+            if isinstance(result, CallOk) or result.fault is not Fault.LATER:
                 return result
             asked = pause if result.retry_after is None else result.retry_after
             is_limit = slot is not None and result.error in _LIMITED
@@ -186,29 +187,33 @@ class SlackApi:
                 await asyncio.sleep(asked)
             left, block, pause = left - asked, left, min(2 * pause, _LONGEST_PAUSE)
 
-    def _slot(self, method: str, args: Mapping[str, object], patience: float, *, again: bool) -> Slot | None:
+    def _slot(
+        self, method: str, args: Mapping[str, object], patience: float, *, again: bool
+    ) -> Permit | None:
         """The slot this turn has reserved, or a new place in the line."""
         if self._gate is None:
             return None
         slot = self._reserved.pop(method, None)
         if slot is not None:
-            slot.move(rank_of(method))
+            slot.move(priority_of(method))
             return slot
         want = self._want(method, _channel(args), None, patience)
         return self._gate.reserve(replace(want, again=again))
 
-    def _want(self, method: str, channel: str, rank: Rank | None, patience: float) -> Want:
-        return Want(
+    def _want(self, method: str, channel: str, rank: Priority | None, patience: float) -> CallRequest:
+        return CallRequest(
             number=0,
             method=method,
-            rank=rank_of(method) if rank is None else rank,
+            rank=priority_of(method) if rank is None else rank,
             asked_at=0.0,
             unseen_since=self._shown_at,
             patience=patience,
             channel=channel,
         )
 
-    async def _attempt(self, method: str, args: Mapping[str, object], slot: Slot | None) -> Done | Failed:
+    async def _attempt(
+        self, method: str, args: Mapping[str, object], slot: Permit | None
+    ) -> CallOk | CallFailed:
         if slot is not None:
             slot.use()
         began = self._clock.monotonic()
@@ -216,12 +221,14 @@ class SlackApi:
             result = await self._outcome(self._send(method, args), is_read=method in READS)
         except asyncio.CancelledError:
             now = self._clock.monotonic()
-            self._watcher(SlackCalled(now, self._turn, method, args, False, "given_up", now - began))
+            self._observer(SlackCalled(now, self._turn, method, args, False, "given_up", now - began))
             raise
         now = self._clock.monotonic()
-        error_name = None if isinstance(result, Done) else result.error
-        self._watcher(SlackCalled(now, self._turn, method, args, error_name is None, error_name, now - began))
-        if isinstance(result, Failed):
+        error_name = None if isinstance(result, CallOk) else result.error
+        self._observer(
+            SlackCalled(now, self._turn, method, args, error_name is None, error_name, now - began)
+        )
+        if isinstance(result, CallFailed):
             if result.error == MISSING_SCOPE:
                 self._scopes.note(method, _channel(args))
             self._tell(method, result)
@@ -231,30 +238,30 @@ class SlackApi:
 
     async def _outcome(
         self, sending: Coroutine[Any, Any, Mapping[str, Any]], *, is_read: bool
-    ) -> Done | Failed:
+    ) -> CallOk | CallFailed:
         """What came of a request, in our words."""
         limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
         try:
             async with asyncio.timeout(limit):
-                return Done(await sending)
+                return CallOk(await sending)
         except SlackApiError as error:
             return _refused(error)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
-            return Failed(Fault.LATER, "connect_failed")
+            return CallFailed(Fault.LATER, "connect_failed")
         except TimeoutError:
-            return Failed(Fault.UNKNOWN, "timeout")
+            return CallFailed(Fault.UNKNOWN, "timeout")
         except (aiohttp.ClientError, OSError):
-            return Failed(Fault.UNKNOWN, "connection_lost")
+            return CallFailed(Fault.UNKNOWN, "connection_lost")
         except _UNREADABLE:  # last: a certificate that is refused is a ValueError too
-            return Failed(Fault.UNKNOWN, "unreadable")
+            return CallFailed(Fault.UNKNOWN, "unreadable")
 
-    async def upload(self, url: str, content: bytes) -> Done | Failed:
+    async def upload(self, url: str, content: bytes) -> CallOk | CallFailed:
         """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
         began = self._clock.monotonic()
         result = await self._outcome(self._send_file(url, content), is_read=True)
-        now, error = self._clock.monotonic(), None if isinstance(result, Done) else result.error
+        now, error = self._clock.monotonic(), None if isinstance(result, CallOk) else result.error
         told = {"bytes": len(content)}
-        self._watcher(SlackCalled(now, self._turn, "upload", told, error is None, error, now - began))
+        self._observer(SlackCalled(now, self._turn, "upload", told, error is None, error, now - began))
         return result
 
     async def _send_file(self, url: str, content: bytes) -> Mapping[str, Any]:
@@ -281,7 +288,7 @@ class SlackApi:
             answer = await self._client.api_call(method, json=given)
         return answer.data if isinstance(answer.data, dict) else {}
 
-    def _tell(self, method: str, failed: Failed) -> None:
+    def _tell(self, method: str, failed: CallFailed) -> None:
         if failed.error == MISSING_SCOPE:
             _log.warning(
                 "%s is refused because the Slack app lacks the scope %s, and is not tried again: add it in"
@@ -311,7 +318,7 @@ def _as_form(value: object) -> object:
     return json.dumps(value) if isinstance(value, list | dict) else value
 
 
-def _refused(error: SlackApiError) -> Failed:
+def _refused(error: SlackApiError) -> CallFailed:
     """What Slack's answer says. It is the SDK's response, or aiohttp's where the body was not JSON."""
     answer = error.response
     status = int(getattr(answer, "status_code", 0) or getattr(answer, "status", 0))
@@ -322,7 +329,7 @@ def _refused(error: SlackApiError) -> Failed:
     fallback = "unreadable" if status < 400 else f"http_{status}"
     needed = body.get("needed") if isinstance(body, dict) else None
     said = needed if isinstance(needed, str) else ""
-    return Failed(fault_of(status, name), name or fallback, after, needed=said)
+    return CallFailed(fault_of(status, name), name or fallback, after, needed=said)
 
 
 def _seconds(value: object) -> float | None:

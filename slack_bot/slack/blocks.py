@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
-from ..turn.actions import Card
+from ..turn.actions import TaskCard
 from ..turn.markdown import best_cut
 from ..turn.record import Outcome
 from .chunks import card_text, card_title
-from .orders import Ending
+from .orders import TurnEnd
 
 FEEDBACK = "feedback"
 """action_id of the feedback buttons; their values are `positive|<turn>` and `negative|<turn>`."""
@@ -92,7 +92,7 @@ def footer(channel: str) -> Block:
     return context(here)
 
 
-def tail(ending: Ending, turn: str, channel: str) -> list[Block]:
+def tail(ending: TurnEnd, turn: str, channel: str) -> list[Block]:
     """All that stands under the last message of a turn."""
     under = note(ending.note, turn, offer_retry=ending.offer_retry)
     if ending.form is not None:
@@ -143,7 +143,7 @@ def split(text: str, limit: int) -> list[str]:
     return pieces
 
 
-def cards(shown: Sequence[Card], title: str, mode: str, limit: int) -> list[Block]:
+def cards(shown: Sequence[TaskCard], title: str, mode: str, limit: int) -> list[Block]:
     """Task cards as blocks, for a message that is written anew: an update replaces everything it showed."""
     if not shown:
         return []
@@ -153,7 +153,7 @@ def cards(shown: Sequence[Card], title: str, mode: str, limit: int) -> list[Bloc
     return [{"type": "plan", "title": card_text(title or shown[-1].title, limit) or "Steps", "tasks": tasks}]
 
 
-def _card(card: Card, limit: int) -> Block:
+def _card(card: TaskCard, limit: int) -> Block:
     block: Block = {
         "type": "task_card",
         "task_id": card.id,

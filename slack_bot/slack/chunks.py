@@ -13,8 +13,8 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-from ..turn.actions import LONGEST, Card, CardState
-from ..turn.safety import neutralise
+from ..turn.actions import LONGEST, CardState, TaskCard
+from ..turn.sanitize import sanitize
 
 MAX_CARDS = 50
 """Cards in one message. Slack: a plan holds 50 tasks."""
@@ -28,7 +28,7 @@ _GUARD = "\u200b"
 Chunk = dict[str, Any]
 
 
-class Close(StrEnum):
+class CardClosing(StrEnum):
     """How a card reads in the end that was still running."""
 
     DONE = "done"  # the turn ended well
@@ -37,7 +37,7 @@ class Close(StrEnum):
     CONTINUES = "continues"  # it goes on in the next message
 
 
-_WORDS = {Close.CONTINUES: CONTINUES, Close.STOPPED: STOPPED}
+_WORDS = {CardClosing.CONTINUES: CONTINUES, CardClosing.STOPPED: STOPPED}
 """Slack has no state for a card that neither ended nor failed: its title says what became of it."""
 
 
@@ -46,7 +46,7 @@ def text_chunk(text: str) -> Chunk:
     return {"type": "markdown_text", "text": text}
 
 
-def task_chunk(card: Card, limit: int) -> Chunk:
+def task_chunk(card: TaskCard, limit: int) -> Chunk:
     """A card, each of its values at most `limit` characters."""
     chunk = {
         "type": "task_update",
@@ -60,14 +60,14 @@ def task_chunk(card: Card, limit: int) -> Chunk:
     return chunk
 
 
-def all_chunks(text: str, cards: Sequence[Card], title: str, limit: int) -> list[Chunk]:
+def all_chunks(text: str, cards: Sequence[TaskCard], title: str, limit: int) -> list[Chunk]:
     """One write as chunks: plan title, cards, then text."""
     chunks = [{"type": "plan_update", "title": card_text(title, limit)}] if title else []
     chunks += [task_chunk(card, limit) for card in cards]
     return [*chunks, text_chunk(text)] if text else chunks
 
 
-def weight(chunks: Iterable[Chunk]) -> int:
+def weighted_bytes(chunks: Iterable[Chunk]) -> int:
     """Bytes as Slack is believed to count them: text and titles once, details and output twice [obs]."""
     return sum(
         (2 if name in ("details", "output") else 1) * len(str(chunk[name]).encode("utf-8", "replace"))
@@ -79,33 +79,33 @@ def weight(chunks: Iterable[Chunk]) -> int:
 
 def card_text(text: str, limit: int) -> str:
     """`text` as a card takes it: harmless, nothing that would vanish or render empty, not too long."""
-    text = neutralise(text).lstrip()
+    text = sanitize(text).lstrip()
     if text.startswith("##"):
         text = _GUARD + text
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def card_title(card: Card, limit: int) -> str:
+def card_title(card: TaskCard, limit: int) -> str:
     """What a card is called: Slack takes none without a title, and an agent's may have nothing to be seen."""
     return card_text(card.title, limit) or card_text(card.id, limit) or "Step"
 
 
-class CardBook:
+class CardTracker:
     """The cards of one message: as wanted, and as Slack has confirmed them.
 
     `number` is the message's among those of its answer, from 1: a card that goes on in a later one has an id
     of its own there, because Slack knows cards by their ids. `carried` are the cards that do.
     """
 
-    def __init__(self, number: int = 1, carried: Iterable[Card] = ()) -> None:
+    def __init__(self, number: int = 1, carried: Iterable[TaskCard] = ()) -> None:
         self._suffix = f"#{number}" if number > 1 else ""
-        self._wanted: dict[str, Card] = {}  # details and output: what was not sent yet
-        self._shown: dict[str, Card] = {}  # details and output: all that was
+        self._wanted: dict[str, TaskCard] = {}  # details and output: what was not sent yet
+        self._shown: dict[str, TaskCard] = {}  # details and output: all that was
         self._unsure: set[str] = set()
         self.want(carried)
         self._carried = dict(self._wanted)
 
-    def want(self, cards: Iterable[Card]) -> None:
+    def want(self, cards: Iterable[TaskCard]) -> None:
         """Note how cards should read; details and output are added to what they read so far."""
         for card in cards:
             waiting = self._wanted.get(card.id)
@@ -113,7 +113,7 @@ class CardBook:
                 card = _behind(waiting, card)
             self._wanted[card.id] = card
 
-    def unsent(self) -> tuple[Card, ...]:
+    def unsent(self) -> tuple[TaskCard, ...]:
         """What Slack has not confirmed yet, as far as it has room in this message."""
         room = MAX_CARDS - len(self._shown)
         new = [key for key in self._wanted if key not in self._shown][:room]
@@ -133,13 +133,13 @@ class CardBook:
         """Some card was never shown in this message."""
         return not self._wanted.keys() <= self._shown.keys()
 
-    def become(self, later: CardBook) -> None:
+    def become(self, later: CardTracker) -> None:
         """Take over how the same cards should read in a message that never came."""
         for key, card in later._wanted.items():
             if key in self._wanted:
                 self._wanted[key] = card
 
-    def holds(self, later: CardBook) -> bool:
+    def holds(self, later: CardTracker) -> bool:
         """All cards of `later` are shown here."""
         return later._wanted.keys() <= self._shown.keys()
 
@@ -147,7 +147,7 @@ class CardBook:
         """Some card has no room in this message."""
         return len(self._wanted) > MAX_CARDS
 
-    def confirm(self, cards: Iterable[Card], *, unsure: bool = False) -> None:
+    def confirm(self, cards: Iterable[TaskCard], *, unsure: bool = False) -> None:
         """Slack shows these, which `unsent` gave; `unsure`: or perhaps not, its answer never came."""
         for card in cards:
             key = card.id.removesuffix(self._suffix)
@@ -170,7 +170,7 @@ class CardBook:
         """Slack shows a card that still runs, or may."""
         return bool(self._unsure) or any(card.state is CardState.RUNNING for card in self._shown.values())
 
-    def closing(self, close: Close) -> tuple[Card, ...]:
+    def closing(self, close: CardClosing) -> tuple[TaskCard, ...]:
         """What is left to say so that no card stays open."""
         left = []
         for key, shown in self._shown.items():
@@ -179,7 +179,7 @@ class CardBook:
                 left.append(replace(end, details="", output=""))
         return tuple(left)
 
-    def closed(self, cards: Iterable[Card]) -> None:
+    def closed(self, cards: Iterable[TaskCard]) -> None:
         """Slack shows these, which `closing` gave."""
         for card in cards:
             key = card.id.removesuffix(self._suffix)
@@ -187,15 +187,15 @@ class CardBook:
             self._shown[key] = replace(shown, title=card.title, state=card.state)
             self._unsure.discard(key)
 
-    def ended(self, close: Close) -> tuple[Card, ...]:
+    def ended(self, close: CardClosing) -> tuple[TaskCard, ...]:
         """All cards that Slack shows, as they should read once they are closed."""
         return tuple(card for card in self._whole(close) if card.id.removesuffix(self._suffix) in self._shown)
 
-    def present(self, close: Close | None = None) -> tuple[Card, ...]:
+    def present(self, close: CardClosing | None = None) -> tuple[TaskCard, ...]:
         """All cards as they should read now, whatever was sent: for a message that is written as a whole."""
         return tuple(self._whole(close))[:MAX_CARDS]
 
-    def carried(self) -> tuple[Card, ...]:
+    def carried(self) -> tuple[TaskCard, ...]:
         """The cards that go on in the next message: those that still run, and those that had no room here."""
         return tuple(
             card
@@ -203,7 +203,7 @@ class CardBook:
             if card.state is CardState.RUNNING or key not in self._shown
         )
 
-    def wanted(self) -> tuple[Card, ...]:
+    def wanted(self) -> tuple[TaskCard, ...]:
         """All cards, for a message that takes the place of this one because this one does not exist."""
         every = []
         for key, card in self._wanted.items():
@@ -212,7 +212,7 @@ class CardBook:
             every.append(replace(card, details=before[0] + card.details, output=before[1] + card.output))
         return tuple(every)
 
-    def _whole(self, close: Close | None) -> Iterator[Card]:
+    def _whole(self, close: CardClosing | None) -> Iterator[TaskCard]:
         """Each card with all its details and output, sent or not."""
         for key, card in self._wanted.items():
             shown = self._shown.get(key)
@@ -220,25 +220,25 @@ class CardBook:
             before = ("", "") if shown is None else (shown.details, shown.output)
             yield replace(whole, details=before[0] + card.details, output=before[1] + card.output)
 
-    def _differs(self, key: str, card: Card) -> bool:
+    def _differs(self, key: str, card: TaskCard) -> bool:
         shown = self._shown.get(key)
         if shown is None or card.details or card.output:
             return True
         return (shown.state, shown.title) != (card.state, card.title)
 
-    def _named(self, card: Card) -> Card:
+    def _named(self, card: TaskCard) -> TaskCard:
         return replace(card, id=card.id + self._suffix)
 
-    def _end(self, key: str, close: Close) -> Card:
+    def _end(self, key: str, close: CardClosing) -> TaskCard:
         card = self._named(self._wanted[key])
         if card.state is not CardState.RUNNING:
             return card
         if close in _WORDS:
             return replace(card, state=CardState.DONE, title=_titled(card.title or key, _WORDS[close]))
-        return replace(card, state=CardState.ERROR if close is Close.FAILED else CardState.DONE)
+        return replace(card, state=CardState.ERROR if close is CardClosing.FAILED else CardState.DONE)
 
 
-def _behind(before: Card, card: Card) -> Card:
+def _behind(before: TaskCard, card: TaskCard) -> TaskCard:
     """`card` with its details and output behind those of `before`, which are long enough at some point."""
     details = before.details if len(before.details) > LONGEST else before.details + card.details
     output = before.output if len(before.output) > LONGEST else before.output + card.output

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..turn.actions import Card
-from .chunks import CardBook
-from .sightings import Start
-from .surface import Surface
+from ..turn.actions import TaskCard
+from .chunks import CardTracker
+from .stream_starts import StreamStart
+from .surfaces.fallback import Surface
 
 
 @dataclass(slots=True)
-class Message:
+class SlackMessage:
     """A message of ours, from its first call on.
 
     `ts` is None until Slack has named it. `text` is the text Slack said ok to, as it was rendered. `doubt` is
@@ -23,7 +23,7 @@ class Message:
     """
 
     surface: Surface
-    book: CardBook = field(default_factory=CardBook)
+    book: CardTracker = field(default_factory=CardTracker)
     ts: str | None = None
     text: str = ""
     title: str = ""
@@ -31,7 +31,7 @@ class Message:
     is_open: bool = False
     is_signed: bool = False
     begun_at: float = 0.0
-    start: Start | None = None
+    start: StreamStart | None = None
 
     @property
     def exists(self) -> bool:
@@ -45,11 +45,11 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class MessageWrite:
     """What one call is to show in addition. `title` is the plan's, "" for unchanged."""
 
     text: str = ""
-    cards: Sequence[Card] = ()
+    cards: Sequence[TaskCard] = ()
     title: str = ""
 
     @property

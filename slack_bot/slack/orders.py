@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..turn.actions import Card
+from ..turn.actions import TaskCard
 from ..turn.form import Form
 from ..turn.record import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Destination:
     """Where a turn is shown, and for whom.
 
     `can_stream` is false for askers that Slack refuses as recipients (bots): those get a post. `asked_ts` is
@@ -32,7 +32,7 @@ class Batch:
     """All that waits to be shown, as one write: at most one call's worth of text (`max_call_chars`)."""
 
     text: str = ""
-    cards: tuple[Card, ...] = ()
+    cards: tuple[TaskCard, ...] = ()
     plan_title: str | None = None
 
     @property
@@ -41,7 +41,7 @@ class Batch:
         return not (self.text or self.cards or self.plan_title)
 
 
-class Written(StrEnum):
+class WriteResult(StrEnum):
     """What became of a batch."""
 
     SHOWN = "shown"  # Slack said ok: the text may leave the buffer
@@ -51,7 +51,7 @@ class Written(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class TurnEnd:
     """How a turn is put to rest in the thread.
 
     `rest` is answer text that never was shown. `rewrite`, where set, is the whole text that must stand in the
@@ -65,5 +65,5 @@ class Ending:
     note: str = ""
     offer_retry: bool = False
     form: Form | None = None
-    cards: tuple[Card, ...] = ()
+    cards: tuple[TaskCard, ...] = ()
     plan_title: str | None = None

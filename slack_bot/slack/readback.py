@@ -30,7 +30,7 @@ _MOST_READINGS = 16  # ways to tell cards' titles from text that are followed; m
 _ENOUGH = 24  # letters by which a stream is known as the one that was begun
 
 
-class Stands(StrEnum):
+class Readback(StrEnum):
     """What became of a text whose call had no answer."""
 
     ALL = "all"
@@ -38,7 +38,7 @@ class Stands(StrEnum):
     UNREADABLE = "unreadable"
 
 
-def bare(text: str) -> str:
+def comparable(text: str) -> str:
     """The letters and digits of `text`, Markdown or mrkdwn: what both dialects have in common."""
     for pattern, kept in ((_INFO, ""), (_LINK, r"\1"), (_LABELLED, r"\1"), (_BARE, r"\1")):
         text = pattern.sub(kept, text)
@@ -47,35 +47,38 @@ def bare(text: str) -> str:
     return "".join(letter for letter in text if letter.isalnum())
 
 
-def what_stands(message: Mapping[str, Any], confirmed: str, sent: str) -> Stands:
+def compare_shown(message: Mapping[str, Any], confirmed: str, sent: str) -> Readback:
     """Whether `message`, read back after its stop, shows `sent` behind `confirmed`, or only `confirmed`."""
     blocks = message.get("blocks")
     shown: list[tuple[str, list[str]]] = [(str(message.get("text") or ""), titles_of(blocks))]
     shown.append((words_of(blocks), []))  # of the blocks without the cards
-    without, both = bare(confirmed), bare(confirmed + sent)
+    without, both = comparable(confirmed), comparable(confirmed + sent)
     if both != without:
-        said = {_says(bare(text), without, both, [bare(each) for each in titles]) for text, titles in shown}
-        if Stands.ALL in said:
-            return Stands.ALL
-        if Stands.NONE in said and Stands.UNREADABLE not in said:
-            return Stands.NONE
+        said = {
+            _says(comparable(text), without, both, [comparable(each) for each in titles])
+            for text, titles in shown
+        }
+        if Readback.ALL in said:
+            return Readback.ALL
+        if Readback.NONE in said and Readback.UNREADABLE not in said:
+            return Readback.NONE
     if sent.strip() and any(_is_exactly(text, confirmed, sent, titles) for text, titles in shown):
-        return Stands.ALL  # no letters came, and no dialect changed the signs that did
-    return Stands.UNREADABLE
+        return Readback.ALL  # no letters came, and no dialect changed the signs that did
+    return Readback.UNREADABLE
 
 
-def _says(shown: str, without: str, both: str, titles: Sequence[str]) -> Stands | None:
+def _says(shown: str, without: str, both: str, titles: Sequence[str]) -> Readback | None:
     """What `shown` tells by itself; None: nothing, for it is empty or may be read either way."""
     is_both, is_without = _reads(shown, both, titles), _reads(shown, without, titles)
     if is_both != is_without:
-        return Stands.ALL if is_both else Stands.NONE
-    return None if is_both or not shown else Stands.UNREADABLE
+        return Readback.ALL if is_both else Readback.NONE
+    return None if is_both or not shown else Readback.UNREADABLE
 
 
 def _is_exactly(shown: str, confirmed: str, sent: str, titles: Sequence[str]) -> bool:
     without, both, names = _dense(confirmed), _dense(confirmed + sent), [_dense(title) for title in titles]
     texts = (_dense(shown), _dense(html.unescape(shown)))
-    return any(_says(text, without, both, names) is Stands.ALL for text in texts)
+    return any(_says(text, without, both, names) is Readback.ALL for text in texts)
 
 
 def _dense(text: str) -> str:
@@ -110,11 +113,11 @@ def is_ignored(answer: Mapping[str, Any], sent: str, before: str) -> bool:
     blocks = [block for block in shown.get("blocks") or () if isinstance(block, Mapping)]
     if not texts or any(block.get("type") not in _READ | _AROUND for block in blocks):
         return False
-    new, titles = bare(sent), [bare(title) for title in titles_of(blocks)]
-    stale = {"", bare(before), bare(fallback(before))}  # the last is what a notification says
+    new, titles = comparable(sent), [comparable(title) for title in titles_of(blocks)]
+    stale = {"", comparable(before), comparable(fallback(before))}  # the last is what a notification says
     if new in stale:
         return False
-    read = {bare(text) for text in (*texts, words_of(blocks))}
+    read = {comparable(text) for text in (*texts, words_of(blocks))}
     is_old = all(any(_reads(each, old, titles) for old in stale) for each in read)
     return is_old and not any(_reads(each, new, titles) for each in read)
 
@@ -160,7 +163,7 @@ def own_stream(
     and begins as `sent` does, as far as it can be read: Slack may show an open stream without its text, and
     one odd letter of a long text in another dialect must not make a second stream of it.
     """
-    wanted = bare(sent)
+    wanted = comparable(sent)
     for message in messages:
         if not isinstance(message, Mapping) or not _is_unsigned_stream(message):
             continue
@@ -173,10 +176,10 @@ def own_stream(
 
 def _begins(message: Mapping[str, Any], wanted: str) -> bool:
     """Whether the message begins as `wanted`, with or without the titles of its cards, or shows nothing."""
-    text = bare(str(message.get("text") or ""))
+    text = comparable(str(message.get("text") or ""))
     behind = text
     for title in titles_of(message.get("blocks")):
-        behind = behind.removeprefix(bare(title))
+        behind = behind.removeprefix(comparable(title))
     shown = [text, behind] if behind else [behind]
     return any(each[:_ENOUGH] == wanted[: min(_ENOUGH, len(each))] for each in shown)
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .api import Failed
-from .chunks import Close
-from .closing import rest
+from .api import CallFailed
+from .chunks import CardClosing
 from .delivery import Delivery
+from .finalize import discard_pending
 
 Args = dict[str, Any]
 
 
-async def rewrite(delivery: Delivery, laid: Sequence[str], under: Sequence[Args], close: Close) -> bool:
+async def rewrite(delivery: Delivery, laid: Sequence[str], under: Sequence[Args], close: CardClosing) -> bool:
     """Make the messages of `delivery` read `laid`, the last with `under`. False: `under` stands nowhere.
 
     What can neither be laid over what stands nor be posted below it has `overflowed`.
     """
-    await rest(delivery, close)
+    await discard_pending(delivery, close)
     delivery.try_again()
     for number, text in enumerate(laid):
         below = under if number == len(laid) - 1 else ()
@@ -37,12 +37,12 @@ async def rewrite(delivery: Delivery, laid: Sequence[str], under: Sequence[Args]
     return last is not None and last.is_signed
 
 
-async def _lay(delivery: Delivery, number: int, text: str, under: Sequence[Args], close: Close) -> bool:
+async def _lay(delivery: Delivery, number: int, text: str, under: Sequence[Args], close: CardClosing) -> bool:
     """Lay `text` over a message that stands."""
     message = delivery.messages[number]
     stands, refused = await delivery.edits.lay(message, text, under, close)
-    if isinstance(refused, Failed):
-        await delivery.conclude(refused)
+    if isinstance(refused, CallFailed):
+        await delivery.apply_fault(refused)
     return stands
 
 

@@ -16,25 +16,25 @@ from itertools import islice
 
 from ..clock import Clock
 from ..errors import SlackError
-from ..sections import StreamSettings
+from ..settings.models import StreamSettings
 from ..turn.form import Form
+from ..turn.ledger import split_into_segments
 from ..turn.record import Outcome
-from ..turn.safety import harmless_slices
-from ..turn.segments import lay_out
-from . import blocks, closing
-from .api import Done, Failed, SlackApi
+from ..turn.sanitize import harmless_slices
+from . import blocks, finalize
+from .api import CallFailed, CallOk, SlackApi
 from .blocks import Block
-from .chunks import Close
+from .chunks import CardClosing
 from .delivery import Delivery
+from .file_fallback import FileFallback
 from .files import Files
-from .governor import Rank
-from .line import Line
-from .orders import Batch, Ending, Place, Written
-from .overflow import Overflow
+from .orders import Batch, Destination, TurnEnd, WriteResult
+from .rate_limiter.governor import Priority
 from .rewrite import rewrite
-from .sightings import Sightings
-from .status import StatusLine
-from .surface import Memory
+from .stream_starts import StreamStartTracker
+from .surfaces.fallback import StreamingRefusalCache
+from .turn_client import TurnClient
+from .typing_status import TypingStatus
 
 _log = logging.getLogger(__name__)
 
@@ -61,22 +61,26 @@ class Sink:
     def __init__(
         self,
         api: SlackApi,
-        place: Place,
+        place: Destination,
         settings: StreamSettings,
         clock: Clock,
-        memory: Memory | None = None,
-        sightings: Sightings | None = None,
+        memory: StreamingRefusalCache | None = None,
+        sightings: StreamStartTracker | None = None,
     ) -> None:
         self._api = api = api.for_turn(place.turn)
-        self._place, self._settings, self._clock = place, settings, clock
-        self._line = Line(api, sightings, self._tell_wait)
-        self._status = StatusLine(api, place, settings, clock, self._show_at_work)
+        self._destination, self._settings, self._clock = place, settings, clock
+        self._client = TurnClient(api, sightings, self._tell_wait)
+        self._status = TypingStatus(api, place, settings, clock, self._show_at_work)
         self._delivery = Delivery(
-            self._line, place, settings, clock, memory or Memory(settings.refusal_memory)
+            self._client,
+            place,
+            settings,
+            clock,
+            memory or StreamingRefusalCache(settings.streaming_refusal_ttl),
         )
-        self._overflow = Overflow(self._delivery, Files(self._line, place), self._status)
+        self._file_fallback = FileFallback(self._delivery, Files(self._client, place), self._status)
         self._whole: list[str] = []
-        self._first: Ending | None = None  # how the turn was to be put to rest
+        self._first: TurnEnd | None = None  # how the turn was to be put to rest
         self._taken = False  # its text is the delivery's
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._posted = False
@@ -101,8 +105,8 @@ class Sink:
     @property
     def is_stopped(self) -> bool:
         """The human stopped it: what stands may not be all. Of a turn at rest: the reader was told so."""
-        hushed = self._told_stop if self._finished else self._line.is_hushed
-        return hushed or self._delivery.ended is Written.STOPPED
+        hushed = self._told_stop if self._finished else self._client.is_cancelled
+        return hushed or self._delivery.ended is WriteResult.STOPPED
 
     @property
     def begins(self) -> bool:
@@ -115,28 +119,28 @@ class Sink:
             self._status_at = self._delivery.begun
             self._status.show(text)
 
-    async def keep_status(self) -> None:
+    async def refresh_status(self) -> None:
         """Send the status again if Slack is about to drop it. Cheap; may be called at any time."""
         if not self._delivery.is_open:
             self._status.keep()
 
-    def may_write(self, rank: Rank, wake: Callable[[], None]) -> bool:
+    def may_write(self, rank: Priority, wake: Callable[[], None]) -> bool:
         """Whether `write` would go to Slack at once. If not, `wake` is called when it would; ask again then.
 
         Ask before taking what is to be written, so that what comes meanwhile goes with it. `rank` is what
         would be written; ask again where it changes.
         """
         method = self._delivery.next_method()
-        rank = Rank.START if method == "chat.startStream" else rank
-        return self._api.reserve(method, self._place.channel, rank, wake)
+        rank = Priority.START if method == "chat.startStream" else rank
+        return self._api.reserve(method, self._destination.channel, rank, wake)
 
-    def start_late(self) -> None:
+    def fall_back(self) -> None:
         """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
-        self._delivery.go_down()
+        self._delivery.downgrade_surface()
 
-    def hush(self) -> None:
+    def cancel_writes(self) -> None:
         """The human pressed Stop: a write that waits is dropped, and none is made any more."""
-        self._line.hush()
+        self._client.cancel_writes()
 
     def pause(self) -> float:
         """Seconds until a write would be shown at once: without streaming, edits keep a distance."""
@@ -146,32 +150,32 @@ class Sink:
         """Seconds until `tend` has something to do although nothing more is written; None: never."""
         return self._delivery.due(self._clock.monotonic())
 
-    async def write(self, batch: Batch) -> Written:
+    async def write(self, batch: Batch) -> WriteResult:
         """Show a batch: text of at most `max_call_chars`, cards, a plan title.
 
         Whatever is returned, the batch is the sink's: what is not shown now is shown later, by `finish` at
         the latest.
         """
-        self.note(batch)
-        return await self.tend()
+        self.enqueue(batch)
+        return await self.tick()
 
-    def note(self, batch: Batch) -> None:
+    def enqueue(self, batch: Batch) -> None:
         """Take a batch without showing it: `finish` tells what became of its cards."""
         self._whole.append(batch.text)
-        self._delivery.take(batch)
+        self._delivery.add(batch)
 
-    async def tend(self) -> Written:
+    async def tick(self) -> WriteResult:
         """Do what the time asks for: show what waits, begin a new message before one grows too old."""
         delivery = self._delivery
         if delivery.ended is None and delivery.is_live:
             if delivery.begins:
                 await self._status.close()
             await delivery.advance()
-            if delivery.begins and delivery.ended is None and not self._line.is_hushed:
+            if delivery.begins and delivery.ended is None and not self._client.is_cancelled:
                 await self._go_quiet()
         if delivery.ended is not None:
             return delivery.ended
-        return Written.HELD if delivery.ledger.has_more else Written.SHOWN
+        return WriteResult.HELD if delivery.ledger.has_more else WriteResult.SHOWN
 
     async def ask(self, form: Form) -> None:
         """Show a question while the turn goes on, in a message of its own; what comes later stands below.
@@ -180,16 +184,16 @@ class Sink:
         that is refused, the question comes with the turn's end.
         """
         delivery = self._delivery
-        if not self._line.is_hushed:
-            await delivery.break_off()
-        if delivery.ended is not None or self._line.is_hushed:
+        if not self._client.is_cancelled:
+            await delivery.start_new_message()
+        if delivery.ended is not None or self._client.is_cancelled:
             return
         await self._status.close()
         text = await _question(form)
         posted = await delivery.posts.post(text, (), [blocks.context(blocks.SIGN_IN)], "question")
         self._status.reopen(forget=True)
-        if isinstance(posted, Failed):
-            await delivery.conclude(posted)
+        if isinstance(posted, CallFailed):
+            await delivery.apply_fault(posted)
             return
         self._asked = form
         if not await delivery.streams.set_session("suspended"):  # one slot: a status would make it read busy
@@ -197,9 +201,9 @@ class Sink:
 
     async def _go_quiet(self) -> None:
         """No message is open, and the next comes with the next thing to say: until then the status tells."""
-        if self._delivery.overflowed:
+        if self._delivery.is_exhausted:
             self._status_at = self._delivery.begun
-            await self._overflow.announce()
+            await self._file_fallback.announce()
             return
         self._status.reopen(forget=self._delivery.begun != self._status_at)
         if self.opened:
@@ -211,13 +215,13 @@ class Sink:
         self._status_at = self._delivery.begun
         self._status.show(TRYING_AGAIN)
 
-    async def leave(self) -> None:
+    async def abandon(self) -> None:
         """The thread is gone: nothing is said any more, and no stream goes on in it, if Slack lets it end."""
-        self._line.hush()
+        self._client.cancel_writes()
         await self._status.close()
-        await self._delivery.settling.sweep(self._delivery.known(), self._delivery.last)
+        await self._delivery.reconciler.close_open(self._delivery.known(), self._delivery.last)
 
-    async def finish(self, ending: Ending) -> None:
+    async def finish(self, ending: TurnEnd) -> None:
         """Put the turn to rest: what is missing, the truth about every card, what the reader should know.
 
         AssertionError if the reader would be left with nothing: whoever has no text gives a note. Called once
@@ -226,11 +230,11 @@ class Sink:
         """
         await self._status.close()
         if self._delivery.is_gone:
-            await self.leave()
+            await self.abandon()
             return
         if self._finished:
             return
-        if self._line.is_hushed:
+        if self._client.is_cancelled:
             ending = replace(ending, outcome=Outcome.STOPPED)
         if ending.form == self._asked:
             ending = replace(ending, form=None)
@@ -244,28 +248,28 @@ class Sink:
         finally:
             await self._clear_up(ending)
 
-    async def _carry_out(self, ending: Ending) -> None:
+    async def _carry_out(self, ending: TurnEnd) -> None:
         if self._delivery.ended is None:
             await self._deliver(ending)
-        if self._delivery.ended is Written.STOPPED:
+        if self._delivery.ended is WriteResult.STOPPED:
             await self._tell_truth(ending)
 
-    async def _is_made_good(self, first: Ending) -> bool:
+    async def _is_made_good(self, first: TurnEnd) -> bool:
         """What broke when the turn was put to rest is done now, without much patience."""
-        self._delivery.posts.insist_for = 0.0
+        self._delivery.posts.post_retry_timeout = 0.0
         self._delivery.try_again()
         try:
             await self._carry_out(first)
         except SlackError as error:
-            _log.error("turn %s: the answer stays unfinished: %s", self._place.turn, error)
+            _log.error("turn %s: the answer stays unfinished: %s", self._destination.turn, error)
             return False
         return True
 
-    async def _clear_up(self, ending: Ending) -> None:
+    async def _clear_up(self, ending: TurnEnd) -> None:
         delivery = self._delivery
         self._api.give_back()
         await self._status.close()
-        await delivery.settling.sweep(delivery.known(), delivery.last, _close(ending))
+        await delivery.reconciler.close_open(delivery.known(), delivery.last, _close(ending))
         if not self._posted and delivery.begun == self._status_at:
             await self._status.clear()
         if not delivery.is_gone:
@@ -275,8 +279,8 @@ class Sink:
         """A status speaks to the thread's agent session too (facts: Slack 4)."""
         self._delivery.streams.session = "processing" if status else "active"
 
-    async def _deliver(self, ending: Ending) -> None:
-        self._delivery.take(Batch("", ending.cards, ending.plan_title))
+    async def _deliver(self, ending: TurnEnd) -> None:
+        self._delivery.add(Batch("", ending.cards, ending.plan_title))
         if ending.outcome is Outcome.STOPPED:
             await self._stop(ending)
             return
@@ -289,7 +293,7 @@ class Sink:
         assert shows, "nothing to show, and no note"
         await (self._rewrite(text, ending) if anew else self._show_rest(text, ending))
 
-    async def _show_rest(self, text: str, ending: Ending) -> None:
+    async def _show_rest(self, text: str, ending: TurnEnd) -> None:
         """Show what waits and what is missing."""
         delivery, close = self._delivery, _close(ending)
         if not self._taken:
@@ -297,47 +301,49 @@ class Sink:
                 delivery.ledger.retract()
                 self._whole = []
             self._whole.append(text)
-            delivery.take(Batch(text))
+            delivery.add(Batch(text))
             self._taken = True
         await delivery.advance(under=self._under(ending), close=close)
-        attached: Ending | None = None
-        if delivery.overflowed and delivery.ended is None and not self._line.is_hushed:
+        attached: TurnEnd | None = None
+        if delivery.is_exhausted and delivery.ended is None and not self._client.is_cancelled:
             self._status_at = delivery.begun
-            attached = await self._overflow.attach("".join(self._whole), ending)
+            attached = await self._file_fallback.attach("".join(self._whole), ending)
             if attached is None:
-                await self._overflow.take_back()
-                delivery.lift()
+                await self._file_fallback.take_back()
+                delivery.raise_limit()
                 await delivery.advance(under=self._under(ending), close=close)
             ending = attached or ending
-        if self._line.is_hushed and delivery.ended is None:
+        if self._client.is_cancelled and delivery.ended is None:
             await self._stop(ending if attached is None else replace(ending, note=f"Stopped. {ending.note}"))
             return
-        if not await closing.close(delivery, self._under(ending), close, _session(ending)):
+        if not await finalize.finish(delivery, self._under(ending), close, _session(ending)):
             await self._post_note(ending, must=attached is None)
 
-    async def _rewrite(self, text: str, ending: Ending) -> None:
+    async def _rewrite(self, text: str, ending: TurnEnd) -> None:
         """Make what stands in the thread read `text` instead."""
         delivery, most, close = self._delivery, self._settings.max_segments, _close(ending)
-        pieces = lay_out(text, delivery.limits())
+        pieces = split_into_segments(text, delivery.limits())
         laid = await _in_steps(islice(pieces, most + 1))
         fits = len(laid) <= most
         stands = await rewrite(delivery, laid[:most], self._under(ending) if fits else (), close)
-        attached: Ending | None = None
-        if delivery.ended is None and (not fits or delivery.overflowed):
+        attached: TurnEnd | None = None
+        if delivery.ended is None and (not fits or delivery.is_exhausted):
             self._status_at = delivery.begun
-            attached = await self._overflow.attach(text, ending)
+            attached = await self._file_fallback.attach(text, ending)
             if attached is None:
-                delivery.lift()
+                delivery.raise_limit()
                 stands = await self._post_all([*laid[most:], *await _in_steps(pieces)], ending)
             else:
                 ending, last = attached, delivery.last
-                stands = last is not None and await closing.sign(delivery, last, self._under(ending), close)
-        if not stands and self._line.is_hushed and delivery.ended is None:
+                stands = last is not None and await finalize.attach_footer(
+                    delivery, last, self._under(ending), close
+                )
+        if not stands and self._client.is_cancelled and delivery.ended is None:
             await self._stop(ending)
         elif not stands:
             await self._post_note(ending, must=attached is None)
 
-    async def _post_all(self, pieces: Sequence[str], ending: Ending) -> bool:
+    async def _post_all(self, pieces: Sequence[str], ending: TurnEnd) -> bool:
         """The rest of an answer as messages of their own. False: what stands under it stands nowhere yet."""
         for number, piece in enumerate(pieces, start=1):
             under = self._under(ending) if number == len(pieces) else []
@@ -346,33 +352,38 @@ class Sink:
         last = self._delivery.last
         return last is not None and last.is_signed
 
-    async def _stop(self, ending: Ending) -> None:
+    async def _stop(self, ending: TurnEnd) -> None:
         """The human stopped the turn: what stands stays, with the truth under it."""
         ending = replace(ending, note=ending.note or "Stopped.", form=None, outcome=Outcome.STOPPED)
         delivery, self._told_stop = self._delivery, True
-        if not await closing.close(delivery, self._under(ending), Close.STOPPED) and delivery.ended is None:
+        if (
+            not await finalize.finish(delivery, self._under(ending), CardClosing.STOPPED)
+            and delivery.ended is None
+        ):
             await self._post_note(ending)
 
-    async def _tell_truth(self, ending: Ending) -> None:
+    async def _tell_truth(self, ending: TurnEnd) -> None:
         """The human stopped the stream in Slack: what it shows stays, the truth about it goes under it."""
         ending = replace(ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None)
         delivery, last = self._delivery, self._delivery.last
-        if last is None or not await closing.sign(delivery, last, self._under(ending), Close.STOPPED):
+        if last is None or not await finalize.attach_footer(
+            delivery, last, self._under(ending), CardClosing.STOPPED
+        ):
             await self._post_note(ending)
 
-    async def _post_note(self, ending: Ending, *, must: bool = True) -> None:
+    async def _post_note(self, ending: TurnEnd, *, must: bool = True) -> None:
         """The last way to say how a turn ended. SlackError if it `must` be said and cannot be."""
         delivery = self._delivery
         if delivery.is_gone or not (ending.note or ending.form is not None):
             return
         says = ending.note or blocks.ANSWER_HERE
         posted = await delivery.posts.post("", (), self._under(ending), "note", says=says, insist=must)
-        if isinstance(posted, Failed) and must:
+        if isinstance(posted, CallFailed) and must:
             await delivery.refuse(posted)
-        self._posted = isinstance(posted, Done)
+        self._posted = isinstance(posted, CallOk)
 
-    def _under(self, ending: Ending) -> list[Block]:
-        return blocks.tail(ending, self._place.turn, self._place.channel)
+    def _under(self, ending: TurnEnd) -> list[Block]:
+        return blocks.tail(ending, self._destination.turn, self._destination.channel)
 
 
 async def _question(form: Form) -> str:
@@ -390,14 +401,14 @@ async def _in_steps(work: Iterable[str]) -> list[str]:
     return done
 
 
-def _close(ending: Ending) -> Close:
+def _close(ending: TurnEnd) -> CardClosing:
     """How the turn's end reads on a card that was still running."""
     if ending.outcome is Outcome.STOPPED:
-        return Close.STOPPED
-    return Close.FAILED if ending.outcome in _BAD_ENDS else Close.DONE
+        return CardClosing.STOPPED
+    return CardClosing.FAILED if ending.outcome in _BAD_ENDS else CardClosing.DONE
 
 
-def _session(ending: Ending) -> str:
+def _session(ending: TurnEnd) -> str:
     """How the thread's agent session reads afterwards; "" for at rest (facts: Slack 1.9)."""
     return "suspended" if ending.outcome is Outcome.ASKED else ""
 

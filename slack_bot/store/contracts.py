@@ -1,4 +1,5 @@
-"""What the bot asks of a store: several small contracts, so that each can be kept somewhere else one day.
+"""PURE. What the bot asks of a store: several small contracts, so that each can be kept somewhere else one
+day.
 
 Times are wall-clock seconds (UTC) given by the caller. Errors of the store are `StoreError`.
 """
@@ -40,7 +41,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Press:
+class FeedbackEntry:
     """A press of a feedback button. `value` is "positive" or "negative"."""
 
     turn: str
@@ -65,33 +66,33 @@ class Inbox(Protocol):
         """Remove the keys that are older than the dedupe time. For a timer: `accept` does not need it."""
 
 
-class Contexts(Protocol):
+class Conversations(Protocol):
     """Slack thread to A2A context, an agent at a time."""
 
     async def get(self, agent: str, thread: ThreadKey) -> Conversation:
-        """What is known; an empty `Conversation` for a new thread."""
+        """What is known; an empty `ModelConversation` for a new thread."""
 
     async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
         """Replace what is known."""
 
 
-class Feedback(Protocol):
+class FeedbackStore(Protocol):
     """Feedback presses; a later press of the same person on the same turn replaces the earlier."""
 
-    async def record(self, press: Press) -> bool:
+    async def record(self, press: FeedbackEntry) -> bool:
         """Keep a press. False: this person had said the same of this turn before. One step."""
 
-    async def presses(self, turn: str) -> tuple[Press, ...]:
+    async def entries(self, turn: str) -> tuple[FeedbackEntry, ...]:
         """All presses for a turn, oldest first."""
 
 
-class Lore(Protocol):
+class AgentProfiles(Protocol):
     """What was learned about an agent and saves an attempt next time (its wire, where its answer stands)."""
 
-    async def learned(self, agent: str) -> dict[str, str]:
+    async def get(self, agent: str) -> dict[str, str]:
         """All that is known, by name."""
 
-    async def learn(self, agent: str, name: str, value: str, now: float) -> None:
+    async def set(self, agent: str, name: str, value: str, now: float) -> None:
         """Keep one fact; replaces an earlier value."""
 
 
@@ -103,15 +104,15 @@ class Store(Protocol):
         """Questions taken."""
 
     @property
-    def contexts(self) -> Contexts:
+    def conversations(self) -> Conversations:
         """Threads and contexts."""
 
     @property
-    def feedback(self) -> Feedback:
+    def feedback(self) -> FeedbackStore:
         """Presses."""
 
     @property
-    def lore(self) -> Lore:
+    def profiles(self) -> AgentProfiles:
         """Learned facts."""
 
     async def close(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..turn.record import ThreadKey
-from .contracts import Conversation, Press
+from .contracts import Conversation, FeedbackEntry
 
 
 class MemoryInbox:
@@ -29,18 +29,18 @@ class MemoryInbox:
         self._taken = {key: at for key, at in self._taken.items() if at > now - self._keep}
 
 
-class MemoryContexts:
+class MemoryConversations:
     """Conversations by agent and thread."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ThreadKey], Conversation] = {}
 
     async def get(self, agent: str, thread: ThreadKey) -> Conversation:
-        """See `contracts.Contexts`."""
+        """See `contracts.Conversations`."""
         return self._known.get((agent, thread), Conversation())
 
     async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
-        """See `contracts.Contexts`."""
+        """See `contracts.Conversations`."""
         del now
         self._known[agent, thread] = conversation
 
@@ -49,9 +49,9 @@ class MemoryFeedback:
     """Presses by turn and person."""
 
     def __init__(self) -> None:
-        self._presses: dict[tuple[str, str], Press] = {}
+        self._presses: dict[tuple[str, str], FeedbackEntry] = {}
 
-    async def record(self, press: Press) -> bool:
+    async def record(self, press: FeedbackEntry) -> bool:
         """See `contracts.Feedback`."""
         before = self._presses.get((press.turn, press.user))
         if before is not None and before.value == press.value:
@@ -59,24 +59,24 @@ class MemoryFeedback:
         self._presses[press.turn, press.user] = press
         return True
 
-    async def presses(self, turn: str) -> tuple[Press, ...]:
+    async def entries(self, turn: str) -> tuple[FeedbackEntry, ...]:
         """See `contracts.Feedback`."""
         found = (press for press in self._presses.values() if press.turn == turn)
         return tuple(sorted(found, key=lambda press: (press.at, press.user)))
 
 
-class MemoryLore:
+class MemoryAgentProfiles:
     """Facts by agent and name."""
 
     def __init__(self) -> None:
         self._facts: dict[str, dict[str, str]] = {}
 
-    async def learned(self, agent: str) -> dict[str, str]:
-        """See `contracts.Lore`."""
+    async def get(self, agent: str) -> dict[str, str]:
+        """See `contracts.AgentProfiles`."""
         return dict(self._facts.get(agent, {}))
 
-    async def learn(self, agent: str, name: str, value: str, now: float) -> None:
-        """See `contracts.Lore`."""
+    async def set(self, agent: str, name: str, value: str, now: float) -> None:
+        """See `contracts.AgentProfiles`."""
         del now
         self._facts.setdefault(agent, {})[name] = value
 
@@ -86,9 +86,9 @@ class MemoryStore:
 
     def __init__(self, dedupe_hours: float = 24.0) -> None:
         self.inbox = MemoryInbox(dedupe_hours)
-        self.contexts = MemoryContexts()
+        self.conversations = MemoryConversations()
         self.feedback = MemoryFeedback()
-        self.lore = MemoryLore()
+        self.profiles = MemoryAgentProfiles()
 
     async def close(self) -> None:
         """Nothing to release."""

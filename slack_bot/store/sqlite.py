@@ -20,7 +20,7 @@ import aiosqlite
 
 from ..errors import StoreError
 from ..turn.record import ThreadKey
-from .contracts import Conversation, Press
+from .contracts import Conversation, FeedbackEntry
 
 _STEPS = ("schema.sql", "schema_2.sql")  # the n-th makes version n of the one before
 VERSION = len(_STEPS)
@@ -90,14 +90,14 @@ class SqliteInbox:
             pass
 
 
-class SqliteContexts:
+class SqliteConversations:
     """Conversations, one row a thread and agent."""
 
     def __init__(self, rows: _Rows) -> None:
         self._rows = rows
 
     async def get(self, agent: str, thread: ThreadKey) -> Conversation:
-        """See `contracts.Contexts`."""
+        """See `contracts.Conversations`."""
         found = await self._rows.read(
             "SELECT context_id, waits FROM contexts"
             " WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
@@ -109,7 +109,7 @@ class SqliteContexts:
         return Conversation(found[0][0], json.loads(found[0][1])) if found else Conversation()
 
     async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
-        """See `contracts.Contexts`."""
+        """See `contracts.Conversations`."""
         await self._rows.write(
             "INSERT OR REPLACE INTO contexts"
             " (agent, team, channel, thread, context_id, waits, at)"
@@ -130,7 +130,7 @@ class SqliteFeedback:
     def __init__(self, rows: _Rows) -> None:
         self._rows = rows
 
-    async def record(self, press: Press) -> bool:
+    async def record(self, press: FeedbackEntry) -> bool:
         """See `contracts.Feedback`."""
         changed = await self._rows.write(
             "INSERT INTO presses (turn, user, value, at) VALUES (?, ?, ?, ?)"
@@ -143,26 +143,26 @@ class SqliteFeedback:
         )
         return changed > 0
 
-    async def presses(self, turn: str) -> tuple[Press, ...]:
+    async def entries(self, turn: str) -> tuple[FeedbackEntry, ...]:
         """See `contracts.Feedback`."""
         found = await self._rows.read(
             "SELECT turn, user, value, at FROM presses WHERE turn = ? ORDER BY at, user", turn
         )
-        return tuple(Press(*row) for row in found)
+        return tuple(FeedbackEntry(*row) for row in found)
 
 
-class SqliteLore:
+class SqliteAgentProfiles:
     """Facts, one row each."""
 
     def __init__(self, rows: _Rows) -> None:
         self._rows = rows
 
-    async def learned(self, agent: str) -> dict[str, str]:
-        """See `contracts.Lore`."""
+    async def get(self, agent: str) -> dict[str, str]:
+        """See `contracts.AgentProfiles`."""
         return dict(await self._rows.read("SELECT name, value FROM lore WHERE agent = ?", agent))
 
-    async def learn(self, agent: str, name: str, value: str, now: float) -> None:
-        """See `contracts.Lore`."""
+    async def set(self, agent: str, name: str, value: str, now: float) -> None:
+        """See `contracts.AgentProfiles`."""
         await self._rows.write(
             "INSERT OR REPLACE INTO lore (agent, name, value, at) VALUES (?, ?, ?, ?)",
             agent,
@@ -178,9 +178,9 @@ class SqliteStore:
     def __init__(self, rows: _Rows, dedupe_hours: float) -> None:
         self._rows = rows
         self.inbox = SqliteInbox(rows, dedupe_hours)
-        self.contexts = SqliteContexts(rows)
+        self.conversations = SqliteConversations(rows)
         self.feedback = SqliteFeedback(rows)
-        self.lore = SqliteLore(rows)
+        self.profiles = SqliteAgentProfiles(rows)
 
     async def close(self) -> None:
         """Close the file. May be called twice."""
@@ -206,7 +206,7 @@ def _unusable(path: Path) -> str | None:
     """Why nothing can be written at `path`, with the remedy. SQLite would not say so, or not before the first
     write. It writes to the directory too: its journal stands beside the file.
     """
-    folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__STORE_URL"
+    folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__URL"
     if not folder.is_dir():
         return f"the directory {folder} does not exist; create it, or {elsewhere}"
     if os.statvfs(folder).f_flag & os.ST_RDONLY:
@@ -230,7 +230,7 @@ async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
     if version > VERSION:
         raise StoreError(
             f"The store {path} was written by a newer version of the bot (format {version}, this one knows"
-            f" {VERSION}); install that version or name another file in SLACK_BOT_STORE__STORE_URL."
+            f" {VERSION}); install that version or name another file in SLACK_BOT_STORE__URL."
         )
     if version < VERSION:
         room = resources.files(__package__)

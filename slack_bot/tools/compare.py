@@ -12,19 +12,19 @@ import sys
 from pathlib import Path
 
 from ..errors import UnreadableInput
-from ..settings import load
-from .addressing import check_there, is_address, settings_for
-from .capture import Wanted, capture
+from ..settings.load import load
+from ..testing.tape.tape import Recording, Tape, read_tape
+from .capture.agent_address import check_there, is_address, settings_for
+from .capture.capture import CaptureRequest, capture
+from .capture.progress import Progress
 from .comparison import compared
 from .interruption import told_if_interrupted
-from .likeness import Profile, profile
-from .opening import open_capture, taped
-from .outfile import InMemory, OutFile
-from .progress import Progress
-from .replay import accept_any_script, tell_assumed
-from .scenario import Scenario
-from .tape import Recording, Tape, read_tape
-from .trace import trace_capture
+from .open_capture import open_capture, taped
+from .output_file import MemoryOutput, OutputFile
+from .replay.replay import accept_any_script, tell_assumed
+from .replay.scenario import Scenario
+from .stream_profile import Profile, profile
+from .trace.trace import trace_capture
 
 
 def main(args: argparse.Namespace) -> int:
@@ -39,7 +39,7 @@ def main(args: argparse.Namespace) -> int:
     if args.text is not None and not any(map(is_address, (args.one, args.two))):
         raise UnreadableInput("a question is for live agents; two files are compared as they are")
     accept_any_script()
-    out = OutFile(args.output, [args.one, args.two]) if args.output else None
+    out = OutputFile(args.output, [args.one, args.two]) if args.output else None
     with told_if_interrupted(lambda: "nothing was compared"):
         captures = [
             _live(each, args.text, named) if is_address(each) else _read(each, args.key)
@@ -72,6 +72,6 @@ def _live(url: str, text: str, named: str) -> Tape | Recording:
     progress = Progress()
     if note:
         progress.say(f"note: {note}")
-    memory = InMemory(url)
-    asyncio.run(capture(Wanted((text,), named=named), settings, memory, progress, also=(given,)))
+    memory = MemoryOutput(url)
+    asyncio.run(capture(CaptureRequest((text,), named=named), settings, memory, progress, also=(given,)))
     return read_tape(memory.data, url)

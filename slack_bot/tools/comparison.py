@@ -6,11 +6,11 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from .canvas import text_width
-from .drawing import seconds, share
-from .figures import Curve, Summary
-from .likeness import Profile, Sent, moments_to_look_at
-from .plain import STATES
+from .replay.plain_text import STATES
+from .stream_profile import Profile, Sent, moments_to_look_at
+from .trace.canvas import text_width
+from .trace.figures import Curve, Summary
+from .trace.picture import seconds, share
 
 _DIFF_LINES = 60
 _DIFF_CHARS = 60_000  # difflib needs the square of a text's lines

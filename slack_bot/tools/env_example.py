@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Literal, get_args, get_origin
 
-from ..settings import ALIASES, env_name, sections
+from ..settings.load import ALIASES, env_name, sections
 
 _HEAD = """\
 # Every setting, with its default. Generated from slack_bot/settings.py; a test keeps it so.

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..testing.tape.tape import tape_lines
 from .interruption import told_if_interrupted
-from .opening import open_capture, taped
-from .outfile import OutFile
-from .scrubbing import scrubbed
-from .tape import tape_lines
+from .open_capture import open_capture, taped
+from .output_file import OutputFile
+from .scrubber import scrubbed
 
 
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: file, output, key. Returns the exit status; raises UnreadableInput."""
-    out = OutFile(args.output, [args.file])
+    out = OutputFile(args.output, [args.file])
     head, moments = scrubbed(taped(open_capture(Path(args.file), args.key)))
     with out as file, told_if_interrupted(lambda: f"what was done until then is in {args.output}"):
         for line in tape_lines(head, moments):

@@ -25,7 +25,7 @@ class CardState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class TaskCard:
     """A task card. `details` and `output` are deltas, because Slack appends them (facts: Slack 1.4)."""
 
     id: str
@@ -59,7 +59,7 @@ class FlushText:
 
 
 @dataclass(frozen=True, slots=True)
-class TakeBack:
+class RetractText:
     """The last `chars` characters that were appended, and never shown, are no answer: they are not shown."""
 
     chars: int
@@ -70,12 +70,12 @@ class TakeBack:
 class UpdateCard:
     """Open or change a task card; opens the stream if it is not open yet."""
 
-    card: Card
+    card: TaskCard
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class RetitlePlan:
+class SetPlanTitle:
     """The line above the cards."""
 
     title: str
@@ -91,7 +91,7 @@ class RewriteAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class AskForm:
+class ShowForm:
     """Show the agent's question: with the turn's end, or, where the turn goes on, in a message of its own."""
 
     form: Form
@@ -99,7 +99,7 @@ class AskForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Remember:
+class SaveIds:
     """Ids to keep with the thread and the turn's record. None: unchanged."""
 
     task_id: str | None = None
@@ -116,7 +116,7 @@ class CancelTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
+class EndTurn:
     """The turn is over. `note` is for the reader, in plain words; empty where the answer says it all."""
 
     outcome: Outcome
@@ -126,7 +126,7 @@ class Close:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class NoOp:
     """Nothing is done, and this is why."""
 
     reason: str
@@ -136,13 +136,13 @@ Action: TypeAlias = (
     ShowStatus
     | AppendText
     | FlushText
-    | TakeBack
+    | RetractText
     | UpdateCard
-    | RetitlePlan
+    | SetPlanTitle
     | RewriteAnswer
-    | AskForm
-    | Remember
+    | ShowForm
+    | SaveIds
     | CancelTask
-    | Close
-    | Noted
+    | EndTurn
+    | NoOp
 )

@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections import deque
 
-from .clusters import cluster_cut
-from .markdown import Cuts, Standing, best_cut, survey
+from .graphemes import cluster_cut
+from .markdown import Cuts, MarkdownState, best_cut, find_cuts
 
-EARLY = 1e-6
+TIMER_TOLERANCE = 1e-6
 """Seconds a timer may fire before the time it was set to, by rounding."""
 _MARGIN = 400  # characters read beyond one call's worth, to know what follows the cut
 _PAUSES_IN_AGE = (
@@ -33,31 +33,34 @@ _WORD = re.compile(rf"(?<!\w)\w{{1,{_WORD_MOST}}}\Z")
 class StreamBuffer:
     """Holds the text of one answer until Slack shows it.
 
-    `first_flush` and `flush_interval` are seconds, `max_call_chars` the most that one call may carry. A line
-    is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush` after the first
+    `first_flush_delay` and `flush_interval` are seconds, `max_call_chars` the most that one call may carry.
+    A line
+    is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush_delay` after the
+    first
     token of all, and from then on a pause after the last flush: a fifth of the answer's age, so that four
-    fifths of it stand at any time, but at least `first_flush` and at most `flush_interval`. What cannot be
+    fifths of it stand at any time, but at least `first_flush_delay` and at most `flush_interval`. What
+    cannot be
     cut safely is held once as long again and then shown as it is.
 
     Only the beginning of a long text is ever looked at, so what a call here costs has a bound.
     """
 
-    def __init__(self, *, first_flush: float, flush_interval: float, max_call_chars: int) -> None:
-        self._first, self._interval, self._max = first_flush, flush_interval, max_call_chars
+    def __init__(self, *, first_flush_delay: float, flush_interval: float, max_call_chars: int) -> None:
+        self._first, self._interval, self._max = first_flush_delay, flush_interval, max_call_chars
         self._reach = max_call_chars + _MARGIN
         self._window = ""  # the first `_reach` characters held
         self._more: deque[str] = deque()  # those behind them, in pieces of at most `_reach`
         self._length = 0
         self._out = 0  # how many of them were handed out for a call
         self._forced = 0  # how many of them `flush` wants out
-        self._standing = Standing()
+        self._standing = MarkdownState()
         self._since: float | None = None  # when the wait began; None: nothing to be seen waits
         self._joined: float | None = None  # the first push since text was handed out for a call
         self._cuts = Cuts()
         self._looked = 0  # how much of the window `_cuts` was told from
         self._best: int | None = None  # where to cut what is more than a call's worth
         self._base = 0  # a safe cut of the window from which on it is read
-        self._based = Standing()  # how the message would stand there
+        self._based = MarkdownState()  # how the message would stand there
         self._began_at: float | None = None  # when the first token of all came
         self._handed: float | None = None  # when what is being shown was handed out
         self._last = 0.0  # when what was shown last was handed out: a slow call is no reason to wait longer
@@ -105,7 +108,7 @@ class StreamBuffer:
             self._handed = now if self._handed is None else self._handed
         return text
 
-    def shown(self, text: str, now: float) -> None:
+    def acknowledge(self, text: str, now: float) -> None:
         """Slack shows `text`, which is how the held text began. ValueError if it is not."""
         if not text:
             return
@@ -123,10 +126,10 @@ class StreamBuffer:
         """How many characters were not handed out for any call."""
         return self._length - self._out
 
-    def take_back(self, count: int) -> None:
+    def retract(self, count: int) -> None:
         """The last `count` characters are not to be shown after all. They must be `waiting`."""
         assert count <= self.waiting, "it was handed out"
-        held = self.rest()
+        held = self.remaining()
         self._window, self._length = "", 0
         self._more.clear()
         self._hold(held[: len(held) - count])
@@ -141,7 +144,7 @@ class StreamBuffer:
         self._cuts, self._looked = Cuts(), 0
         self._best, self._base, self._based = None, 0, self._standing
 
-    def rest(self) -> str:
+    def remaining(self) -> str:
         """All that was pushed and not shown."""
         return self._window + "".join(self._more)
 
@@ -165,7 +168,7 @@ class StreamBuffer:
             self._length -= len(text)
             self._refill()
             return
-        held = self.rest()
+        held = self.remaining()
         if not held.startswith(text):
             raise ValueError("what was shown is not how the held text begins")
         self._window, self._length = "", 0
@@ -201,7 +204,7 @@ class StreamBuffer:
 
     def _has_come(self, now: float) -> bool:
         when = self.deadline()
-        return when is not None and now + EARLY >= when
+        return when is not None and now + TIMER_TOLERANCE >= when
 
     def _look(self) -> None:
         """Learn where the window may be cut, but only when that can have become more."""
@@ -212,7 +215,7 @@ class StreamBuffer:
             return
         self._looked = len(self._window)
         base, lead = self._base, self._lead()
-        found = survey(self._window[base:], self._max - base, before=self._based)
+        found = find_cuts(self._window[base:], self._max - base, before=self._based)
         cuts = (found.line and base + found.line, base + found.safe, base + found.word)
         self._cuts = Cuts(*(at if at > lead else 0 for at in cuts))
         if found.safe > _SETTLED and not found.line:

@@ -21,7 +21,7 @@ _LONG_WORD = 10_000
 _STEP = 100_000  # characters that are compared in one step
 
 
-def squeeze(text: str) -> str:
+def normalize(text: str) -> str:
     """`text` in NFC, runs of white space as one space, none at the ends."""
     words = text.split()
     return " ".join(words if text.isascii() else map(_composed, words))
@@ -36,15 +36,15 @@ def _composed(word: str) -> str:
     return "".join(unicodedata.normalize("NFC", piece) for piece in pieces)
 
 
-def same(one: str, other: str) -> bool:
+def equivalent(one: str, other: str) -> bool:
     """Both read alike."""
     return one == other or Comparison(one, other).result().is_same
 
 
 def contains(whole: str, part: str) -> bool:
     """`part` stands somewhere in `whole`. An empty part does not count."""
-    needle = squeeze(part)
-    return bool(needle) and needle in squeeze(whole)
+    needle = normalize(part)
+    return bool(needle) and needle in normalize(whole)
 
 
 def preview(text: str) -> str:
@@ -53,7 +53,7 @@ def preview(text: str) -> str:
     return cut.removesuffix("…").removesuffix("...") or text
 
 
-def missing(shown: str, whole: str) -> str | None:
+def missing_suffix(shown: str, whole: str) -> str | None:
     """What `shown` lacks at its end to read like `whole`; None if it does not read like its beginning.
 
     The rest is cut from `whole` itself, with the white space that stands before it there, unless `shown`

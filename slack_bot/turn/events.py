@@ -23,7 +23,7 @@ class StepState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlanStep:
     """One step of a plan. `id` is the agent's; `title` is ready to be shown."""
 
     id: str
@@ -50,10 +50,10 @@ class StreamEnd(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnBegan:
+class TurnBegun:
     """The question is about to be sent."""
 
-    why: str = "question accepted"
+    reason: str = "question accepted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class TaskKnown:
     task_id: str | None = None
     context_id: str | None = None
     trace_id: str | None = None
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Narrated:
     text: str
     replaces: bool = False
     passing: bool = False
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class AnswerText:
     """The answer grew by `text`."""
 
     text: str
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +93,18 @@ class AnswerReplaced:
     """The answer so far is now exactly `text`, and does not continue what was there."""
 
     text: str
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ProvedNarration:
+class NarrationConfirmed:
     """What was said since the last such event said what the agent was about to do: a tool call followed.
 
     `unseen`: nothing of it was handed to Slack yet. That is for whoever hands it on to say.
     """
 
     unseen: bool = False
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class FinalAnswer:
     text: str
     origin: str
     certain: bool = True
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class ToolStarted:
     title: str
     step_id: str | None = None
     label: str = ""
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,31 +142,31 @@ class ToolEnded:
     title: str
     failed: bool = False
     step_id: str | None = None
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanChanged:
     """The whole plan as it now stands. `title` is what the agent calls it, "" for nothing."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
     title: str = ""
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class HumanAsked:
+class InputRequired:
     """The agent waits for the human."""
 
     form: Form
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class WentOn:
+class AuthCompleted:
     """The task goes on by itself after a sign-in it had asked for (facts: A2A 2.1)."""
 
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +175,10 @@ class TaskEnded:
 
     end: TaskEnd
     text: str = ""
-    why: str = ""
+    reason: str = ""
 
 
-class Known(StrEnum):
+class TaskKnowledge(StrEnum):
     """What is known of a task of which nothing is heard."""
 
     QUIET = "quiet"  # its stream is open and says nothing; nobody has asked yet
@@ -187,12 +187,12 @@ class Known(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Waited:
+class AgentIdle:
     """Nothing was heard of the task for `seconds`."""
 
     seconds: float
-    known: Known = Known.WORKING
-    why: str = ""
+    known: TaskKnowledge = TaskKnowledge.WORKING
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,32 +205,32 @@ class StreamEnded:
     end: StreamEnd
     safe: str = ""
     text: str = ""
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class StopPressed:
+class StopRequested:
     """A human wants the turn to end."""
 
     user: str
-    why: str = ""
+    reason: str = ""
 
 
 Event: TypeAlias = (
-    TurnBegan
+    TurnBegun
     | TaskKnown
     | Narrated
     | AnswerText
     | AnswerReplaced
-    | ProvedNarration
+    | NarrationConfirmed
     | FinalAnswer
     | ToolStarted
     | ToolEnded
     | PlanChanged
-    | HumanAsked
-    | WentOn
+    | InputRequired
+    | AuthCompleted
     | TaskEnded
-    | Waited
+    | AgentIdle
     | StreamEnded
-    | StopPressed
+    | StopRequested
 )

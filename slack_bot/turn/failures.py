@@ -6,7 +6,7 @@ reader, and may tell internals. Why an agent rejected a task is meant for the re
 
 from __future__ import annotations
 
-from .actions import Close
+from .actions import EndTurn
 from .events import StreamEnd, StreamEnded, TaskEnd, TaskEnded
 from .record import Outcome
 
@@ -26,21 +26,21 @@ _UNFINISHED = " What was written stays; the rest is missing."
 _MOST = 300  # characters of what the agent says
 
 
-def task_failure(end: TaskEnded, *, shows_words: bool, is_unfinished: bool) -> Close:
+def task_failure(end: TaskEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
     """The end of a turn whose task ended so.
 
     `shows_words`: the agent's own words are for readers. `is_unfinished`: an answer was begun.
     """
     words = end.text if shows_words or end.end is TaskEnd.REJECTED else ""
     note = _note(_SAYS[end.end], words, is_unfinished=is_unfinished)
-    return Close(Outcome.FAILED, note, offer_retry=True, reason=f"task {end.end}")
+    return EndTurn(Outcome.FAILED, note, offer_retry=True, reason=f"task {end.end}")
 
 
-def stream_failure(end: StreamEnded, *, shows_words: bool, is_unfinished: bool) -> Close:
+def stream_failure(end: StreamEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
     """The end of a turn whose stream ended so, with the task's end unknown. Arguments as above."""
     words = end.text if shows_words else ""
     note = _note(end.safe or "The agent could not answer.", words, is_unfinished=is_unfinished)
-    return Close(_OUTCOMES[end.end], note, offer_retry=True, reason=end.why)
+    return EndTurn(_OUTCOMES[end.end], note, offer_retry=True, reason=end.reason)
 
 
 def _note(says: str, words: str, *, is_unfinished: bool) -> str:

@@ -21,33 +21,35 @@ from enum import StrEnum
 from .actions import (
     Action,
     AppendText,
-    AskForm,
     CancelTask,
-    Card,
     CardState,
-    Close,
+    EndTurn,
     FlushText,
-    Noted,
-    Remember,
-    RetitlePlan,
+    NoOp,
+    RetractText,
     RewriteAnswer,
+    SaveIds,
+    SetPlanTitle,
+    ShowForm,
     ShowStatus,
-    TakeBack,
+    TaskCard,
     UpdateCard,
 )
 from .compare import Comparison, contains
 from .events import (
+    AgentIdle,
     AnswerReplaced,
     AnswerText,
+    AuthCompleted,
     Event,
     FinalAnswer,
-    HumanAsked,
+    InputRequired,
     Narrated,
+    NarrationConfirmed,
     PlanChanged,
-    ProvedNarration,
-    Step,
+    PlanStep,
     StepState,
-    StopPressed,
+    StopRequested,
     StreamEnd,
     StreamEnded,
     TaskEnd,
@@ -55,14 +57,12 @@ from .events import (
     TaskKnown,
     ToolEnded,
     ToolStarted,
-    TurnBegan,
-    Waited,
-    WentOn,
+    TurnBegun,
 )
 from .failures import stream_failure, task_failure
 from .form import Form
+from .idle_notice import IdleNotice
 from .record import Outcome
-from .silence import Silence
 
 THINKING = "is thinking..."
 RESPONDING = "is responding..."
@@ -105,21 +105,21 @@ def _rows(kind: type, method: str, ways: Mapping[State, tuple[State, ...]]) -> d
 
 
 TABLE: Mapping[tuple[State, type], Rule] = {
-    **_rows(TurnBegan, "_begin", {_W: (_W,)}),
+    **_rows(TurnBegun, "_begin", {_W: (_W,)}),
     **_rows(TaskKnown, "_remember", {state: (state,) for state in (*_OPEN, _P)}),
     **_rows(Narrated, "_narrate", {state: (state,) for state in _OPEN}),
     **_rows(AnswerText, "_grow", {_W: (_A,), _K: (_A,), _A: (_A,)}),
     **_rows(AnswerReplaced, "_replace", {_W: (_A,), _K: (_A,), _A: (_A,)}),
-    **_rows(ProvedNarration, "_narrated", {_W: (_W,), _K: (_K,), _A: (_A,)}),
+    **_rows(NarrationConfirmed, "_narrated", {_W: (_W,), _K: (_K,), _A: (_A,)}),
     **_rows(FinalAnswer, "_settle", {_W: (_S,), _K: (_S,), _A: (_S,), _S: (_S,)}),
     **_rows(ToolStarted, "_start_tool", {_W: (_K,), _K: (_K,), _A: (_A,)}),
     **_rows(ToolEnded, "_end_tool", {_K: (_K,), _A: (_A,), _S: (_S,)}),
     **_rows(PlanChanged, "_plan", {_W: (_W, _K), _K: (_K,), _A: (_A,), _S: (_S,)}),
-    **_rows(HumanAsked, "_ask", {state: (state,) for state in _OPEN}),
-    **_rows(WentOn, "_go_on", {state: (state,) for state in _OPEN}),
+    **_rows(InputRequired, "_ask", {state: (state,) for state in _OPEN}),
+    **_rows(AuthCompleted, "_go_on", {state: (state,) for state in _OPEN}),
     **_rows(TaskEnded, "_end_task", {state: (state,) for state in (*_OPEN, _P)}),
-    **_rows(Waited, "_wait", {_W: (_W,), _K: (_K,), _A: (_A,), _S: (_S,)}),
-    **_rows(StopPressed, "_stop", {state: (_P,) for state in _OPEN}),
+    **_rows(AgentIdle, "_wait", {_W: (_W,), _K: (_K,), _A: (_A,), _S: (_S,)}),
+    **_rows(StopRequested, "_stop", {state: (_P,) for state in _OPEN}),
     **_rows(StreamEnded, "_close", {state: (_C,) for state in (*_OPEN, _P)}),
 }
 
@@ -156,10 +156,10 @@ class Turn:
         self._certain = False
         self._form: Form | None = None
         self._end: TaskEnded | None = None
-        self._cards: dict[str, Card] = {}
-        self._silence = Silence()
-        self._steps: dict[str, Step] = {}
-        self._plan_steps: tuple[Step, ...] = ()  # the plan as it was last told
+        self._cards: dict[str, TaskCard] = {}
+        self._silence = IdleNotice()
+        self._steps: dict[str, PlanStep] = {}
+        self._plan_steps: tuple[PlanStep, ...] = ()  # the plan as it was last told
         self._plan_title = ""
         self._thinking: list[str] = []  # in pieces, as the answer
 
@@ -190,47 +190,47 @@ class Turn:
         assert self.state in rule.leads_to, (rule, self.state)
         return [*self._heard_again(event), *actions]
 
-    def _begin(self, event: TurnBegan) -> tuple[State, list[Action]]:
-        return self.state, [ShowStatus(THINKING, event.why)]
+    def _begin(self, event: TurnBegun) -> tuple[State, list[Action]]:
+        return self.state, [ShowStatus(THINKING, event.reason)]
 
     def _remember(self, event: TaskKnown) -> tuple[State, list[Action]]:
-        return self.state, [Remember(event.task_id, event.context_id, event.trace_id, event.why)]
+        return self.state, [SaveIds(event.task_id, event.context_id, event.trace_id, event.reason)]
 
     def _narrate(self, event: Narrated) -> tuple[State, list[Action]]:
         if not event.text.strip():
-            return self.state, [Noted(event.why)]
+            return self.state, [NoOp(event.reason)]
         if not event.passing:
             if event.replaces:
                 self._thinking.clear()
             self._thinking.append(event.text)
         if self.state is State.WAITING:
-            return self.state, [ShowStatus(RESPONDING, f"narration: {event.why}")]
-        return self.state, [Noted(f"narration is not shown as text: {event.why}")]
+            return self.state, [ShowStatus(RESPONDING, f"narration: {event.reason}")]
+        return self.state, [NoOp(f"narration is not shown as text: {event.reason}")]
 
     def _grow(self, event: AnswerText) -> tuple[State, list[Action]]:
         first = not self._latches.answer_begun
         self._latches.answer_begun = True
         if self._target is not None:
             self._target.append(event.text)
-            return State.ANSWERING, [Noted("held: the answer was replaced, it is rewritten at the end")]
+            return State.ANSWERING, [NoOp("held: the answer was replaced, it is rewritten at the end")]
         text = event.text.lstrip("\n") if self._took_back and not self._handed_chars else event.text
         self._hand_on(text)
-        reason = f"answer {'latched' if first else 'grows'}: {event.why}"
+        reason = f"answer {'latched' if first else 'grows'}: {event.reason}"
         return State.ANSWERING, [AppendText(text, reason)]
 
-    def _narrated(self, event: ProvedNarration) -> tuple[State, list[Action]]:
+    def _narrated(self, event: NarrationConfirmed) -> tuple[State, list[Action]]:
         """Narration that nobody has seen need not be seen; what was shown is rewritten at the end."""
         chars, before = self._handed_chars, self._before_tool
         self._before_tool = chars
         if not event.unseen or self._target is not None or chars == before:
-            return self.state, [Noted(f"nothing to take back: {event.why}")]
+            return self.state, [NoOp(f"nothing to take back: {event.reason}")]
         self._handed, self._handed_chars = [self._answer()[:before]], before
         self._before_tool, self._took_back = before, True
-        return self.state, [TakeBack(chars - before, f"narration that nobody has seen: {event.why}")]
+        return self.state, [RetractText(chars - before, f"narration that nobody has seen: {event.reason}")]
 
     def _replace(self, event: AnswerReplaced) -> tuple[State, list[Action]]:
         self._latches.answer_begun = True
-        return State.ANSWERING, self._reconcile(event.text, event.why)
+        return State.ANSWERING, self._reconcile(event.text, event.reason)
 
     def _settle(self, event: FinalAnswer) -> tuple[State, list[Action]]:
         self._latches.final_seen = True
@@ -238,7 +238,7 @@ class Turn:
         if not event.text.strip():
             return State.SETTLED, [FlushText("the final answer is empty: what was written stands")]
         self._latches.answer_begun = True
-        why = f"final answer from {event.origin}: {event.why}"
+        why = f"final answer from {event.origin}: {event.reason}"
         return State.SETTLED, [*self._reconcile(event.text, why), FlushText("final answer known")]
 
     def _reconcile(self, text: str, why: str) -> list[Action]:
@@ -247,14 +247,14 @@ class Turn:
         compared = self._compare(answer, text)
         if compared.is_same:
             self._target = None
-            return [Noted(f"equal to what was delivered: {why}")]
+            return [NoOp(f"equal to what was delivered: {why}")]
         rest = compared.missing
         if rest is not None:
             self._target = None
             self._hand_on(rest)
             return [AppendText(rest, f"{'the missing rest' if answer else 'delivered now'}: {why}")]
         self._target = [text]
-        return [Noted(f"differs from what was delivered, rewritten at the end: {why}")]
+        return [NoOp(f"differs from what was delivered, rewritten at the end: {why}")]
 
     def _compare(self, answer: str, text: str) -> Comparison:
         """Both compared: as `prepare` did it, or now."""
@@ -277,16 +277,16 @@ class Turn:
         step, label = self._steps.get(event.step_id or ""), event.label or event.title
         if step is not None and step.id in self._cards:
             card = replace(self._cards[step.id], details=f"{label}\n", output="")
-            return state, [UpdateCard(card, f"tool of step {step.id} started: {event.why}")]
-        card = Card(event.tool_id, label, CardState.RUNNING)
-        return state, [self._show(card, f"tool started: {event.why}")]
+            return state, [UpdateCard(card, f"tool of step {step.id} started: {event.reason}")]
+        card = TaskCard(event.tool_id, label, CardState.RUNNING)
+        return state, [self._show(card, f"tool started: {event.reason}")]
 
     def _end_tool(self, event: ToolEnded) -> tuple[State, list[Action]]:
         card = self._cards.get(event.tool_id)
         if card is None or card.state is not CardState.RUNNING:
-            return self.state, [Noted(f"tool ended, no card of its own: {event.why}")]
+            return self.state, [NoOp(f"tool ended, no card of its own: {event.reason}")]
         ended = replace(card, state=CardState.ERROR if event.failed else CardState.DONE)
-        return self.state, [self._show(ended, f"tool ended: {event.why}")]
+        return self.state, [self._show(ended, f"tool ended: {event.reason}")]
 
     def _plan(self, event: PlanChanged) -> tuple[State, list[Action]]:
         actions: list[Action] = []
@@ -294,20 +294,20 @@ class Turn:
             known = self._steps.get(step.id)
             self._steps[step.id] = step
             if known != step and step.state is not StepState.PENDING:
-                actions.append(self._show(self._step_card(step), f"step is {step.state}: {event.why}"))
+                actions.append(self._show(self._step_card(step), f"step is {step.state}: {event.reason}"))
         title = self._retitle(event, changed=bool(actions))
         self._plan_steps = event.steps
         if not actions:
-            return self.state, title or [Noted(f"no step has begun or changed: {event.why}")]
+            return self.state, title or [NoOp(f"no step has begun or changed: {event.reason}")]
         return (State.WORKING if self.state is State.WAITING else self.state), [*title, *actions]
 
-    def _step_card(self, step: Step) -> Card:
+    def _step_card(self, step: PlanStep) -> TaskCard:
         state = _CARD_STATES[step.state]
         details, closes = "", state is not CardState.RUNNING
         if closes:
             details = "".join(self._thinking).strip()
             self._thinking.clear()
-        return Card(step.id, step.title, state, details=details)
+        return TaskCard(step.id, step.title, state, details=details)
 
     def _retitle(self, event: PlanChanged, *, changed: bool) -> list[Action]:
         """The running step while there is one; what was done once all steps have ended."""
@@ -317,7 +317,7 @@ class Turn:
             if len(steps) < 2 or not changed:
                 return []
             self._plan_title = f"Step {running} of {len(steps)}: {steps[running - 1].title}"
-            return [RetitlePlan(self._plan_title, "the running step changed")]
+            return [SetPlanTitle(self._plan_title, "the running step changed")]
         if any(step.state is StepState.PENDING for step in steps):
             return []
         return self._title_as_done(event.title.strip() or _done(steps), "all steps have ended")
@@ -326,7 +326,7 @@ class Turn:
         if not title or title == self._plan_title:
             return []
         self._plan_title = title
-        return [RetitlePlan(title, reason)]
+        return [SetPlanTitle(title, reason)]
 
     def _title_in_the_end(self, outcome: Outcome) -> list[Action]:
         """Steps that the agent left open are counted as their cards are closed. A stop writes nothing."""
@@ -340,40 +340,40 @@ class Turn:
             _done(steps, StepState.DONE if went_well else StepState.FAILED), "the turn is over"
         )
 
-    def _show(self, card: Card, reason: str) -> UpdateCard:
+    def _show(self, card: TaskCard, reason: str) -> UpdateCard:
         self._cards[card.id] = replace(card, details="", output="")
         return UpdateCard(card, reason)
 
-    def _ask(self, event: HumanAsked) -> tuple[State, list[Action]]:
+    def _ask(self, event: InputRequired) -> tuple[State, list[Action]]:
         known, self._form = self._form, event.form
         self._latches.asked = True
-        flush = FlushText(f"the agent asks: {event.why}")
+        flush = FlushText(f"the agent asks: {event.reason}")
         if not self.waits_for_human or known == event.form or (form := self._form_to_show()) is None:
             return self.state, [flush]
-        return self.state, [flush, AskForm(form, "the agent may go on by itself after a sign-in")]
+        return self.state, [flush, ShowForm(form, "the agent may go on by itself after a sign-in")]
 
-    def _go_on(self, event: WentOn) -> tuple[State, list[Action]]:
+    def _go_on(self, event: AuthCompleted) -> tuple[State, list[Action]]:
         self._form = None
-        return self.state, [ShowStatus(THINKING, f"the sign-in was seen: {event.why}")]
+        return self.state, [ShowStatus(THINKING, f"the sign-in was seen: {event.reason}")]
 
     def _end_task(self, event: TaskEnded) -> tuple[State, list[Action]]:
         self._end = event
-        return self.state, [FlushText(f"task {event.end}: {event.why}")]
+        return self.state, [FlushText(f"task {event.end}: {event.reason}")]
 
-    def _wait(self, event: Waited) -> tuple[State, list[Action]]:
+    def _wait(self, event: AgentIdle) -> tuple[State, list[Action]]:
         if self.waits_for_human:
-            return self.state, [Noted("the human is waited for, not the agent")]
+            return self.state, [NoOp("the human is waited for, not the agent")]
         told = self._silence.tell(event, in_message=self.state is not State.WAITING)
-        if isinstance(told, Card):
-            return self.state, [self._show(told, f"no news: {event.why}")]
-        return self.state, [ShowStatus(told, event.why) if told else Noted(f"a pause: {event.why}")]
+        if isinstance(told, TaskCard):
+            return self.state, [self._show(told, f"no news: {event.reason}")]
+        return self.state, [ShowStatus(told, event.reason) if told else NoOp(f"a pause: {event.reason}")]
 
     def _heard_again(self, event: Event) -> list[Action]:
         """The wait that a card stands for is over with the first thing that shows."""
         card = None if isinstance(event, _UNSHOWN) else self._silence.over()
         return [] if card is None else [self._show(card, "the agent was heard again")]
 
-    def _stop(self, event: StopPressed) -> tuple[State, list[Action]]:
+    def _stop(self, event: StopRequested) -> tuple[State, list[Action]]:
         self._latches.stop_asked = True
         return State.STOPPING, [CancelTask(f"stopped by {event.user}")]
 
@@ -383,26 +383,26 @@ class Turn:
             actions.append(RewriteAnswer("".join(self._target), "what was delivered is not the answer"))
         close = self._ending(event)
         if close.outcome is Outcome.ASKED and (form := self._form_to_show()) is not None:
-            actions.append(AskForm(form, "the agent waits for the human"))
+            actions.append(ShowForm(form, "the agent waits for the human"))
         if close.outcome is Outcome.ANSWERED and not self._latches.answer_begun:
             actions.append(AppendText(NO_ANSWER, "the agent wrote nothing"))
         self._latches.closed = True
         return State.CLOSED, [*actions, *self._title_in_the_end(close.outcome), close]
 
-    def _ending(self, event: StreamEnded) -> Close:
+    def _ending(self, event: StreamEnded) -> EndTurn:
         if self._latches.stop_asked:
-            return Close(Outcome.STOPPED, event.safe or "Stopped.", reason=event.why)
+            return EndTurn(Outcome.STOPPED, event.safe or "Stopped.", reason=event.reason)
         if self._end is not None and self._end.end is not TaskEnd.COMPLETED:
             begun = self._latches.answer_begun and not self._certain
             return task_failure(self._end, shows_words=self._shows_words, is_unfinished=begun)
         if self._form is not None and (self._end is None or not self._latches.answer_begun):
-            return Close(Outcome.ASKED, reason="the agent asked")
+            return EndTurn(Outcome.ASKED, reason="the agent asked")
         return self._by_stream(event)
 
-    def _by_stream(self, event: StreamEnded) -> Close:
+    def _by_stream(self, event: StreamEnded) -> EndTurn:
         if event.end is StreamEnd.CLOSED or self._end is not None or self._certain:
             retry = not self._latches.answer_begun
-            return Close(Outcome.ANSWERED, offer_retry=retry, reason=event.why)
+            return EndTurn(Outcome.ANSWERED, offer_retry=retry, reason=event.reason)
         begun = self._latches.answer_begun
         return stream_failure(event, shows_words=self._shows_words, is_unfinished=begun)
 
@@ -417,7 +417,7 @@ class Turn:
         return replace(form, prompt="") if form.fields else None
 
 
-def _done(steps: Sequence[Step], running: StepState = StepState.RUNNING) -> str:
+def _done(steps: Sequence[PlanStep], running: StepState = StepState.RUNNING) -> str:
     """What became of `steps`; those that run count as `running`. "" for fewer than two: one card says it."""
     if len(steps) < 2:
         return ""
@@ -428,7 +428,7 @@ def _done(steps: Sequence[Step], running: StepState = StepState.RUNNING) -> str:
     return f"{done} of {len(steps)} steps done" + (f", {failed} failed" if failed else "")
 
 
-_UNSHOWN = (Waited, TaskKnown, Narrated, ProvedNarration, StopPressed, StreamEnded)
+_UNSHOWN = (AgentIdle, TaskKnown, Narrated, NarrationConfirmed, StopRequested, StreamEnded)
 _CARD_STATES = {
     StepState.PENDING: CardState.RUNNING,
     StepState.RUNNING: CardState.RUNNING,

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from .clusters import cluster_cut
-from .spans import Place, Spans, spans_of
+from .graphemes import cluster_cut
+from .inline_marks import CutPlace, InlineMarks, spans_of
 
 _FENCE = re.compile(
     r"(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<run>`{3,}|~{3,})(?P<info>.*)"
@@ -39,7 +39,7 @@ _LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut befor
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenMarks:
     """What is open at the end of a text.
 
     `fence` is the fence's opening line up to its info string `info`; `emphasis` the open runs, outermost
@@ -56,33 +56,33 @@ class Open:
     table: str = ""
 
 
-_NOTHING = Open()
+_NOTHING = OpenMarks()
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MarkdownState:
     """A message so far: what is `open` where its last line begins, and that unfinished `line`."""
 
-    open: Open = Open()
+    open: OpenMarks = OpenMarks()
     line: str = ""
 
-    def then(self, text: str) -> Standing:
+    def then(self, text: str) -> MarkdownState:
         """The message after `text` was added to it."""
         lines = (self.line + text).split("\n")
         state = self.open
         for line in lines[:-1]:
             state = _after(state, line)
-        return Standing(state, lines[-1])._shortened()
+        return MarkdownState(state, lines[-1])._shortened()
 
-    def _shortened(self) -> Standing:
+    def _shortened(self) -> MarkdownState:
         """A line too long to be read again and again: what is open in it is kept, a letter for the rest."""
         size = len(self.line)
         if size <= _LONG_LINE or (size <= _LONG_ROW and "|" in self.line):
             return self
-        return Standing(_within(self.open, self.line), "x")
+        return MarkdownState(_within(self.open, self.line), "x")
 
 
-class Rank(IntEnum):
+class CutQuality(IntEnum):
     """How good a place is for the border between two messages."""
 
     WORD = 0
@@ -97,7 +97,7 @@ class Cut:
     """A place `at` which a text may be cut: how good it is, and what speaks against it."""
 
     at: int
-    rank: Rank
+    rank: CutQuality
     waits: bool = (
         False  # a lone marker would end the text, or a table's header row stand without its separator
     )
@@ -121,21 +121,21 @@ class Cuts:
     word: int = 0
 
 
-def survey(text: str, limit: int | None = None, *, before: str | Standing = "") -> Cuts:
+def find_cuts(text: str, limit: int | None = None, *, before: str | MarkdownState = "") -> Cuts:
     """All three cuts of `text` at once. `before` is what of the same message stands already."""
     line = safe = word = 0
     for cut in cuts_up_to(text, limit, before):
         if cut.waits:
             continue
         word = cut.at
-        if cut.rank >= Rank.ROW:
+        if cut.rank >= CutQuality.ROW:
             line = cut.at
         if not cut.inside:
             safe = cut.at
     return Cuts(line, safe, word)
 
 
-def best_cut(text: str, limit: int, *, before: str | Standing = "") -> int:
+def best_cut(text: str, limit: int, *, before: str | MarkdownState = "") -> int:
     """Where to end a message that may take `limit` (> 0) characters: never 0 unless `text` is empty.
 
     In the last quarter a blank line is better than a line end, that than a sentence's end, and that than a
@@ -144,12 +144,12 @@ def best_cut(text: str, limit: int, *, before: str | Standing = "") -> int:
     if len(text) <= limit:
         return len(text)
     near = limit - limit // 4
-    best: dict[Rank, int] = {}
+    best: dict[CutQuality, int] = {}
     word = 0
     for cut in cuts_up_to(text, limit, before):
         if not cut.waits:
             word = cut.at
-        if not cut.waits and not (cut.inside and cut.rank < Rank.ROW):
+        if not cut.waits and not (cut.inside and cut.rank < CutQuality.ROW):
             best[cut.rank] = cut.at
     for rank in sorted(best, reverse=True):
         if best[rank] >= near:
@@ -157,7 +157,7 @@ def best_cut(text: str, limit: int, *, before: str | Standing = "") -> int:
     return max(best.values(), default=word) or cluster_cut(text, limit)
 
 
-def open_at_end(text: str, *, before: str | Standing = "") -> Open:
+def open_at_end(text: str, *, before: str | MarkdownState = "") -> OpenMarks:
     """What is open where `text` ends."""
     standing = _standing(before).then(text)
     state, line = standing.open, standing.line
@@ -166,11 +166,11 @@ def open_at_end(text: str, *, before: str | Standing = "") -> Open:
     return _after(state, line) if state.fence or _fence(line) else _within(state, line)
 
 
-def _standing(before: str | Standing) -> Standing:
-    return Standing().then(before) if isinstance(before, str) else before
+def _standing(before: str | MarkdownState) -> MarkdownState:
+    return MarkdownState().then(before) if isinstance(before, str) else before
 
 
-def cuts_up_to(text: str, limit: int | None, before: str | Standing) -> Iterator[Cut]:
+def cuts_up_to(text: str, limit: int | None, before: str | MarkdownState) -> Iterator[Cut]:
     """The cuts of `text` in order, those above 0 and not above `limit`."""
     last = len(text) if limit is None else min(limit, len(text))
     for cut in _cuts(_standing(before), text[: last + _LOOK_AHEAD]):
@@ -180,7 +180,7 @@ def cuts_up_to(text: str, limit: int | None, before: str | Standing) -> Iterator
             yield cut
 
 
-def _cuts(standing: Standing, text: str) -> Iterator[Cut]:
+def _cuts(standing: MarkdownState, text: str) -> Iterator[Cut]:
     """Every cut of `text`. What a table's header row decides is kept until the row below it is known."""
     lines = (standing.line + text).split("\n")
     state, offset = standing.open, -len(standing.line)
@@ -198,7 +198,7 @@ def _cuts(standing: Standing, text: str) -> Iterator[Cut]:
     yield from _last_line_cuts(state, lines[-1], offset, header)
 
 
-def _last_line_cuts(state: Open, line: str, offset: int, header: list[Cut]) -> Iterator[Cut]:
+def _last_line_cuts(state: OpenMarks, line: str, offset: int, header: list[Cut]) -> Iterator[Cut]:
     """The cuts of a line that is still being written, after those of a header row that waits for it."""
     cuts = _line_cuts(state, line, offset)
     if header and set(line) <= set("|-: \t"):
@@ -213,31 +213,31 @@ def _last_line_cuts(state: Open, line: str, offset: int, header: list[Cut]) -> I
         yield replace(cut, waits=cut.waits or cut.at > offset + bar.start())
 
 
-def _line_cuts(state: Open, line: str, offset: int) -> Iterator[Cut]:
+def _line_cuts(state: OpenMarks, line: str, offset: int) -> Iterator[Cut]:
     """The cuts within one line."""
     if not line:
         return
     if state.fence:
-        yield from (Cut(offset + place.at, Rank.WORD) for place in Spans().places(line))
+        yield from (Cut(offset + place.at, CutQuality.WORD) for place in InlineMarks().places(line))
     elif not line.lstrip(" \t>").startswith(("```", "~~~")):
-        spans = Spans(_inherited(state, line))
+        spans = InlineMarks(_inherited(state, line))
         yield from (_word_cut(place, offset) for place in spans.places(line))
 
 
-def _end_rank(after: Open, line: str) -> Rank:
+def _end_rank(after: OpenMarks, line: str) -> CutQuality:
     """How good the end of `line` is, with `after` open there."""
     if after.fence or after.table or after.emphasis or after.code or _HEADING.match(line):
-        return Rank.ROW
-    return Rank.LINE if line.strip() else Rank.PARAGRAPH
+        return CutQuality.ROW
+    return CutQuality.LINE if line.strip() else CutQuality.PARAGRAPH
 
 
-def _word_cut(place: Place, offset: int) -> Cut:
-    rank = Rank.SENTENCE if _SENTENCE.fullmatch(place.token) else Rank.WORD
+def _word_cut(place: CutPlace, offset: int) -> Cut:
+    rank = CutQuality.SENTENCE if _SENTENCE.fullmatch(place.token) else CutQuality.WORD
     lone = _LONE.fullmatch(place.token) or (place.leads and _NUMBER.fullmatch(place.token))
     return Cut(offset + place.at, rank, waits=bool(lone), inside=place.mark >= max(0, -offset))
 
 
-def _after(state: Open, line: str) -> Open:
+def _after(state: OpenMarks, line: str) -> OpenMarks:
     """What is open after the whole `line`, given without its line end."""
     if state.fence:
         end = _FENCE_END.fullmatch(line) if line else None
@@ -245,23 +245,23 @@ def _after(state: Open, line: str) -> Open:
     if not line:
         return _NOTHING
     if fence := _fence(line):
-        return Open(fence=fence["lead"] + fence["run"], info=fence["info"])
+        return OpenMarks(fence=fence["lead"] + fence["run"], info=fence["info"])
     return _after_text(state, line)
 
 
-def _after_text(state: Open, line: str) -> Open:
+def _after_text(state: OpenMarks, line: str) -> OpenMarks:
     """The same for a line outside of a fence that begins none."""
     if not line.strip() or _HEADING.match(line):
         return _NOTHING
     if state.header and is_rule(state.header, line):
-        return Open(table=f"{state.header}{line}\n")
+        return OpenMarks(table=f"{state.header}{line}\n")
     if state.table and not _BLOCK.match(line):
         return state
     after = _within(replace(state, table=""), line)
     return replace(after, header=f"{line}\n" if _BAR.search(line) else "")
 
 
-def _within(state: Open, line: str) -> Open:
+def _within(state: OpenMarks, line: str) -> OpenMarks:
     """What is open at the end of `line`, which is not finished."""
     if state.fence or state.table:
         return state
@@ -269,7 +269,7 @@ def _within(state: Open, line: str) -> Open:
     return replace(state, emphasis=spans.emphasis, code=spans.code, header="")
 
 
-def _inherited(state: Open, line: str) -> tuple[str, ...]:
+def _inherited(state: OpenMarks, line: str) -> tuple[str, ...]:
     """The marks that earlier lines left open and that go on in `line`."""
     if state.table or _BLOCK.match(line):
         return ()

@@ -79,4 +79,4 @@ class TurnResult:
     context_id: str | None = None
     task_id: str | None = None
     trace_id: str | None = None
-    answers: str | None = None
+    awaiting_task_id: str | None = None

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from slack_bot.a2a.agent import Agent, new_http
-from slack_bot.a2a.frames import ArtifactUpdate, Frame, Snapshot, StatusUpdate, TaskState
+from slack_bot.a2a.wire.frames import ArtifactUpdate, Frame, Snapshot, StatusUpdate, TaskState
 from slack_bot.clock import loop_clock
 from slack_bot.errors import (
     AgentError,
@@ -25,11 +25,11 @@ from slack_bot.errors import (
     StreamCut,
     StreamIdle,
 )
-from slack_bot.sections import AgentSettings
-from slack_bot.tools import virtual
+from slack_bot.settings.models import AgentSettings
+from slack_bot.testing import virtual_clock
 from tests.live_agent import ANSWERS, live_agent
 
-from .served import SSE, URL, Body, Server, json_reply, reply, sse_reply
+from .memory_server import SSE, URL, Body, Server, json_reply, reply, sse_reply
 
 DONE = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "completed"}}
 UNKNOWN_METHOD = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}
@@ -119,7 +119,7 @@ async def test_the_question_and_its_ids() -> None:
 def test_the_card_is_kept_for_a_while() -> None:
     async def run() -> None:
         async with an_agent(lambda _: sse_reply(DONE)) as (agent, server):
-            await asyncio.gather(agent.prepare(), agent.prepare())
+            await asyncio.gather(agent.ensure_card(), agent.ensure_card())
             await asyncio.sleep(299)
             await ask(agent)
             assert [each.method for each in server.asked] == ["GET", "POST"]
@@ -127,7 +127,7 @@ def test_the_card_is_kept_for_a_while() -> None:
             await ask(agent)
             assert [each.method for each in server.asked] == ["GET", "POST", "GET", "POST"]
 
-    virtual.run(run())
+    virtual_clock.run(run())
 
 
 def test_an_old_card_is_better_than_none(caplog: pytest.LogCaptureFixture) -> None:
@@ -135,11 +135,11 @@ def test_an_old_card_is_better_than_none(caplog: pytest.LogCaptureFixture) -> No
 
     async def run() -> None:
         async with an_agent(lambda _: sse_reply(DONE), card_json=lambda: next(cards)) as (agent, _):
-            first = await agent.prepare()
+            first = await agent.ensure_card()
             await asyncio.sleep(300)
-            assert await agent.prepare() is first
+            assert await agent.ensure_card() is first
 
-    virtual.run(run())
+    virtual_clock.run(run())
     assert "kept though it is old" in caplog.text
 
 
@@ -153,11 +153,11 @@ async def test_without_a_card_nothing_is_asked() -> None:
 async def test_a_card_that_asks_for_credentials_we_lack(caplog: pytest.LogCaptureFixture) -> None:
     wanting = card(streaming=True) | {"securitySchemes": {"b": {"type": "http"}}, "security": [{"b": []}]}
     async with an_agent(lambda _: None, card_json=wanting) as (agent, _):
-        await agent.prepare()
+        await agent.ensure_card()
         assert "asks for bearer" in caplog.text
         caplog.clear()
     async with an_agent(lambda _: None, card_json=wanting, bearer_token="t") as (agent, _):
-        await agent.prepare()
+        await agent.ensure_card()
         assert caplog.text == ""
 
 
@@ -490,7 +490,12 @@ async def test_nasty_and_cut() -> None:
 async def test_nasty_and_pinging() -> None:
     with pytest.raises(StreamIdle):
         await ask_nasty(
-            CHUNKED, *[chunk(b": ping\n\n")] * 3, stay=True, idle_timeout=0.2, connect_timeout=0.1, poll_for=0
+            CHUNKED,
+            *[chunk(b": ping\n\n")] * 3,
+            stay=True,
+            idle_timeout=0.2,
+            connect_timeout=0.1,
+            poll_timeout=0,
         )
 
 
@@ -543,16 +548,16 @@ async def test_where_a_stream_may_be_joined_again(
 ) -> None:
     said = {} if streaming is None else {"streaming": streaming}
     async with an_agent(lambda _: sse_reply(DONE), card_json=card(wire, **said), **settings) as (agent, _):
-        assert not agent.may_join  # nothing is known before the card was read
-        await agent.prepare()
-        assert agent.may_join is may
+        assert not agent.can_resubscribe  # nothing is known before the card was read
+        await agent.ensure_card()
+        assert agent.can_resubscribe is may
 
 
 async def test_a_wire_that_worked_decides_about_joining() -> None:
     async with an_agent(lambda _: sse_reply(DONE), card_json=card("1.0")) as (agent, _):
-        await agent.prepare()
+        await agent.ensure_card()
         agent.wire = "0.3"
-        assert not agent.may_join
+        assert not agent.can_resubscribe
 
 
 async def test_how_many_messages_are_read_of_a_task() -> None:
@@ -576,5 +581,5 @@ def test_whoever_watches_for_silence_himself_gives_the_stream_more_patience() ->
             return [received.frame async for received in coming]
 
     with pytest.raises(StreamIdle):
-        virtual.run(run(None))
-    assert len(virtual.run(run(100.0))) == 1
+        virtual_clock.run(run(None))
+    assert len(virtual_clock.run(run(100.0))) == 1

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from slack_bot.a2a.frames import Artifact, ArtifactUpdate, Message, Reply, StatusUpdate, Unknown
 from slack_bot.a2a.ids import Ids
+from slack_bot.a2a.wire.frames import (
+    AgentMessage,
+    Artifact,
+    ArtifactUpdate,
+    MessageReply,
+    StatusUpdate,
+    Unknown,
+)
 from slack_bot.turn.events import TaskKnown
 
 WHY = "named by the agent"
@@ -15,6 +22,6 @@ def test_news_only() -> None:
     assert ids.learn(StatusUpdate("t")) == []
     artifact = Artifact(metadata={"trace_id": "y"})
     assert ids.learn(ArtifactUpdate(artifact, "t", "c")) == [TaskKnown(None, "c", "y", WHY)]
-    assert ids.learn(Reply(Message(task_id="t2"))) == [TaskKnown("t2", None, None, WHY)]
+    assert ids.learn(MessageReply(AgentMessage(task_id="t2"))) == [TaskKnown("t2", None, None, WHY)]
     assert ids.learn(Unknown("x")) == []
     assert ids.learn(StatusUpdate("", "")) == []

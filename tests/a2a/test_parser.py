@@ -8,26 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.a2a.frames import (
+from slack_bot.a2a.parser import EventParser
+from slack_bot.a2a.wire.frames import (
+    AgentMessage,
     Artifact,
     ArtifactUpdate,
     Frame,
-    Message,
+    MessageReply,
     Part,
-    Reply,
     Snapshot,
     StatusUpdate,
     TaskState,
     Unknown,
 )
-from slack_bot.a2a.parser import EventParser
 from slack_bot.errors import BadAgentData
 from slack_bot.turn.events import (
     AnswerReplaced,
     AnswerText,
     Event,
     FinalAnswer,
-    HumanAsked,
+    InputRequired,
     Narrated,
     PlanChanged,
     TaskEnd,
@@ -38,7 +38,7 @@ from slack_bot.turn.events import (
 )
 from slack_bot.turn.form import Field, Form
 
-from . import costly
+from . import hostile_events
 
 ANSWER = {"is_final_answer": True}
 NARRATION = {"is_narration": True}
@@ -61,11 +61,11 @@ def carrying(name: str, data: object) -> ArtifactUpdate:
 
 
 def status(state: TaskState, said: str = "") -> StatusUpdate:
-    return StatusUpdate(state=state, message=Message(parts=text(said)) if said else None)
+    return StatusUpdate(state=state, message=AgentMessage(parts=text(said)) if said else None)
 
 
-def parse(*frames: Frame, convention: str = "auto", answer_from: str = "auto") -> list[Event]:
-    parser = EventParser(convention, answer_from)
+def parse(*frames: Frame, dialect: str = "auto", answer_source: str = "auto") -> list[Event]:
+    parser = EventParser(dialect, answer_source)
     events = [event for frame in frames for event in parser.feed(frame)]
     return [*events, *parser.finish()]
 
@@ -101,7 +101,7 @@ def test_generic_artifacts_are_the_answer_live() -> None:
     )
     assert kinds(events) == ["TaskKnown", "Narrated", "AnswerText", "AnswerText", "TaskEnded", "FinalAnswer"]
     assert answer_of(events) == "The fox."
-    assert events[0] == TaskKnown("t", "c", None, why="named by the agent")
+    assert events[0] == TaskKnown("t", "c", None, reason="named by the agent")
 
 
 def test_the_flags_are_honoured_in_every_dialect() -> None:
@@ -113,9 +113,9 @@ def test_the_flags_are_honoured_in_every_dialect() -> None:
 def test_ids_are_learned_from_any_event_and_told_once() -> None:
     parser = EventParser()
     first = parser.feed(StatusUpdate("t", None, TaskState.WORKING, metadata={"trace_id": "x"}))
-    assert first[0] == TaskKnown("t", None, "x", why="named by the agent")
+    assert first[0] == TaskKnown("t", None, "x", reason="named by the agent")
     second = parser.feed(chunk("a", "answer", context_id="c", task_id="t"))
-    assert second[0] == TaskKnown(None, "c", None, why="named by the agent")
+    assert second[0] == TaskKnown(None, "c", None, reason="named by the agent")
     assert not [
         event for event in parser.feed(chunk("b", "answer", task_id="t")) if isinstance(event, TaskKnown)
     ]
@@ -138,19 +138,19 @@ def test_marked_caipe_text_streams_and_the_final_result_closes_it() -> None:
         chunk("# Answer\nBody.\n", "final_result"),
     )
     assert kinds(events) == ["Narrated", "AnswerText", "FinalAnswer"]
-    assert events[-1] == FinalAnswer("# Answer\nBody.\n", "final_result", why="the agent's final result")
+    assert events[-1] == FinalAnswer("# Answer\nBody.\n", "final_result", reason="the agent's final result")
 
 
 def test_unmarked_caipe_text_is_held_and_is_the_answer_only_if_nothing_better_came() -> None:
     held = parse(chunk("Hello "), chunk("world"))
     assert kinds(held) == ["Narrated", "Narrated", "FinalAnswer"]
     assert answer_of(held) == "Hello world"
-    assert held[-1] == FinalAnswer("Hello world", "unmarked text", certain=False, why="best of what came")
+    assert held[-1] == FinalAnswer("Hello world", "unmarked text", certain=False, reason="best of what came")
     assert answer_of(parse(chunk("thoughts"), chunk("Answer", "final_result"))) == "Answer"
 
 
 def test_the_old_supervisors_stream_is_its_answer_when_told_so() -> None:
-    events = parse(chunk("Hello "), chunk("world"), convention="caipe-0.2")
+    events = parse(chunk("Hello "), chunk("world"), dialect="caipe-0.2")
     assert kinds(events) == ["AnswerText", "AnswerText", "FinalAnswer"]
 
 
@@ -161,7 +161,7 @@ def test_unmarked_text_after_the_answer_began_belongs_to_it() -> None:
 def test_unmarked_text_of_a_failed_task_is_told_without_the_reason_of_the_failure() -> None:
     events = parse(chunk("Half of "), chunk("it. time-out"), status(TaskState.FAILED, "time-out"))
     assert kinds(events) == ["Narrated", "Narrated", "TaskEnded", "FinalAnswer"]
-    assert events[-2] == TaskEnded(TaskEnd.FAILED, "time-out", why="task state")
+    assert events[-2] == TaskEnded(TaskEnd.FAILED, "time-out", reason="task state")
     assert answer_of(events) == "Half of it."
     assert kinds(parse(status(TaskState.WORKING, "boom"), status(TaskState.FAILED, "boom"))) == [
         "Narrated",
@@ -169,19 +169,19 @@ def test_unmarked_text_of_a_failed_task_is_told_without_the_reason_of_the_failur
     ]
 
 
-@pytest.mark.parametrize("answer_from", ["auto", "status"])
-def test_an_exception_that_adk_tells_as_a_working_status_is_no_answer(answer_from: str) -> None:
-    said = Message(parts=text("secret"), metadata={"adk_error_code": "Boom"})
+@pytest.mark.parametrize("answer_source", ["auto", "status"])
+def test_an_exception_that_adk_tells_as_a_working_status_is_no_answer(answer_source: str) -> None:
+    said = AgentMessage(parts=text("secret"), metadata={"adk_error_code": "Boom"})
     frames = [status(TaskState.WORKING, "Half."), StatusUpdate(state=TaskState.WORKING, message=said)]
-    events = parse(*frames, status(TaskState.FAILED), convention="adk", answer_from=answer_from)
+    events = parse(*frames, status(TaskState.FAILED), dialect="adk", answer_source=answer_source)
     assert answer_of(events) == "Half."
     assert "secret" not in str(events)
 
 
-@pytest.mark.parametrize("answer_from", ["auto", "status"])
-def test_an_exception_that_others_tell_as_a_working_status_does_not_stay(answer_from: str) -> None:
+@pytest.mark.parametrize("answer_source", ["auto", "status"])
+def test_an_exception_that_others_tell_as_a_working_status_does_not_stay(answer_source: str) -> None:
     frames = [status(TaskState.WORKING, each) for each in ("Half of ", "it. ", "a secret")]
-    events = parse(*frames, status(TaskState.FAILED, "a secret"), answer_from=answer_from)
+    events = parse(*frames, status(TaskState.FAILED, "a secret"), answer_source=answer_source)
     assert answer_of(events) == "Half of it."
 
 
@@ -189,7 +189,7 @@ def test_what_was_thought_or_said_before_a_tool_is_no_unfinished_answer() -> Non
     failed = status(TaskState.FAILED)
     assert answer_of(parse(chunk("I must look it up.", "reasoning"), failed)) == ""
     call = Part(data={"name": "search"}, has_data=True, metadata={"adk_type": "function_call"})
-    looks = StatusUpdate(state=TaskState.WORKING, message=Message(parts=(*text("I look it up."), call)))
+    looks = StatusUpdate(state=TaskState.WORKING, message=AgentMessage(parts=(*text("I look it up."), call)))
     assert answer_of(parse(status(TaskState.WORKING, "I look it up."), looks, failed)) == ""
 
 
@@ -197,7 +197,7 @@ def test_unmarked_text_of_a_failed_task_is_told_though_the_task_was_read_again()
     task = Snapshot(
         "t", "c", TaskState.FAILED, artifacts=(Artifact(name="streaming_result", parts=text("Half of it.")),)
     )
-    assert answer_of(parse(task, convention="caipe")) == "Half of it."
+    assert answer_of(parse(task, dialect="caipe")) == "Half of it."
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_a_call_is_told_with_the_agent_s_label() -> None:
 @pytest.mark.parametrize("name", ["terraform_plan", "information", "platform_x", "status_update", ""])
 def test_a_name_that_merely_contains_a_word_ends_nothing(name: str) -> None:
     events = parse(chunk("x", metadata=ANSWER), carrying(name, {"fields": [{"id": "a"}]}))
-    assert not [event for event in events if isinstance(event, HumanAsked)]
+    assert not [event for event in events if isinstance(event, InputRequired)]
 
 
 def lane(block: str, *parts: Part) -> Frame:
@@ -338,7 +338,7 @@ def test_forms_and_questions() -> None:
         carrying("UserInputMetaData", form),
         status(TaskState.INPUT_REQUIRED, "Please choose."),
     )
-    asked = [event for event in events if isinstance(event, HumanAsked)]
+    asked = [event for event in events if isinstance(event, InputRequired)]
     assert [event.form.prompt for event in asked] == ["", "Please choose."]
     assert asked[-1].form.fields == (Field("bucket", required=True),)
     assert answer_of(events) == ""
@@ -347,19 +347,19 @@ def test_forms_and_questions() -> None:
 def test_a_question_without_words_is_still_a_question() -> None:
     events = parse(status(TaskState.AUTH_REQUIRED))
     assert kinds(events) == ["HumanAsked"]
-    assert events[-1] == HumanAsked(Form("", is_auth=True), why="task is auth-required")
+    assert events[-1] == InputRequired(Form("", is_auth=True), reason="task is auth-required")
 
 
 def test_a_question_may_bring_its_own_fields() -> None:
-    message = Message(parts=(Part(text="Which?"), Part(data={"fields": [{"id": "env"}]}, has_data=True)))
+    message = AgentMessage(parts=(Part(text="Which?"), Part(data={"fields": [{"id": "env"}]}, has_data=True)))
     events = parse(StatusUpdate(state=TaskState.INPUT_REQUIRED, message=message))
-    assert events == [HumanAsked(Form("Which?", (Field("env"),)), why="task is input-required")]
+    assert events == [InputRequired(Form("Which?", (Field("env"),)), reason="task is input-required")]
 
 
 def test_a_final_result_that_asks_is_a_question() -> None:
     boxed = {"is_task_complete": False, "require_user_input": True, "content": "Fill the form"}
     events = parse(carrying("complete_result", boxed), carrying("final_result", boxed), COMPLETED)
-    asked = [event for event in events if isinstance(event, HumanAsked)]
+    asked = [event for event in events if isinstance(event, InputRequired)]
     assert [event.form.prompt for event in asked] == ["Fill the form"]
 
 
@@ -367,7 +367,7 @@ def test_precedence_at_the_end() -> None:
     sub = {"agentType": "sub-agent"}
     complete = chunk("from the sub-agent", "complete_result", sub)
     partial = chunk("partial", "partial_result")
-    message = Reply(Message("m", parts=text("message")))
+    message = MessageReply(AgentMessage("m", parts=text("message")))
     assert answer_of(parse(complete, chunk("unmarked"), COMPLETED)) == "from the sub-agent"
     assert answer_of(parse(complete, message, partial, COMPLETED)) == "partial"
     assert answer_of(
@@ -386,10 +386,10 @@ def test_a_terminal_status_message_is_the_answer_or_belongs_to_it() -> None:
 
 def test_a_message_in_place_of_a_task_is_the_answer_live() -> None:
     events = parse(
-        Reply(Message("m", parts=text("Hel"))),
-        Reply(Message("m", parts=text("lo"))),
-        Reply(Message("m", parts=text("Hello there"))),
-        Reply(Message("u", role="user", parts=text("me"))),
+        MessageReply(AgentMessage("m", parts=text("Hel"))),
+        MessageReply(AgentMessage("m", parts=text("lo"))),
+        MessageReply(AgentMessage("m", parts=text("Hello there"))),
+        MessageReply(AgentMessage("u", role="user", parts=text("me"))),
     )
     assert [event.text for event in events if isinstance(event, AnswerText)] == ["Hel", "lo", " there"]
     assert answer_of(events) == "Hello there"
@@ -398,11 +398,11 @@ def test_a_message_in_place_of_a_task_is_the_answer_live() -> None:
 @pytest.mark.parametrize(
     ("frames", "replied"),
     [
-        ((Reply(Message("m", parts=text("Hi"), task_id="t")),), True),
-        ((Reply(Message("u", role="user", parts=text("me"))),), False),
-        ((Snapshot("t"), Reply(Message("m", parts=text("Hi")))), False),
-        ((Reply(Message("m", parts=text("Hi"))), chunk("text", "a")), False),
-        ((status(TaskState.WORKING), Reply(Message("m", parts=text("Hi")))), False),
+        ((MessageReply(AgentMessage("m", parts=text("Hi"), task_id="t")),), True),
+        ((MessageReply(AgentMessage("u", role="user", parts=text("me"))),), False),
+        ((Snapshot("t"), MessageReply(AgentMessage("m", parts=text("Hi")))), False),
+        ((MessageReply(AgentMessage("m", parts=text("Hi"))), chunk("text", "a")), False),
+        ((status(TaskState.WORKING), MessageReply(AgentMessage("m", parts=text("Hi")))), False),
     ],
 )
 def test_a_message_is_in_place_of_a_task_where_nothing_of_one_came(
@@ -415,14 +415,14 @@ def test_a_message_is_in_place_of_a_task_where_nothing_of_one_came(
 
 
 def test_a_message_beside_a_task_waits_for_the_end_unless_told_otherwise() -> None:
-    frames = (Snapshot("t"), Reply(Message("m", parts=text("Hi"))))
+    frames = (Snapshot("t"), MessageReply(AgentMessage("m", parts=text("Hi"))))
     assert kinds(parse(*frames)) == ["TaskKnown", "Narrated", "FinalAnswer"]
-    assert kinds(parse(*frames, answer_from="message")) == ["TaskKnown", "AnswerText", "FinalAnswer"]
+    assert kinds(parse(*frames, answer_source="message")) == ["TaskKnown", "AnswerText", "FinalAnswer"]
 
 
 def test_status_text_is_the_answer_of_an_agent_told_so() -> None:
     frames = [status(TaskState.WORKING, said) for said in ("The ", "The quick", " fox")]
-    events = parse(*frames, COMPLETED, answer_from="status")
+    events = parse(*frames, COMPLETED, answer_source="status")
     assert [event.text for event in events if isinstance(event, AnswerText)] == ["The ", "quick", " fox"]
     assert answer_of(parse(*frames, COMPLETED)) == "The quick fox"
 
@@ -456,15 +456,15 @@ def test_a_finished_caipe_task_in_one_piece() -> None:
 
 def test_the_history_is_the_last_resort() -> None:
     history = (
-        Message(parts=text("first")),
-        Message(parts=text("last")),
-        Message(role="user", parts=text("me")),
+        AgentMessage(parts=text("first")),
+        AgentMessage(parts=text("last")),
+        AgentMessage(role="user", parts=text("me")),
     )
     assert answer_of(parse(Snapshot("t", state=TaskState.COMPLETED, history=history))) == "last"
 
 
 def test_a_reasked_question_shows_no_history() -> None:
-    history = (Message(parts=text("earlier")),)
+    history = (AgentMessage(parts=text("earlier")),)
     assert answer_of(parse(Snapshot("t", state=TaskState.INPUT_REQUIRED, history=history))) == ""
 
 
@@ -477,7 +477,7 @@ def test_counting_names() -> None:
         chunk("x", "current_result"),
         Snapshot(),
         COMPLETED,
-        Reply(Message()),
+        MessageReply(AgentMessage()),
         Unknown("odd"),
     ]
     assert [parser.kind_of(frame) for frame in frames] == [
@@ -490,7 +490,7 @@ def test_counting_names() -> None:
         "message",
         "unknown",
     ]
-    assert parser.convention == "caipe"
+    assert parser.dialect == "caipe"
     assert not parser.has_final
     assert not parser.asks
 
@@ -528,13 +528,13 @@ def test_a_snapshot_brings_what_it_has_and_no_empty_answer() -> None:
     form = Artifact("f", "interrupt", parts=(Part(data={"id": "1", "value": "Go?"}, has_data=True),))
     other = Artifact("o", "tool_output", parts=text("raw"))
     events = parse(Snapshot("t", state=TaskState.COMPLETED, artifacts=(empty, form, other)))
-    assert [event.form.prompt for event in events if isinstance(event, HumanAsked)] == ["Go?"]
+    assert [event.form.prompt for event in events if isinstance(event, InputRequired)] == ["Go?"]
 
 
 def test_whether_status_text_is_the_answer() -> None:
-    assert EventParser(habits={"answer_from": "status"}).answers_in_status
-    assert not EventParser(habits={"answer_from": "hold"}).answers_in_status
-    assert not EventParser("strands", "artifact", habits={"answer_from": "status"}).answers_in_status
+    assert EventParser(habits={"answer_source": "status"}).answers_in_status
+    assert not EventParser(habits={"answer_source": "hold"}).answers_in_status
+    assert not EventParser("strands", "artifact", habits={"answer_source": "status"}).answers_in_status
 
 
 def test_a_status_without_a_word_is_a_fact() -> None:
@@ -545,9 +545,9 @@ def test_a_status_without_a_word_is_a_fact() -> None:
 def test_the_envelope_s_question_is_asked_once() -> None:
     asks = '{"is_task_complete": false, "require_user_input": true, "content": "Go?"}'
     events = parse(chunk(asks, "answer", artifact_id="a"), chunk(asks, "answer", artifact_id="b"))
-    assert len([event for event in events if isinstance(event, HumanAsked)]) == 1
+    assert len([event for event in events if isinstance(event, InputRequired)]) == 1
     known = parse(chunk(asks, "answer"), status(TaskState.INPUT_REQUIRED, "Go?"))
-    assert len([event for event in known if isinstance(event, HumanAsked)]) == 1
+    assert len([event for event in known if isinstance(event, InputRequired)]) == 1
     broken = parse(chunk('{"is_task_complete": oops, "content": "Go?"}', "answer"))
     assert answer_of(broken) == "Go?"
 
@@ -562,13 +562,13 @@ def test_odd_events_and_forms_without_a_question() -> None:
 def test_a_question_beside_an_answer_that_asks_it() -> None:
     parts = (*text("Which?"), Part(data={"plan": "drop"}, has_data=True))
     events = parse(
-        chunk("Which?", "a"), StatusUpdate(state=TaskState.INPUT_REQUIRED, message=Message(parts=parts))
+        chunk("Which?", "a"), StatusUpdate(state=TaskState.INPUT_REQUIRED, message=AgentMessage(parts=parts))
     )
-    assert [event.form.prompt for event in events if isinstance(event, HumanAsked)] == ["- **plan**: drop"]
+    assert [event.form.prompt for event in events if isinstance(event, InputRequired)] == ["- **plan**: drop"]
 
 
 def test_the_human_s_own_message_in_a_status_is_nobody_s_answer() -> None:
-    own = Message("u", "user", text("what is a fox"))
+    own = AgentMessage("u", "user", text("what is a fox"))
     events = parse(
         StatusUpdate(state=TaskState.WORKING, message=own),
         StatusUpdate(state=TaskState.COMPLETED, message=own),
@@ -584,7 +584,7 @@ def test_a_preview_of_the_answer_is_not_said_behind_it() -> None:
 
 def test_what_follows_a_tool_is_no_chunk_of_what_came_before() -> None:
     tool = Part(data={"type": "tool-call", "name": "look", "id": "c"}, has_data=True)
-    called = StatusUpdate(state=TaskState.WORKING, message=Message("m", parts=(tool,)))
+    called = StatusUpdate(state=TaskState.WORKING, message=AgentMessage("m", parts=(tool,)))
     words = [chunk(word, "r", artifact_id=word) for word in ("Let ", "me ", "look", "It ", "is ", "wet.")]
     assert answer_of(parse(*words[:3], called, *words[3:], COMPLETED)) == "Let me look\n\nIt is wet."
 
@@ -599,16 +599,18 @@ def test_thoughts_in_tags_are_told_as_narration() -> None:
 
 def test_a_terminal_message_is_told_with_its_data_where_it_is_the_answer() -> None:
     parts = (Part(text="Created."), Part(data={"ticket": "A-1"}, has_data=True))
-    done = StatusUpdate(state=TaskState.COMPLETED, message=Message("m", parts=parts))
+    done = StatusUpdate(state=TaskState.COMPLETED, message=AgentMessage("m", parts=parts))
     assert answer_of(parse(done)) == "Created.\n\n- **ticket**: A-1"
     assert answer_of(parse(chunk("It was created.", "a"), done)) == "It was created.\n\nCreated."
 
 
 @pytest.mark.parametrize("marker", ["auto", "expected"])
-@pytest.mark.parametrize("case", costly.CASES)
+@pytest.mark.parametrize("case", hostile_events.CASES)
 def test_twice_as_much_costs_twice_as_much(case: str, marker: str) -> None:
     """No event is laid against all that came before it, and no part against all others."""
-    few, many = (costly.CASES[case](size) for size in (300, 600))
-    costly.read(few, marker)  # what is built at the first time is not counted
-    one, two = (costly.cost(lambda said=said: costly.read(said, marker)) for said in (few, many))
+    few, many = (hostile_events.CASES[case](size) for size in (300, 600))
+    hostile_events.read(few, marker)  # what is built at the first time is not counted
+    one, two = (
+        hostile_events.cost(lambda said=said: hostile_events.read(said, marker)) for said in (few, many)
+    )
     assert two < 2.4 * one

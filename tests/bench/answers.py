@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from random import Random
 
-from slack_bot.tools.tape import Tape
+from slack_bot.testing.tape.tape import Tape
 
 from .stream import Stream, artifact, status, task
 

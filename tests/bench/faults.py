@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .ordeals import Report, plan, run
+from .fault_run import Report, plan, run
 from .plans import KINDS
 from .verdict import CLASSES
 

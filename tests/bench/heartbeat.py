@@ -26,10 +26,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TextIO
 
-from slack_bot.a2a import transport
+from slack_bot.a2a.wire import transport
 from slack_bot.app import build, serve
-from slack_bot.observe.facts import Fact, TurnClosed
-from slack_bot.settings import load_for_run
+from slack_bot.observe.facts import Fact, TurnEnded
+from slack_bot.settings.load import load_for_run
 
 from . import hostile_answers, hostile_data, hostile_events
 from .figures import machine, progress
@@ -136,7 +136,7 @@ async def _bot(rows: Path) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     with rows.open("a", encoding="ascii") as out:
-        async with await build(load_for_run(http=False), watcher=lambda fact: _note(out, fact)) as app:
+        async with await build(load_for_run(http=False), observer=lambda fact: _note(out, fact)) as app:
             beating = asyncio.create_task(_beat(out))
             await serve(app, stop)
             beating.cancel()
@@ -144,7 +144,7 @@ async def _bot(rows: Path) -> None:
 
 
 def _note(out: TextIO, fact: Fact) -> None:
-    if isinstance(fact, TurnClosed):
+    if isinstance(fact, TurnEnded):
         _write(out, {"closed": time.perf_counter()})
 
 

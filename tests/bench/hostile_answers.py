@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from slack_bot.tools.tape import Moment, Tape
+from slack_bot.testing.tape.tape import Moment, Tape
 
 from .answers import words
 from .running import done, event, spoken

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from slack_bot.tools.tape import Tape
+from slack_bot.testing.tape.tape import Tape
 
 from .hostile_answers import Case
 from .stream import Json, Stream, data, holding, status, task, words

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from slack_bot.playground.workspace import Workspace
+from slack_bot.testing.slack.workspace import Workspace
 
 from .figures import Figure, percentile, progress
 from .running import Deployed, deployed, spoken

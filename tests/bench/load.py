@@ -2,7 +2,7 @@
 
 Everything runs on a virtual clock, in one process, in memory: HTTP clients, Bolt and slack_sdk are the real
 ones, sockets are not. The emulated workspace counts as Slack documents and allows a minute's budget at once
-(`slack_bot/playground/emulated/rules.py`); what the real Slack allows at once nobody knows.
+(`slack_bot/testing/slack/rules.py`); what the real Slack allows at once nobody knows.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import sys
 import time
 from collections.abc import Sequence
 
-from slack_bot.playground.workspace import Rules
-from slack_bot.tools import virtual
+from slack_bot.testing import virtual_clock
+from slack_bot.testing.slack.workspace import WorkspaceRules
 
-from .crowd import Crowd, Load, Report
+from .baselines import Open, at_line_ends, on_chat_stream, ours
 from .figures import machine, progress
-from .rivals import Open, at_line_ends, on_chat_stream, ours
+from .load_model import Crowd, Load, Report
 
 LOADS = (
     Load(3, 100),
@@ -50,17 +50,19 @@ HEAD = (
 )
 
 
-def crowded(load: Load, bot: Open, seed: int = 1, *, rules: Rules | None = None) -> tuple[Report, list[str]]:
+def crowded(
+    load: Load, bot: Open, seed: int = 1, *, rules: WorkspaceRules | None = None
+) -> tuple[Report, list[str]]:
     """One load through one bot, on a virtual clock: the report, and the texts that are no answers.
 
     `rules`: Slack's limits; None: all that are known.
     """
     random.seed(seed)  # slack_sdk's retries have a random part
-    return virtual.run(_crowded(load, bot, seed, rules or Rules.real()))
+    return virtual_clock.run(_crowded(load, bot, seed, rules or WorkspaceRules.real()))
 
 
-async def _crowded(load: Load, bot: Open, seed: int, rules: Rules) -> tuple[Report, list[str]]:
-    crowd = Crowd(load, virtual.virtual_clock(), seed, rules)
+async def _crowded(load: Load, bot: Open, seed: int, rules: WorkspaceRules) -> tuple[Report, list[str]]:
+    crowd = Crowd(load, virtual_clock.new_clock(), seed, rules)
     async with bot(crowd) as (deliver, idle):
 
         async def asks(number: int, at: float) -> None:

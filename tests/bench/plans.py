@@ -13,13 +13,13 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from slack_bot.tools.recording import read_recording
-from slack_bot.tools.replay import replay
-from slack_bot.tools.tape import Recording, Tape
-from slack_bot.turn.safety import neutralise
+from slack_bot.testing.tape.recording import read_recording
+from slack_bot.testing.tape.tape import Recording, Tape
+from slack_bot.tools.replay.replay import replay
+from slack_bot.turn.sanitize import sanitize
 
-from . import answers, away, hostile, manners
-from .manners import Said
+from . import agent_behaviours, answers, away, fault_scripts
+from .agent_behaviours import Said
 from .verdict import Truth
 
 CAPTURES = Path(__file__).parents[3] / "shared" / "captures" / "a2a"
@@ -64,7 +64,7 @@ class Plan:
     about: str
     source: Tape | Recording
     truth: Truth
-    scripts: Mapping[str, hostile.Script] = field(default_factory=dict)
+    scripts: Mapping[str, fault_scripts.Script] = field(default_factory=dict)
     at: float = 0.0
     cut_after: int | None = None
     with_replies: bool = False
@@ -91,7 +91,7 @@ def plan(seed: int, number: int) -> Plan:
         said.about,
         said.source,
         said.truth,
-        hostile.scripts(Random(f"{seed}:{number}:faults"), 0.0 if kind == "calm" else 0.1),
+        fault_scripts.scripts(Random(f"{seed}:{number}:faults"), 0.0 if kind == "calm" else 0.1),
         at=random.uniform(0.0, length(said.source) * 1.1),
         with_replies=random.random() < 0.5,
         messages=_FEW if Random(f"{seed}:{number}:messages").random() < 0.1 else _MESSAGES,
@@ -113,7 +113,7 @@ def length(source: Tape | Recording) -> float:
 def _said(kind: str, random: Random) -> tuple[Said, ...]:
     """What the agent says in a turn of this kind, question by question."""
     if kind == "asked back":
-        return manners.asked(random)
+        return agent_behaviours.asked(random)
     if kind == "queued":
         count = random.choice((1, 1, 2))
         more = (replace(_unasking(random), asks=f"question {number}") for number in range(count))
@@ -140,7 +140,7 @@ def _written(random: Random, text: str = "") -> Said:
     written = text or answers.answer(random)
     tape, failing = answers.tape(random, written)
     about = f"{len(written)} characters, wire {tape.head['wire']}"
-    return Said(about, tape, Truth(neutralise(written), failing=failing))
+    return Said(about, tape, Truth(sanitize(written), failing=failing))
 
 
 def _long(random: Random) -> Said:
@@ -152,9 +152,9 @@ def _long(random: Random) -> Said:
 
 
 _SAYING = {
-    "rewritten": manners.rewritten,
-    "planned": manners.planned,
-    "repeated": manners.repeated,
+    "rewritten": agent_behaviours.rewritten,
+    "planned": agent_behaviours.planned,
+    "repeated": agent_behaviours.repeated,
     "stopped late": _long,
     "away": _written,
 }
@@ -172,7 +172,7 @@ def _of_kind(planned: Plan, random: Random) -> Plan:
         case "away":
             planned = _away(_cut(planned, random), random)
         case "no streams" | "not this one":
-            names = hostile.NOT_HERE if planned.kind == "no streams" else hostile.NOT_THIS_ONE
+            names = fault_scripts.NOT_HERE if planned.kind == "no streams" else fault_scripts.NOT_THIS_ONE
             planned = _refused(planned, random.choice(names))
         case "stopped" | "stopped late":
             planned = _stopped(planned, random)
@@ -190,7 +190,7 @@ def _besides(planned: Plan, can_cut: bool, random: Random) -> Plan:
     chance = random.random()
     if chance < 0.2 and can_cut:
         return _cut(planned, random)
-    return _refused(planned, random.choice(hostile.NOT_HERE)) if chance < 0.4 else planned
+    return _refused(planned, random.choice(fault_scripts.NOT_HERE)) if chance < 0.4 else planned
 
 
 def _asks_for_a_sign_in(source: Tape | Recording) -> bool:

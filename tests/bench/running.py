@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from slack_bot.clock import Clock
-from slack_bot.playground.scripted import Answer, ScriptedAgent
-from slack_bot.playground.scripted_http import serve_scripted
-from slack_bot.playground.slack_api import SlackFace
-from slack_bot.playground.workspace import APP_TOKEN, BOT_TOKEN, Workspace
-from slack_bot.tools.tape import Moment, Tape
+from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedAnswer
+from slack_bot.testing.agent.server import serve_scripted
+from slack_bot.testing.slack.server import SlackServer
+from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
+from slack_bot.testing.tape.tape import Moment, Tape
 
 ROOT = Path(__file__).parents[2]
 CHANNEL = "C1"
@@ -46,7 +46,7 @@ class StampedAgent(ScriptedAgent):
 
     async def handle(
         self, method: str, url: str, body: bytes = b"", headers: Mapping[str, str] | None = None
-    ) -> Answer:
+    ) -> ScriptedAnswer:
         """As it does, with a stamp on every chunk."""
         answer = await super().handle(method, url, body, headers)
         return replace(answer, body=self._stamped(answer.body))
@@ -63,7 +63,7 @@ class Deployed:
     """A running bot and its two neighbours. `born` is when its process was started."""
 
     workspace: Workspace
-    face: SlackFace
+    face: SlackServer
     agent: StampedAgent
     clock: Clock
     born: float
@@ -118,7 +118,7 @@ async def deployed(
     workspace = Workspace()
     workspace.add_channel(CHANNEL)
     agent = StampedAgent(*tapes, clock=clock)
-    async with serve_scripted(agent) as agent_url, SlackFace(workspace, clock) as face:
+    async with serve_scripted(agent) as agent_url, SlackServer(workspace, clock) as face:
         with tempfile.TemporaryDirectory() as home:
             born = clock.monotonic()
             process = await asyncio.create_subprocess_exec(
@@ -165,8 +165,8 @@ def _environment(agent_url: str, api_url: str, settings: Mapping[str, str]) -> d
         "SLACK_APP_TOKEN": APP_TOKEN,
         "SLACK_API_URL": api_url,
         "A2A_AGENT_URL": agent_url,
-        "SLACK_BOT_STORE__STORE_URL": "memory://",
-        "SLACK_BOT_DESK__SHUTDOWN_GRACE": "0",
+        "SLACK_BOT_STORE__URL": "memory://",
+        "SLACK_BOT_TURNS__SHUTDOWN_GRACE": "0",
         **settings,
     }
 

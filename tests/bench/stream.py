@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from slack_bot.tools.tape import Moment, Tape
+from slack_bot.testing.tape.tape import Moment, Tape
 
 PLAIN = ("0.3", "1.0")
 MIXED = ("langgraph", "fasta2a")

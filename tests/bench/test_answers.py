@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from slack_bot.tools.replay import replay
-from slack_bot.turn.safety import neutralise
+from slack_bot.tools.replay.replay import replay
+from slack_bot.turn.sanitize import sanitize
 
 from .answers import LONGEST, SHORTEST, answer, pieces, tape
 from .reading import compare
@@ -38,4 +38,4 @@ def test_an_undisturbed_stream_shows_the_text(seed: int) -> None:
     stream, _ = tape(random, text)
     result = replay(stream)
     assert result["outcome"] == "answered"
-    assert compare(neutralise(text), [message["text"] for message in result["thread"]]) is None
+    assert compare(sanitize(text), [message["text"] for message in result["thread"]]) is None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.whole_bot import answer, on_wire
+from tests.harness import answer, on_wire
 
 from .away import KEEPS, LOSES
-from .ordeals import run
+from .fault_run import run
 from .plans import Plan
 from .verdict import Truth
 

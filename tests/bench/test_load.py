@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from . import load
-from .crowd import Load
 from .load import BOTS, crowded, main
+from .load_model import Load
 
 
 def test_one_row_with_all_bots(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

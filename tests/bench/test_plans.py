@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slack_bot.tools.tape import Tape
+from slack_bot.testing.tape.tape import Tape
 
 from .plans import KINDS, plan
 

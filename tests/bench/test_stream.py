@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from slack_bot.a2a.decode import decode
-from slack_bot.a2a.frames import Frame
+from slack_bot.a2a.wire.decode import decode
+from slack_bot.a2a.wire.frames import Frame
 
 from .stream import MIXED, PLAIN, Json, Stream, artifact, data, holding, message, status, task, words
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.playground.workspace import SeenFile, SeenMessage, SeenTask
+from slack_bot.testing.slack.workspace import SeenFile, SeenMessage, SeenTask
 
 from .verdict import Asked, Scene, Truth, Verdict, judge, judge_all
 

@@ -7,15 +7,15 @@ import statistics
 import time
 from collections.abc import Callable
 
-from slack_bot.a2a.decode import decode
-from slack_bot.a2a.frames import Frame
 from slack_bot.a2a.parser import EventParser
-from slack_bot.sections import StreamSettings
+from slack_bot.a2a.wire.decode import decode
+from slack_bot.a2a.wire.frames import Frame
+from slack_bot.settings.models import StreamSettings
 from slack_bot.turn.actions import AppendText, FlushText
 from slack_bot.turn.buffer import StreamBuffer
-from slack_bot.turn.events import TurnBegan
+from slack_bot.turn.events import TurnBegun
 from slack_bot.turn.machine import Turn
-from slack_bot.turn.safety import Safety
+from slack_bot.turn.sanitize import StreamSanitizer
 
 from .figures import Figure, progress
 from .running import done, event
@@ -57,7 +57,7 @@ def _rates(what: str, rounds: int, events: int, work: Callable[[], None]) -> flo
 def _read(frames: list[Frame]) -> None:
     """What a turn decides, without showing it."""
     parser, machine = EventParser(), Turn()
-    machine.handle(TurnBegan())
+    machine.handle(TurnBegun())
     for frame in frames:
         for happened in parser.feed(frame):
             machine.handle(happened)
@@ -66,13 +66,13 @@ def _read(frames: list[Frame]) -> None:
 def _one_turn(frames: list[Frame]) -> None:
     """All events of one answer, in the order of the runner, with a Slack that takes every call at once."""
     stream = StreamSettings()
-    parser, machine, safety = EventParser(), Turn(), Safety()
+    parser, machine, safety = EventParser(), Turn(), StreamSanitizer()
     buffer = StreamBuffer(
-        first_flush=stream.first_flush,
+        first_flush_delay=stream.first_flush_delay,
         flush_interval=stream.flush_interval,
         max_call_chars=stream.max_call_chars,
     )
-    machine.handle(TurnBegan())
+    machine.handle(TurnBegun())
     for number, frame in enumerate(frames):
         now = number / _TOKENS_A_SECOND
         for happened in parser.feed(frame):
@@ -83,4 +83,4 @@ def _one_turn(frames: list[Frame]) -> None:
                     buffer.flush()
         deadline = buffer.deadline()
         if deadline is not None and deadline <= now and (text := buffer.ready(now)):
-            buffer.shown(text, now)
+            buffer.acknowledge(text, now)

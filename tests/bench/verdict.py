@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from slack_bot.playground.workspace import SeenMessage
+from slack_bot.testing.slack.workspace import SeenMessage
 
 from .reading import compare
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from slack_bot.playground.serve import Playground, open_playground
+from slack_bot.playground.server import Playground, open_playground
 
 from .chromium import Browser, Page, open_browser
 

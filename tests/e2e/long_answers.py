@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any
 
-from slack_bot.playground.workspace import SeenMessage
-from slack_bot.tools.tape import Moment, Tape
-from tests.whole_bot import chunk, status, task
+from slack_bot.testing.slack.workspace import SeenMessage
+from slack_bot.testing.tape.tape import Moment, Tape
+from tests.harness import chunk, status, task
 
 WORD = re.compile(r"w\d{5}")
 HEADER, RULE = "| Name | What | Where |", "| --- | :-- | --: |"

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from slack_bot.observe.facts import TurnClosed, reference_of
-from slack_bot.observe.logs import LogWatcher, TextLines
-from slack_bot.tools.recording import Recording, read_recording
-from slack_bot.tools.replay import replay
-from slack_bot.tools.scenario import make_scenario
-from slack_bot.tools.tape import Moment, Tape
-from tests.whole_bot import Bot, chunk, failure, on_virtual_time, status, task, whole_bot
+from slack_bot.observe.facts import TurnEnded, reference_of
+from slack_bot.observe.logs import LogObserver, TextLines
+from slack_bot.testing.tape.recording import Recording, read_recording
+from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.scenario import make_scenario
+from tests.harness import Bot, chunk, failure, on_virtual_time, status, task, whole_bot
 
 FRAMEWORKS = Path(__file__).parents[1] / "captures" / "frameworks"
 BOOMS = sorted(FRAMEWORKS.glob("*_boom.sse"))
@@ -35,7 +35,7 @@ def recorded(path: Path) -> tuple[Recording, str]:
 @pytest.mark.parametrize("path", BOOMS, ids=lambda path: path.stem)
 def test_what_a_framework_had_written_stays_and_its_exception_is_not_shown(path: Path, source: str) -> None:
     recording, truth = recorded(path)
-    scenario = make_scenario({"settings": {"answer_from": source}})
+    scenario = make_scenario({"settings": {"answer_source": source}})
     result = replay(recording, scenario)
     assert result["outcome"] in ("failed", "lost")
     assert result["visible"].strip() == truth
@@ -81,7 +81,7 @@ async def test_an_agents_own_words_are_shown_only_if_it_is_set_so(name: str, sho
         await bot.idle()
         seen = reader_sees(bot, root)
         assert (SECRET in seen) is shows
-        (ended,) = [fact for fact in bot.facts if isinstance(fact, TurnClosed)]
+        (ended,) = [fact for fact in bot.facts if isinstance(fact, TurnEnded)]
         assert ended.outcome in ("failed", "refused")
         assert f"Reference: {reference_of(ended.turn)}." in seen
         assert "retry" in seen
@@ -107,7 +107,7 @@ def test_the_reference_finds_the_turn_in_the_log_and_only_a_debug_log_has_the_wo
     async def story() -> None:
         tape: Any = FAILURES[name]
         async with whole_bot(tape) as bot:
-            bot.app.watchers.add(LogWatcher())
+            bot.app.observers.add(LogObserver())
             root = await bot.ask("hi")
             await bot.idle()
             sights.append(reader_sees(bot, root))

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from slack_bot.tools.tape import Moment, Tape
-from tests.a2a.served import capture
-from tests.whole_bot import Bot, answer, chunk, on_virtual_time, on_wire, status, task, whole_bot
+from slack_bot.testing.tape.tape import Moment, Tape
+from tests.a2a.memory_server import capture
+from tests.harness import Bot, answer, chunk, on_virtual_time, on_wire, status, task, whole_bot
 
 LINK = "Sign in at https://login.example/x"
 WAITS = "is waiting for you to sign in..."

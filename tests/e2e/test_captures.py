@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from slack_bot.tools.recording import read_recording
-from slack_bot.tools.replay import replay
+from slack_bot.testing.tape.recording import read_recording
+from slack_bot.tools.replay.replay import replay
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "a2a"
 FILES = sorted(CAPTURES.glob("*.txt"))

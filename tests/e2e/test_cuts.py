@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.tools import virtual
-from slack_bot.tools.recording import Recording
-from slack_bot.tools.tape import Moment, Tape
-from tests.a2a.served import capture
-from tests.whole_bot import on_wire, status, task, whole_bot
+from slack_bot.testing import virtual_clock
+from slack_bot.testing.tape.recording import Recording
+from slack_bot.testing.tape.tape import Moment, Tape
+from tests.a2a.memory_server import capture
+from tests.harness import on_wire, status, task, whole_bot
 
 # name of the recording -> how many events it has, and its answer
 CAPTURES = {
@@ -60,7 +60,7 @@ def ended(source: Tape | Recording, **options: Any) -> Ended:
             assert all(seen.state != "streaming" for seen in bot.thread(root))
             return Ended("".join(bot.read(root)), bot.ends, notes, asked, str(bot.workspace.calls))
 
-    return virtual.run(story())
+    return virtual_clock.run(story())
 
 
 def is_truthful(got: Ended) -> bool:
@@ -305,10 +305,10 @@ def test_streams_that_break_again_and_again(
 def test_an_answer_in_statuses_cut_behind_every_event(wire: str) -> None:
     """What was said between is in the task's history, and what was heard is not said again."""
     tape = on_wire(in_statuses(), wire)
-    whole = ended(tape, answer_from="status")
+    whole = ended(tape, answer_source="status")
     assert whole.text == "All that is said stands in a status, piece by piece."
     for after in range(1, len(tape.moments)):
-        got = ended(tape, cut_after=after, answer_from="status")
+        got = ended(tape, cut_after=after, answer_source="status")
         assert (got.text, got.ends, got.questions) == (whole.text, ["answered"], 1), after
 
 

@@ -13,13 +13,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.tools.tape import Moment, Tape
-from slack_bot.turn.safety import neutralise
-from tests.bench.hostile import NOT_HERE, NOT_THIS_ONE, Script
-from tests.bench.ordeals import Plan, run
+from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.turn.sanitize import sanitize
+from tests.bench.fault_run import Plan, run
+from tests.bench.fault_scripts import NOT_HERE, NOT_THIS_ONE, Script
 from tests.bench.verdict import Truth
 from tests.examples import examples
-from tests.whole_bot import chunk, status, task
+from tests.harness import chunk, status, task
 
 FAULTS = """
     ratelimited:2 rate_limited service_unavailable connect timeout timeout! internal_error internal_error!
@@ -63,7 +63,7 @@ PIECES = st.sampled_from(
 TEXTS = (
     st.lists(PIECES | st.text(max_size=12), min_size=1, max_size=40)
     .map("".join)
-    .filter(lambda text: neutralise(text).strip() != "")
+    .filter(lambda text: sanitize(text).strip() != "")
 )
 SIZES = st.sampled_from([1, 7, 60, 1000, 20_000])
 TOOLS = st.integers(0, 2)
@@ -134,14 +134,14 @@ def check(plan: Plan) -> None:
 @given(tapes(), FAULT_SCRIPTS)
 def test_the_answer_stands_there_whole_and_once(answer: tuple[str, Tape], scripts: dict[str, Script]) -> None:
     text, tape = answer
-    check(Plan(0, "storm", "", tape, Truth(neutralise(text)), scripts))
+    check(Plan(0, "storm", "", tape, Truth(sanitize(text)), scripts))
 
 
 @examples(100)
 @given(tapes())
 def test_without_faults_no_message_ends_within_a_fence(answer: tuple[str, Tape]) -> None:
     text, tape = answer
-    check(Plan(0, "calm", "", tape, Truth(neutralise(text), closed=True)))
+    check(Plan(0, "calm", "", tape, Truth(sanitize(text), closed=True)))
 
 
 @examples(100)
@@ -150,7 +150,7 @@ def test_where_nothing_may_be_streamed_the_promises_are_the_same(
     answer: tuple[str, Tape], scripts: dict[str, Script], refusal: str
 ) -> None:
     text, tape = answer
-    check(Plan(0, "no streams", "", tape, Truth(neutralise(text)), scripts | {"chat.startStream": [refusal]}))
+    check(Plan(0, "no streams", "", tape, Truth(sanitize(text)), scripts | {"chat.startStream": [refusal]}))
 
 
 @examples(100)
@@ -159,7 +159,7 @@ def test_what_stands_after_a_stop_is_the_beginning_once(
     answer: tuple[str, Tape], scripts: dict[str, Script], when: float
 ) -> None:
     text, tape = answer
-    truth = Truth(neutralise(text), frozenset({"answered", "stopped"}), frozenset({"stopped"}))
+    truth = Truth(sanitize(text), frozenset({"answered", "stopped"}), frozenset({"stopped"}))
     check(Plan(0, "stopped", "", tape, truth, scripts, at=when * tape.moments[-1].t))
 
 
@@ -170,6 +170,6 @@ def test_a_deleted_thread_is_left_alone(
 ) -> None:
     text, tape = answer
     ends = frozenset({"gone", "failed"})
-    truth = Truth(neutralise(text), ends | {"answered"}, ends, may_be_silent=True)
+    truth = Truth(sanitize(text), ends | {"answered"}, ends, may_be_silent=True)
     at = when * tape.moments[-1].t
     check(Plan(0, "gone", "", tape, truth, scripts, at=at, with_replies=with_replies))

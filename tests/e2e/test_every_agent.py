@@ -1,6 +1,6 @@
 """Agents of every make through the whole path: the thread holds the answer, once.
 
-The two dialects under "unseen" were written down from their makers' documents after the generic convention
+The two dialects under "unseen" were written down from their makers' documents after the generic dialect
 was finished, and it was not changed for them.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from slack_bot.tools.replay import replay
-from slack_bot.tools.scenario import make_scenario
-from slack_bot.tools.tape import read_tape
+from slack_bot.testing.tape.tape import read_tape
+from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.scenario import make_scenario
 
 FOX = "The quick brown fox"
 WORDS = ("The ", "quick ", "brown ", "fox")

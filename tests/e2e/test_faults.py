@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import pytest
 
-from slack_bot.playground.workspace import Rules
-from slack_bot.tools.tape import Moment, Tape
-from slack_bot.turn.decoration import reads_as
-from tests.whole_bot import Bot, answer, chunk, on_virtual_time, status, task, whole_bot
+from slack_bot.testing.slack.workspace import WorkspaceRules
+from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.turn.carryover import reads_as
+from tests.harness import Bot, answer, chunk, on_virtual_time, status, task, whole_bot
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 POST, UPDATE, REPLIES = "chat.postMessage", "chat.update", "conversations.replies"
@@ -144,7 +144,7 @@ async def test_an_answer_too_long_for_the_thread_comes_as_a_file_byte_for_byte()
 async def test_from_the_last_message_to_the_file_the_reader_is_never_left_alone() -> None:
     long = "\n\n".join(f"{number}. {STORY * 4}" for number in range(8))
     slow = {"files.completeUploadExternal": ["slow:5", "ratelimited:40", None]}
-    limits = {"max_segments": 3, "rotate_bytes": 4_000, "retry_later": 100}
+    limits = {"max_segments": 3, "rotate_bytes": 4_000, "retry_timeout": 100}
     async with whole_bot(answer(long, seconds=400), faults=slow, **limits) as bot:
         signs: list[bool] = []
 
@@ -268,9 +268,9 @@ async def test_a_thread_that_is_deleted_meanwhile_ends_quietly_and_truthfully() 
         assert bot.workspace.open_streams() == []
 
 
-def deaf(*methods: str) -> Rules:
+def deaf(*methods: str) -> WorkspaceRules:
     """A workspace that says ok to `markdown_text` in these methods and shows nothing of it."""
-    return dataclasses.replace(Rules.real(), ignores_markdown_text=frozenset(methods))
+    return dataclasses.replace(WorkspaceRules.real(), ignores_markdown_text=frozenset(methods))
 
 
 @pytest.mark.parametrize("seconds", [60, 12])

@@ -14,10 +14,10 @@ import pytest
 
 from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import AgentEvent, Fact
-from slack_bot.playground.agent import serve
-from slack_bot.tools.replay import perform, replay
-from slack_bot.tools.scenario import make_scenario
-from slack_bot.tools.tape import read_tape
+from slack_bot.playground.reference.agent import serve
+from slack_bot.testing.tape.tape import read_tape
+from slack_bot.tools.replay.replay import perform, replay
+from slack_bot.tools.replay.scenario import make_scenario
 
 Json = dict[str, Any]
 
@@ -55,7 +55,7 @@ async def live_agent(pace: float = 0.0) -> AsyncIterator[str]:
 async def ask(url: str, text: str, **settings: Any) -> tuple[Json, Heard]:
     heard = Heard()
     scenario = make_scenario({"text": text, "settings": settings})
-    return await perform(scenario, url, loop_clock(), watcher=heard), heard
+    return await perform(scenario, url, loop_clock(), observer=heard), heard
 
 
 def streamed(result: Json, *methods: str) -> list[str]:

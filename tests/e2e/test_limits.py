@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from slack_bot.playground.workspace import Change, SeenMessage
-from slack_bot.tools.tape import Tape
-from tests.whole_bot import CHANNEL, Bot, chunk, on_virtual_time, status, whole_bot
+from slack_bot.testing.slack.workspace import Change, SeenMessage
+from slack_bot.testing.tape.tape import Tape
+from tests.harness import CHANNEL, Bot, chunk, on_virtual_time, status, whole_bot
 
 from .long_answers import FEEDBACK, WORD, Writer, answers, faults_of, pieces, streamed, tape
 

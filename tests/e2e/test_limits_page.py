@@ -11,15 +11,15 @@ import httpx
 import pytest
 from aiohttp import web
 
-from slack_bot.playground.stage import CHANNEL, Stage
-from slack_bot.playground.switchboard import Switchboard
-from slack_bot.playground.web import build_site
-from slack_bot.tools import virtual
-from tests.whole_bot import whole_bot
+from slack_bot.playground.page_server import build_site
+from slack_bot.playground.replay_router import ReplayRouter
+from slack_bot.playground.visitor import CHANNEL, Visitor
+from slack_bot.testing import virtual_clock
+from tests.harness import whole_bot
 
 from .chromium import CHROMIUM, Browser
 from .long_answers import WORD, Writer, streamed, tape
-from .visiting import ANSWER, picture
+from .visitor import ANSWER, picture
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
@@ -41,11 +41,11 @@ _READ = f"""[...document.querySelectorAll("#thread {ANSWER.removeprefix("#thread
 }})"""
 
 
-async def answered(text: str, seconds: float, **overrides: Any) -> Stage:
+async def answered(text: str, seconds: float, **overrides: Any) -> Visitor:
     """A stage on which `text` was asked for and told, in so many virtual seconds."""
     async with whole_bot(tape(streamed(text, seconds)), **overrides) as bot:
         nobody = httpx.MockTransport(lambda _: httpx.Response(503))
-        stage = Stage(bot.workspace, Switchboard(nobody), bot.app.clock)
+        stage = Visitor(bot.workspace, ReplayRouter(nobody), bot.app.clock)
         await bot.say(f"<@{bot.workspace.bot.user_id}> Tell me everything.", user="U0MAYA", channel=CHANNEL)
         await bot.idle()
         assert bot.ends == ["answered"]
@@ -58,13 +58,13 @@ def text() -> str:
 
 
 @pytest.fixture
-def stage(text: str) -> Stage:
+def stage(text: str) -> Visitor:
     """What twelve minutes left behind."""
-    return virtual.run(answered(text, 720))
+    return virtual_clock.run(answered(text, 720))
 
 
 @asynccontextmanager
-async def shown(stage: Stage) -> AsyncIterator[str]:
+async def shown(stage: Visitor) -> AsyncIterator[str]:
     runner = web.AppRunner(build_site(stage, ["127.0.0.1"]), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
@@ -74,7 +74,7 @@ async def shown(stage: Stage) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-async def test_a_long_answer_reads_as_one_text(stage: Stage, text: str, browser: Browser) -> None:
+async def test_a_long_answer_reads_as_one_text(stage: Visitor, text: str, browser: Browser) -> None:
     async with shown(stage) as url:
         page = await browser.open(url, 1280, 900)
         await page.until("document.body.dataset.ready")
@@ -103,7 +103,7 @@ async def test_a_long_answer_reads_as_one_text(stage: Stage, text: str, browser:
 
 
 async def test_an_answer_too_long_for_messages_can_be_opened_as_a_file(text: str, browser: Browser) -> None:
-    whole = await asyncio.to_thread(virtual.run, answered(text, 60, max_segments=2))
+    whole = await asyncio.to_thread(virtual_clock.run, answered(text, 60, max_segments=2))
     async with shown(whole) as url:
         page = await browser.open(url, 1280, 900)
         await page.until("document.body.dataset.ready")

@@ -13,19 +13,24 @@ import pytest
 
 from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import AgentEvent, Fact
-from slack_bot.tools.replay import perform
-from slack_bot.tools.scenario import make_scenario
+from slack_bot.tools.replay.replay import perform
+from slack_bot.tools.replay.scenario import make_scenario
+from tests.harness import free_port
 from tests.live_agent import HELD, live_agent
 from tests.proxy import proxy
-from tests.whole_bot import free_port
 
 EVENTS = len(HELD) + 3  # the task, that it works, the chunks, that it is done
-QUICK = {"use_configured_url": True, "poll_pauses": [0.05], "first_flush": 0.0, "flush_interval": 0.05}
+QUICK = {
+    "use_configured_url": True,
+    "poll_intervals": [0.05],
+    "first_flush_delay": 0.0,
+    "flush_interval": 0.05,
+}
 
 
 async def asked(url: str, wire: str, heard: Any = lambda _: None, **settings: Any) -> dict[str, Any]:
     scenario = make_scenario({"text": "held", "settings": {**QUICK, "wire": wire, **settings}})
-    return await perform(scenario, url, loop_clock(), watcher=heard)
+    return await perform(scenario, url, loop_clock(), observer=heard)
 
 
 def port_of(url: str) -> int:

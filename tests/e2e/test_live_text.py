@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from slack_bot.tools.replay import replay
-from slack_bot.tools.tape import Moment, Tape, read_tape
+from slack_bot.testing.tape.tape import Moment, Tape, read_tape
+from slack_bot.tools.replay.replay import replay
 
 SHARED = Path(__file__).parents[3] / "shared"
 CASES = SHARED / "oracle" / "cases.json"

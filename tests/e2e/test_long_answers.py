@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from slack_bot.playground.workspace import SeenMessage, SeenTask
+from slack_bot.testing.slack.workspace import SeenMessage, SeenTask
 
 from .long_answers import FEEDBACK, HEADER, RULE, WORD, Writer, faults_of
 

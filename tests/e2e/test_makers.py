@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from slack_bot.tools.replay import replay
-from slack_bot.tools.scenario import make_scenario
-from slack_bot.tools.tape import read_tape
+from slack_bot.testing.tape.tape import read_tape
+from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.scenario import make_scenario
 from tests.e2e.test_every_agent import DONE, artifact, message, read, status, task
 
 Json = dict[str, Any]

@@ -16,34 +16,34 @@ from typing import Any
 import pytest
 
 from slack_bot import runner
-from slack_bot.a2a.marker import MarkerGate, Said
-from slack_bot.reader.control import Control
-from slack_bot.reader.plan import Reader
-from slack_bot.slack import stream
-from slack_bot.slack.api import Done
-from slack_bot.slack.chunks import CardBook, text_chunk
+from slack_bot.a2a.answer.marker_filter import MarkedText, MarkerFilter
+from slack_bot.consumer.task_consumer import TaskConsumer
+from slack_bot.consumer.turn_handle import TurnHandle
+from slack_bot.slack.api import CallOk
+from slack_bot.slack.chunks import CardTracker, text_chunk
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.stream import Streams
-from slack_bot.tools.cases import Case
-from slack_bot.tools.conform import open_suite
-from slack_bot.tools.examining import examine, playground
-from slack_bot.tools.findings import Run
+from slack_bot.slack.surfaces import stream
+from slack_bot.slack.surfaces.stream import Streams
+from slack_bot.tools.conform.case_runner import examine, playground
+from slack_bot.tools.conform.cases import Case
+from slack_bot.tools.conform.conform import open_suite
+from slack_bot.tools.conform.findings import CaseRun
 from slack_bot.turn import machine
-from slack_bot.turn.actions import AppendText, Noted
+from slack_bot.turn.actions import AppendText, NoOp
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.compare import Comparison
-from slack_bot.turn.events import AnswerText, HumanAsked, Narrated, StreamEnd, StreamEnded
+from slack_bot.turn.events import AnswerText, InputRequired, Narrated, StreamEnd, StreamEnded
 from slack_bot.turn.failures import task_failure
-from slack_bot.turn.layout import Limits
+from slack_bot.turn.fit import MessageLimits
+from slack_bot.turn.ledger import Ledger
 from slack_bot.turn.machine import Turn
 from slack_bot.turn.record import Outcome
-from slack_bot.turn.safety import Safety
-from slack_bot.turn.segments import Ledger
+from slack_bot.turn.sanitize import StreamSanitizer
 
 Patch = pytest.MonkeyPatch
 Defect = Callable[[Patch], None]
 
-_UNLIMITED = Limits(rotate_bytes=10**6, rotate_after=math.inf)
+_UNLIMITED = MessageLimits(rotate_bytes=10**6, rotate_after=math.inf)
 
 
 @functools.cache
@@ -52,12 +52,12 @@ def suite() -> tuple[Mapping[str, Case], Any]:
     return {case.name: case for case in found.cases}, tapes
 
 
-def ran(name: str) -> Run:
+def ran(name: str) -> CaseRun:
     cases, tapes = suite()
     return examine(cases[name], playground(), tapes)
 
 
-def failed(run: Run, name: str) -> set[str]:
+def failed(run: CaseRun, name: str) -> set[str]:
     checks = suite()[0][name].checks
     return {
         wanted.check.name for wanted, verdict in zip(checks, run.verdicts, strict=True) if verdict.ok is False
@@ -80,7 +80,7 @@ def interval_clock_begins_at_construction(patch: Patch) -> None:
 
 
 def timer_only_on_append(patch: Patch) -> None:
-    patch.setattr(runner._Run, "_next_due", lambda self: None)
+    patch.setattr(runner._TurnRunner, "_next_due", lambda self: None)
 
 
 def everything_at_the_end(patch: Patch) -> None:
@@ -106,7 +106,7 @@ def latch_is_never_set(patch: Patch) -> None:
 
 def tagged_text_is_kept_for_the_end(patch: Patch) -> None:
     def grow(self: Turn, event: AnswerText) -> Any:
-        return machine.State.ANSWERING, [Noted("kept")]
+        return machine.State.ANSWERING, [NoOp("kept")]
 
     patch.setattr(Turn, "_grow", grow)
 
@@ -117,7 +117,7 @@ def final_result_is_streamed_again(patch: Patch) -> None:
 
 def narration_is_streamed(patch: Patch) -> None:
     def narrate(self: Turn, event: Narrated) -> Any:
-        return self.state, [AppendText(event.text, event.why)]
+        return self.state, [AppendText(event.text, event.reason)]
 
     patch.setattr(Turn, "_narrate", narrate)
 
@@ -141,31 +141,31 @@ def other_result_is_ignored(patch: Patch) -> None:
 
 
 def marker_is_shown(patch: Patch) -> None:
-    def feed(self: MarkerGate, text: str) -> list[Said]:
+    def feed(self: MarkerFilter, text: str) -> list[MarkedText]:
         self.opened = True
-        return [Said(text, is_answer=True)]
+        return [MarkedText(text, is_answer=True)]
 
-    patch.setattr(MarkerGate, "feed", feed)
+    patch.setattr(MarkerFilter, "feed", feed)
 
 
 def mentions_are_passed_on(patch: Patch) -> None:
-    patch.setattr(Safety, "push", lambda self, text: text)
+    patch.setattr(StreamSanitizer, "push", lambda self, text: text)
 
 
 def cards_are_left_open(patch: Patch) -> None:
-    patch.setattr(CardBook, "closing", lambda self, how: ())
+    patch.setattr(CardTracker, "closing", lambda self, how: ())
 
 
 def stop_is_missing(patch: Patch) -> None:
-    async def stop(self: Streams, message: Any, *rest: Any, **more: Any) -> Done:
+    async def stop(self: Streams, message: Any, *rest: Any, **more: Any) -> CallOk:
         message.is_open = False
-        return Done({})
+        return CallOk({})
 
     patch.setattr(Streams, "stop", stop)
 
 
 def text_goes_with_the_stop(patch: Patch) -> None:
-    honest = stream.repeated
+    honest = stream.retry_unknown
 
     async def repeated(line: Any, method: str, args: Mapping[str, Any], **more: Any) -> Any:
         chunks = [*args.get("chunks", ()), text_chunk("One more thing.")]
@@ -201,20 +201,20 @@ def refused_text_is_forgotten(patch: Patch) -> None:
 
 
 def cut_is_taken_for_the_end(patch: Patch) -> None:
-    async def after(self: Reader, *_: Any, **__: Any) -> StreamEnded:
+    async def after(self: TaskConsumer, *_: Any, **__: Any) -> StreamEnded:
         return StreamEnded(StreamEnd.CLOSED)
 
-    patch.setattr(Reader, "_after", after)
+    patch.setattr(TaskConsumer, "_after", after)
 
 
 def question_is_sent_again_after_a_cut(patch: Patch) -> None:
-    honest: Callable[..., Awaitable[StreamEnded]] = Reader._after
+    honest: Callable[..., Awaitable[StreamEnded]] = TaskConsumer._after
 
-    async def after(self: Reader, *args: Any, **more: Any) -> StreamEnded:
+    async def after(self: TaskConsumer, *args: Any, **more: Any) -> StreamEnded:
         await self._ask()
         return await honest(self, *args, **more)
 
-    patch.setattr(Reader, "_after", after)
+    patch.setattr(TaskConsumer, "_after", after)
 
 
 def failure_passes_for_an_answer(patch: Patch) -> None:
@@ -232,14 +232,14 @@ def failure_says_nothing_about_what_to_do(patch: Patch) -> None:
 
 
 def question_back_is_ignored(patch: Patch) -> None:
-    def ask(self: Turn, event: HumanAsked) -> Any:
-        return self.state, [Noted("ignored")]
+    def ask(self: Turn, event: InputRequired) -> Any:
+        return self.state, [NoOp("ignored")]
 
     patch.setattr(Turn, "_ask", ask)
 
 
 def stop_is_ignored(patch: Patch) -> None:
-    patch.setattr(Control, "stop", lambda self, user: None)
+    patch.setattr(TurnHandle, "stop", lambda self, user: None)
 
 
 @dataclass(frozen=True, slots=True)

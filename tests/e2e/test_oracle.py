@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from slack_bot.tools.replay import replay
-from slack_bot.tools.scenario import make_scenario
-from slack_bot.tools.tape import Recording, Tape, read_tape
+from slack_bot.testing.tape.tape import Recording, Tape, read_tape
+from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.scenario import make_scenario
 
 from .predicates import holds
 

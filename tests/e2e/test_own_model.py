@@ -18,12 +18,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from slack_bot.clock import loop_clock
-from slack_bot.playground.agent import serve
-from slack_bot.playground.hosting import host_app
+from slack_bot.playground.reference.agent import serve
 from slack_bot.playground.reference.model import Mode
-from slack_bot.sections import ReferenceSettings
-from slack_bot.tools.replay import perform
-from slack_bot.tools.scenario import make_scenario
+from slack_bot.settings.models import ReferenceSettings
+from slack_bot.testing.hosting import host_app
+from slack_bot.tools.replay.replay import perform
+from slack_bot.tools.replay.scenario import make_scenario
 
 KEY = "sk-hunter2"
 ANSWER = "# What AGNTCY is\n\nAn *open* collective — für Agenten 🤖.\n\nThe last word stays."

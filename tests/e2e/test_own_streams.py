@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from slack_bot.playground.workspace import Envelope, SeenMessage, Workspace
-from tests.whole_bot import CHANNEL, Bot, answer, bot_on_network, on_virtual_time, seen, whole_bot
+from slack_bot.testing.slack.workspace import Envelope, SeenMessage, Workspace
+from tests.harness import CHANNEL, Bot, answer, bot_on_network, on_virtual_time, seen, whole_bot
 
 START, STOP, DELETE = "chat.startStream", "chat.stopStream", "chat.delete"
 TEXT = "One two three four five six seven eight nine ten eleven twelve."
@@ -128,7 +128,7 @@ async def test_a_stream_that_shows_itself_late_is_stopped_and_taken_away(
             (lost, *_) = bot.workspace.open_streams()
             assert len(answers(bot, root)) == 2
             if over:
-                await bot.app.desk.idle()
+                await bot.app.dispatcher.idle()
                 assert bot.ends == ["answered"]
             await post.let_go()
             await asyncio.sleep(1)
@@ -147,7 +147,7 @@ async def test_a_stream_of_the_turn_before_is_not_taken_for_this_one() -> None:
     async with whole_bot(answer("First.", seconds=1), answer(again, ids="2"), faults=faults) as bot:
         async with mail(bot, began) as post:
             root = await bot.ask("hi")
-            await bot.app.desk.idle()
+            await bot.app.dispatcher.idle()
             (lost,) = bot.workspace.open_streams()
             await bot.ask("and?", thread_ts=root)
             await asyncio.sleep(5)
@@ -205,7 +205,7 @@ async def test_the_event_comes_over_the_real_wire(http: bool) -> None:
         workspace.faults.set("conversations.replies", ["missing_scope"])
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
         await seen(lambda: is_done(workspace, root), workspace, within=5)
-        await app.desk.idle()
+        await app.dispatcher.idle()
         await face.settle()
         assert face.lost == []
         assert len(workspace.thread(CHANNEL, root)) == 3

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.playground.serve import Playground
-from slack_bot.playground.stage import CHANNEL
+from slack_bot.playground.server import Playground
+from slack_bot.playground.visitor import CHANNEL
 
 from .chromium import CHROMIUM, Browser, Page
-from .visiting import ANSWER, SEALED, mention, outcome, picture, text_of
+from .visitor import ANSWER, SEALED, mention, outcome, picture, text_of
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from slack_bot.playground.serve import Playground, open_playground
-from slack_bot.playground.stage import CHANNEL
-from slack_bot.playground.workspace import BOT_TOKEN
-from slack_bot.settings import Settings, with_overrides
-from slack_bot.tools.tape import Tape, read_tape, write_tape
+from slack_bot.playground.server import Playground, open_playground
+from slack_bot.playground.visitor import CHANNEL
+from slack_bot.settings.load import Settings, with_overrides
+from slack_bot.testing.slack.workspace import BOT_TOKEN
+from slack_bot.testing.tape.tape import Tape, read_tape, write_tape
 from tests.live_agent import live_agent
 
 from .chromium import CHROMIUM, Browser, Page
-from .visiting import ANSWER, QUESTION, SEALED, mention, outcome, picture, text_of
+from .visitor import ANSWER, QUESTION, SEALED, mention, outcome, picture, text_of
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "tapes" / "caipe-0.2.41-simple.jsonl"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from slack_bot.playground.emulated.rules import RATES, Rate, Rules
-from slack_bot.slack.gate import LocalGate
-from tests.bench.crowd import Load
+from slack_bot.slack.rate_limiter.local import LocalRateLimiter
+from slack_bot.testing.slack.rules import RATES, MethodRate, WorkspaceRules
+from tests.bench.baselines import ours
 from tests.bench.load import crowded
-from tests.bench.rivals import ours
-from tests.whole_bot import Bot, answer, on_virtual_time, whole_bot
+from tests.bench.load_model import Load
+from tests.harness import Bot, answer, on_virtual_time, whole_bot
 
 LONG = " ".join(f"word{number}" for number in range(200))
 SHORT = " ".join(f"brief{number}" for number in range(20))
@@ -49,8 +49,12 @@ def test_a_tenth_of_all_calls_fails() -> None:
 
 def test_where_slack_allows_less_at_once_than_we_think_nothing_is_lost() -> None:
     """Nobody knows what the real Slack allows at once: here half of a minute's starts. We learn it."""
-    rates = {**RATES, "chat.startStream": (Rate(20, burst=10),), "chat.stopStream": (Rate(20, burst=10),)}
-    rules = replace(Rules.real(), rates=rates)
+    rates = {
+        **RATES,
+        "chat.startStream": (MethodRate(20, burst=10),),
+        "chat.stopStream": (MethodRate(20, burst=10),),
+    }
+    rules = replace(WorkspaceRules.real(), rates=rates)
     report, broken = crowded(Load(20, 200), ours, rules=rules)
     assert (report.whole, broken, report.left_open) == (20, [], 0)
     assert 10 <= report.refused <= 30, "each of those who came at once is refused, once or so"
@@ -61,9 +65,9 @@ def test_where_slack_allows_less_at_once_than_we_think_nothing_is_lost() -> None
 # -- when there is one stream a minute
 
 
-def gate_of(bot: Bot) -> LocalGate:
-    gate = bot.app.desk._api._gate
-    assert isinstance(gate, LocalGate)
+def gate_of(bot: Bot) -> LocalRateLimiter:
+    gate = bot.app.dispatcher._api._gate
+    assert isinstance(gate, LocalRateLimiter)
     return gate
 
 

@@ -20,13 +20,13 @@ from slack_sdk.models.blocks import Block
 from slack_sdk.models.messages.chunk import Chunk
 
 from slack_bot.observe.facts import Fact, SlackCalled
-from slack_bot.playground.serve import Playground, open_playground
-from slack_bot.playground.stage import CHANNEL
+from slack_bot.playground.server import Playground, open_playground
+from slack_bot.playground.visitor import CHANNEL
 from slack_bot.slack.blocks import cards, context, feedback, footer, retry_button
-from slack_bot.tools.recording import read_recording
-from slack_bot.tools.replay import replay
-from slack_bot.tools.scenario import make_scenario
-from slack_bot.turn.actions import Card, CardState
+from slack_bot.testing.tape.recording import read_recording
+from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.scenario import make_scenario
+from slack_bot.turn.actions import CardState, TaskCard
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 FILES = sorted([*CAPTURES.glob("a2a/*.txt"), *CAPTURES.glob("frameworks/*.sse")])
@@ -131,7 +131,7 @@ async def test_what_the_reference_agent_brings_about_is_what_the_sdk_knows(
 
 def test_the_longest_values_that_we_send_are_what_the_sdk_takes(caplog: pytest.LogCaptureFixture) -> None:
     shown = [
-        Card(f"card-{number}", "t" * 300, state, details="d" * 300, output="o" * 300)
+        TaskCard(f"card-{number}", "t" * 300, state, details="d" * 300, output="o" * 300)
         for number, state in enumerate(CardState)
     ]
     under = [feedback("t" * 2_000), footer("C1"), context("c" * 4_000), retry_button("t" * 3_000)]

@@ -12,15 +12,15 @@ import pytest
 
 from slack_bot.playground.feed import plain
 from slack_bot.playground.replays import Planned
-from slack_bot.playground.serve import Playground
-from slack_bot.playground.stage import CHANNEL
-from slack_bot.tools.opening import open_capture
-from slack_bot.tools.replay import replayed
-from slack_bot.tools.tape import Tape, read_tape, write_tape
-from tests.whole_bot import answer
+from slack_bot.playground.server import Playground
+from slack_bot.playground.visitor import CHANNEL
+from slack_bot.testing.tape.tape import Tape, read_tape, write_tape
+from slack_bot.tools.open_capture import open_capture
+from slack_bot.tools.replay.replay import replayed
+from tests.harness import answer
 
 from .chromium import CHROMIUM, Browser, Page
-from .visiting import ANSWER, SEALED, mention, outcome, picture, text_of
+from .visitor import ANSWER, SEALED, mention, outcome, picture, text_of
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from slack_bot.listeners.inbound import Me
+from slack_bot.listeners.inbound import BotIdentity
 
-ME = Me("U0BOT", "B0BOT")
+ME = BotIdentity("U0BOT", "B0BOT")
 
 
 def event(kind: str = "message", **changes: Any) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from slack_bot.listeners.bots import BotAccess
-from slack_bot.playground.workspace import Change
+from slack_bot.testing.slack.workspace import Change
 from slack_bot.turn.record import Question, ThreadKey
-from tests.whole_bot import CHANNEL, Bot, answer, on_virtual_time, whole_bot
+from tests.harness import CHANNEL, Bot, answer, on_virtual_time, whole_bot
 
 OTHER = "U9"
 ROUNDS = 20
@@ -117,7 +117,7 @@ async def test_why_a_bot_is_ignored_is_logged_once_with_the_remedy(caplog: pytes
     refused, limited = [each.getMessage() for each in caplog.records if "listeners" in each.name]
     assert "SLACK_BOT_SLACK__ALLOWED_BOTS" in refused
     assert OTHER in refused
-    assert "SLACK_BOT_DESK__MAX_BOT_TURNS" in limited
+    assert "SLACK_BOT_TURNS__MAX_BOT_TURNS" in limited
     assert "the words" not in refused + limited
 
 

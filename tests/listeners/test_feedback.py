@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from slack_bot.errors import StoreError
-from slack_bot.playground.workspace import Envelope
 from slack_bot.store.memory import MemoryStore
-from tests.whole_bot import CHANNEL, on_virtual_time, whole_bot
+from slack_bot.testing.slack.workspace import Envelope
+from tests.harness import CHANNEL, on_virtual_time, whole_bot
 
 
 @pytest.mark.parametrize("side", ["positive", "negative"])
@@ -21,7 +21,7 @@ async def test_a_press_is_kept_with_who_and_when_and_thanked_for_in_private(side
         bot.workspace.press("U2", CHANNEL, seen.ts, "feedback", now=bot.now, value=side)
         assert await bot.deliver() == [200]
         await bot.idle()
-        (press,) = await store.feedback.presses(f"T1:{CHANNEL}:{root}")
+        (press,) = await store.feedback.entries(f"T1:{CHANNEL}:{root}")
         assert (press.user, press.value, press.at <= bot.now) == ("U2", side, True)
         assert bot.whispers(root) == [("U2", "Thanks for your feedback.")]
 
@@ -37,7 +37,7 @@ async def test_the_same_press_again_is_not_thanked_for_again_and_another_one_is(
             bot.workspace.press("U2", CHANNEL, seen.ts, "feedback", now=bot.now, value=value)
             await bot.deliver()
             await bot.idle()
-        assert [press.value for press in await store.feedback.presses(f"T1:{CHANNEL}:{root}")] == ["negative"]
+        assert [press.value for press in await store.feedback.entries(f"T1:{CHANNEL}:{root}")] == ["negative"]
         assert bot.whispers(root) == [("U2", "Thanks for your feedback.")] * 2
 
 

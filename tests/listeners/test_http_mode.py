@@ -13,9 +13,9 @@ import pytest
 from slack_bot.app import serve
 from slack_bot.errors import SettingsError
 from slack_bot.listeners.http_mode import EVENTS_PATH, check_address
-from slack_bot.playground.events_api import sign
-from slack_bot.playground.workspace import SIGNING_SECRET
-from tests.whole_bot import CHANNEL, answer, bot_on_network, free_port, seen
+from slack_bot.testing.slack.events_api import sign
+from slack_bot.testing.slack.workspace import SIGNING_SECRET
+from tests.harness import CHANNEL, answer, bot_on_network, free_port, seen
 
 from .payloads import mention
 
@@ -32,7 +32,7 @@ async def test_a_mention_is_acknowledged_and_answered_and_a_press_arrives() -> N
         await seen(lambda: any(m.ephemeral_for for m in workspace.thread(CHANNEL, root)), workspace)
         await face.settle()
         assert face.lost == []
-        await app.desk.idle()
+        await app.dispatcher.idle()
 
 
 @pytest.mark.parametrize("how", ["unsigned", "wrong secret", "empty secret", "old", "changed"])
@@ -49,7 +49,7 @@ async def test_a_request_that_slack_did_not_sign_is_refused(how: str) -> None:
             sent = body + " " if how == "changed" else body
             async with session.post(url, data=sent, headers=headers) as response:
                 assert response.status == 401
-        await app.desk.idle()
+        await app.dispatcher.idle()
 
 
 def signed(body: bytes, at: float) -> dict[str, str]:

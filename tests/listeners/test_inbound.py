@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from slack_bot.listeners.inbound import (
     FEEDBACK_ACTION,
     RETRY_ACTION,
+    BotIdentity,
+    ButtonPress,
     Ignored,
-    Me,
-    Overheard,
-    Pressed,
-    StopWish,
-    StreamBegan,
+    StopRequest,
+    StreamStarted,
+    ThreadReply,
     asker_ids,
     read_message,
     read_press,
@@ -27,7 +27,7 @@ from slack_bot.turn.record import Question, ThreadKey
 from .payloads import ME, direct, event, mention
 
 
-def asked(body: object, me: Me = ME) -> Question:
+def asked(body: object, me: BotIdentity = ME) -> Question:
     question = read_message(body, me)
     assert isinstance(question, Question), question
     return question
@@ -51,7 +51,7 @@ def own_stream(**changes: Any) -> dict[str, Any]:
 def test_slack_tells_of_the_bots_own_stream() -> None:
     thread = ThreadKey("T1", "C1", "1600000000.000001")
     for author in ({}, {"user": "U0BOT"}, {"user": "U0BOT", "bot_id": None}):
-        assert read_message(own_stream(**author), ME) == StreamBegan(thread, "1700000000.000100")
+        assert read_message(own_stream(**author), ME) == StreamStarted(thread, "1700000000.000100")
 
 
 def test_what_is_not_the_begin_of_a_stream_of_the_bots_is_ignored() -> None:
@@ -68,7 +68,7 @@ def test_what_is_not_the_begin_of_a_stream_of_the_bots_is_ignored() -> None:
         {"channel": None},
     ):
         assert isinstance(read_message(own_stream(**change), ME), Ignored), change
-    assert isinstance(read_message(own_stream(), Me("U0BOT", "")), Ignored)
+    assert isinstance(read_message(own_stream(), BotIdentity("U0BOT", "")), Ignored)
 
 
 # -- what is asked
@@ -197,12 +197,12 @@ def test_the_rest_is_ignored_with_its_reason(body: dict[str, Any], reason: str) 
 
 
 def test_without_a_bot_id_nobody_is_taken_for_the_bot() -> None:
-    assert asked(mention(bot_id=""), Me("U0BOT", "")).user == "U1"
+    assert asked(mention(bot_id=""), BotIdentity("U0BOT", "")).user == "U1"
 
 
 def test_a_reply_without_mention_is_overheard() -> None:
     judged = read_message(event(text="production", thread_ts="1600000000.000001"), ME)
-    assert isinstance(judged, Overheard)
+    assert isinstance(judged, ThreadReply)
     assert (judged.question.text, judged.question.thread.ts) == ("production", "1600000000.000001")
 
 
@@ -215,7 +215,7 @@ def test_the_root_of_a_thread_said_again_is_not_a_reply() -> None:
 
 def test_a_stop_names_its_thread() -> None:
     body = event("agent_session_stopped", thread_ts="111.222", user="U2")
-    assert read_stop(body) == StopWish(ThreadKey("T1", "C1", "111.222"), "U2")
+    assert read_stop(body) == StopRequest(ThreadKey("T1", "C1", "111.222"), "U2")
     assert isinstance(read_stop(event("agent_session_stopped")), Ignored)
 
 
@@ -233,19 +233,19 @@ def press(value: object, action_id: str = FEEDBACK_ACTION, **changes: Any) -> di
 
 
 def test_a_feedback_press() -> None:
-    assert read_press(press("negative|T1:C1:1.0")) == Pressed("T1:C1:1.0", "U1", "negative", "C1", "1.0")
+    assert read_press(press("negative|T1:C1:1.0")) == ButtonPress("T1:C1:1.0", "U1", "negative", "C1", "1.0")
 
 
 def test_a_retry_press_carries_only_the_turn() -> None:
-    assert read_press(press("T1:C1:1.0", RETRY_ACTION)) == Pressed("T1:C1:1.0", "U1", "", "C1", "1.0")
+    assert read_press(press("T1:C1:1.0", RETRY_ACTION)) == ButtonPress("T1:C1:1.0", "U1", "", "C1", "1.0")
 
 
 def test_a_press_finds_its_place_in_the_container_or_the_message() -> None:
     away = read_press(press("positive|turn", channel=None, message=None))
-    assert isinstance(away, Pressed)
+    assert isinstance(away, ButtonPress)
     assert (away.channel, away.thread_ts) == ("C7", "1.0")
     alone = read_press(press("positive|turn", container=None, message={"ts": "2.0"}))
-    assert isinstance(alone, Pressed)
+    assert isinstance(alone, ButtonPress)
     assert alone.thread_ts == "2.0"
 
 
@@ -298,13 +298,13 @@ bodies = st.fixed_dictionaries(
 
 @given(values | bodies)
 def test_any_json_is_judged(body: object) -> None:
-    assert isinstance(read_message(body, ME), Question | Overheard | Ignored)
-    assert isinstance(read_stop(body), StopWish | Ignored)
-    assert isinstance(read_press(body), Pressed | Ignored)
+    assert isinstance(read_message(body, ME), Question | ThreadReply | Ignored)
+    assert isinstance(read_stop(body), StopRequest | Ignored)
+    assert isinstance(read_press(body), ButtonPress | Ignored)
 
 
 @given(st.sampled_from(FIELDS), values)
 def test_any_value_in_any_field_of_a_mention_is_judged(field: str, value: object) -> None:
     body = mention()
     body["event"][field] = value
-    assert isinstance(read_message(body, ME), Question | Overheard | Ignored)
+    assert isinstance(read_message(body, ME), Question | ThreadReply | Ignored)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.playground.workspace import Envelope
-from tests.whole_bot import CHANNEL, Bot, answer, failure, on_virtual_time, whole_bot
+from slack_bot.testing.slack.workspace import Envelope
+from tests.harness import CHANNEL, Bot, answer, failure, on_virtual_time, whole_bot
 
 
 async def failed(bot: Bot) -> tuple[str, str]:
@@ -45,7 +45,7 @@ async def test_another_person_is_told_to_ask_for_themselves() -> None:
 
 @on_virtual_time
 async def test_after_a_restart_the_question_is_not_known_any_more() -> None:
-    async with whole_bot(failure("no luck"), remembered_questions=0) as bot:
+    async with whole_bot(failure("no luck"), retry_cache_size=0) as bot:
         root, ts = await failed(bot)
         await press(bot, ts)
         assert "Please ask it again" in bot.whispers(root)[0][1]
@@ -55,7 +55,7 @@ async def test_after_a_restart_the_question_is_not_known_any_more() -> None:
 async def test_a_bot_that_ends_says_so(caplog: pytest.LogCaptureFixture) -> None:
     async with whole_bot(failure("no luck")) as bot:
         root, ts = await failed(bot)
-        await bot.app.desk.close(0.0)
+        await bot.app.dispatcher.close(0.0)
         await press(bot, ts)
         assert "cannot take questions right now" in bot.whispers(root)[0][1]
 

@@ -18,10 +18,10 @@ from slack_bot.app import serve
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError
 from slack_bot.listeners.socket_mode import serve_socket
-from slack_bot.playground.slack_api import SlackFace
-from slack_bot.playground.workspace import APP_TOKEN, BOT_TOKEN, Workspace
+from slack_bot.testing.slack.server import SlackServer
+from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
+from tests.harness import CHANNEL, answer, bot_on_network, seen
 from tests.log_watch import log_watch
-from tests.whole_bot import CHANNEL, answer, bot_on_network, seen
 
 
 def done(workspace: Workspace, root: str, text: str) -> bool:
@@ -36,7 +36,7 @@ async def test_a_mention_is_acknowledged_and_answered() -> None:
         await seen(lambda: done(workspace, root, "Over the socket."), workspace)
         await face.settle()
         assert face.lost == []
-        await app.desk.idle()
+        await app.dispatcher.idle()
 
 
 async def test_after_slack_asked_to_reconnect_the_bot_still_hears() -> None:
@@ -46,7 +46,7 @@ async def test_after_slack_asked_to_reconnect_the_bot_still_hears() -> None:
         await seen(lambda: done(workspace, root, "Still here."), workspace, within=20)
         await face.settle()
         assert (face.lost, face.sockets.connections) == ([], 1)
-        await app.desk.idle()
+        await app.dispatcher.idle()
 
 
 async def test_a_wrong_app_token_is_one_sentence_at_once() -> None:
@@ -64,9 +64,9 @@ async def test_without_an_app_token_the_setting_is_named() -> None:
 @asynccontextmanager
 async def serving(
     breaks: int,
-) -> AsyncIterator[tuple[SlackFace, asyncio.Task[None], asyncio.Event, asyncio.Event]]:
+) -> AsyncIterator[tuple[SlackServer, asyncio.Task[None], asyncio.Event, asyncio.Event]]:
     """A bot that hears nothing but is connected to Slack, whose first handshakes break."""
-    async with SlackFace(Workspace(), loop_clock()) as face:
+    async with SlackServer(Workspace(), loop_clock()) as face:
         face.sockets.breaks = breaks
         async with one_process(face.api_url, ping_interval=0.05) as (task, stop, ready):
             yield face, task, stop, ready
@@ -134,7 +134,7 @@ ALONE = "INFO: no other process is connected to Slack as this app"
 
 
 async def test_a_second_process_that_stays_is_warned_of_with_the_remedy() -> None:
-    async with SlackFace(Workspace(), loop_clock()) as face, one_process(face.api_url) as (_, _, first):
+    async with SlackServer(Workspace(), loop_clock()) as face, one_process(face.api_url) as (_, _, first):
         await first.wait()
         with log_watch() as log:
             async with one_process(face.api_url, check_delay=0.05) as (_, _, second):
@@ -145,7 +145,7 @@ async def test_a_second_process_that_stays_is_warned_of_with_the_remedy() -> Non
 
 
 async def test_at_a_restart_the_old_process_is_no_false_alarm() -> None:
-    async with SlackFace(Workspace(), loop_clock()) as face, AsyncExitStack() as old:
+    async with SlackServer(Workspace(), loop_clock()) as face, AsyncExitStack() as old:
         _, _, ready = await old.enter_async_context(one_process(face.api_url))
         await ready.wait()
         with log_watch() as log:
@@ -157,7 +157,7 @@ async def test_at_a_restart_the_old_process_is_no_false_alarm() -> None:
 
 
 async def test_one_process_alone_does_not_look_again() -> None:
-    async with SlackFace(Workspace(), loop_clock()) as face:
+    async with SlackServer(Workspace(), loop_clock()) as face:
         async with one_process(face.api_url, check_delay=0.0) as (_, _, ready):
             await ready.wait()
             await face.refresh()
@@ -166,7 +166,7 @@ async def test_one_process_alone_does_not_look_again() -> None:
 
 
 async def test_a_second_look_that_fails_is_no_alarm() -> None:
-    async with SlackFace(Workspace(), loop_clock()) as face, one_process(face.api_url) as (_, _, first):
+    async with SlackServer(Workspace(), loop_clock()) as face, one_process(face.api_url) as (_, _, first):
         await first.wait()
         with log_watch() as log:
             async with one_process(face.api_url, check_delay=0.3) as (_, _, second):

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from slack_bot.playground.workspace import Envelope
-from tests.whole_bot import CHANNEL, answer, on_virtual_time, whole_bot
+from slack_bot.testing.slack.workspace import Envelope
+from tests.harness import CHANNEL, answer, on_virtual_time, whole_bot
 
 from .payloads import event
 

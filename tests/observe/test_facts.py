@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from slack_bot.observe.facts import Fact, TurnOpened, Watchers, ignore
+from slack_bot.observe.facts import Fact, Observers, TurnStarted, null_observer
 
-OPENED = TurnOpened(0.0, "T:C:1", "U1", "C1", "1.1", "hello")
+OPENED = TurnStarted(0.0, "T:C:1", "U1", "C1", "1.1", "hello")
 
 
 def test_all_watchers_are_told() -> None:
     one: list[Fact] = []
     two: list[Fact] = []
-    watchers = Watchers(one.append, ignore)
-    watchers(OPENED)
-    watchers.add(two.append)
-    watchers(OPENED)
-    watchers.remove(two.append)
-    watchers(OPENED)
+    observers = Observers(one.append, null_observer)
+    observers(OPENED)
+    observers.add(two.append)
+    observers(OPENED)
+    observers.remove(two.append)
+    observers(OPENED)
     assert (len(one), len(two)) == (3, 1)

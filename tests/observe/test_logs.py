@@ -11,14 +11,14 @@ import pytest
 
 from slack_bot.observe.facts import (
     AgentEvent,
-    Decided,
+    EventHandled,
     Fact,
     SlackCalled,
-    TurnClosed,
-    TurnOpened,
+    TurnEnded,
+    TurnStarted,
     reference_of,
 )
-from slack_bot.observe.logs import JsonLines, LogWatcher, TextLines, setup
+from slack_bot.observe.logs import JsonLines, LogObserver, TextLines, setup
 
 
 @pytest.fixture(autouse=True)
@@ -94,24 +94,24 @@ def test_setup_puts_one_handler_and_quietens_the_libraries() -> None:
     assert isinstance(handler.formatter, TextLines)
     assert logging.getLogger().level == logging.WARNING
     assert logging.getLogger("httpx").level == logging.WARNING
-    assert isinstance(setup("debug", "json"), LogWatcher)
+    assert isinstance(setup("debug", "json"), LogObserver)
 
 
 FACTS: list[Fact] = [
-    TurnOpened(0.0, "t", "U1", "C1", "1.0", "what is agntcy"),
+    TurnStarted(0.0, "t", "U1", "C1", "1.0", "what is agntcy"),
     AgentEvent(0.1, "t", "streaming_result", {"text": "what is agntcy"}),
-    Decided(0.2, "t", "AnswerText('agntcy')", (), "answering"),
+    EventHandled(0.2, "t", "AnswerText('agntcy')", (), "answering"),
     SlackCalled(0.3, "t", "chat.startStream", {"text": "agntcy"}, True, None, 0.1),
     SlackCalled(0.4, "t", "chat.appendStream", {"text": "agntcy"}, False, "ratelimited", 0.1),
-    TurnClosed(0.5, "t", "failed", "the agent failed", "ctx", "task-1", None, {}, 0),
+    TurnEnded(0.5, "t", "failed", "the agent failed", "ctx", "task-1", None, {}, 0),
 ]
 
 
 def test_turns_are_logged_at_info_without_their_text(caplog: pytest.LogCaptureFixture) -> None:
-    watcher = LogWatcher()
+    observer = LogObserver()
     with caplog.at_level(logging.DEBUG):
         for fact in FACTS:
-            watcher(fact)
+            observer(fact)
     spoken = [entry for entry in caplog.records if entry.levelno >= logging.INFO]
     assert [entry.getMessage() for entry in spoken] == ["turn begins", "turn ends: failed (the agent failed)"]
     assert [vars(entry)["thread_ts"] for entry in spoken] == ["1.0", "1.0"]

@@ -9,17 +9,17 @@ import pytest
 
 from slack_bot.observe.facts import (
     AgentEvent,
-    Decided,
+    EventHandled,
     MessageIgnored,
     SlackCalled,
-    TurnClosed,
-    TurnOpened,
+    TurnEnded,
+    TurnStarted,
 )
 from slack_bot.playground.feed import Feed, Tale, named, plain
-from slack_bot.playground.workspace import BOT_TOKEN, Workspace
 from slack_bot.slack.blocks import retry_button
-from slack_bot.turn.actions import AppendText, Card, CardState, UpdateCard
-from slack_bot.turn.events import AnswerText, StreamEnd, StreamEnded, TurnBegan
+from slack_bot.testing.slack.workspace import BOT_TOKEN, Workspace
+from slack_bot.turn.actions import AppendText, CardState, TaskCard, UpdateCard
+from slack_bot.turn.events import AnswerText, StreamEnd, StreamEnded, TurnBegun
 from slack_bot.turn.record import Outcome
 
 
@@ -206,7 +206,7 @@ def test_a_retry_shows_as_used_once_the_question_is_asked_again(stand: Stand) ->
         )
 
     def opened(turn: str) -> list[dict[str, str]]:
-        stand.feed(TurnOpened(5.0, turn, "U1", "C1", stand.root, "hi"))
+        stand.feed(TurnStarted(5.0, turn, "U1", "C1", stand.root, "hi"))
         return [message["pressed"] for message in stand.feed.snapshot()["messages"][1:]]
 
     offer(first)
@@ -223,20 +223,20 @@ def test_who_stops_listening_is_told_nothing_more(stand: Stand) -> None:
     assert stand.told == []
 
 
-def open_turn(turn: str = "t1", at: float = 5.0) -> TurnOpened:
-    return TurnOpened(at, turn, "U1", "C1", "1.0", "hi")
+def open_turn(turn: str = "t1", at: float = 5.0) -> TurnStarted:
+    return TurnStarted(at, turn, "U1", "C1", "1.0", "hi")
 
 
 def test_facts_are_numbered_named_and_kept(stand: Stand) -> None:
     stand.told.clear()
     feed = stand.feed
     feed(open_turn())
-    feed(Decided(5.0, "t1", TurnBegan(), (), "waiting"))
+    feed(EventHandled(5.0, "t1", TurnBegun(), (), "waiting"))
     feed(AgentEvent(5.1, "t1", "streaming_result", {"artifact": {"parts": ({"text": "x"},)}}))
-    feed(Decided(5.1, "t1", AnswerText("x", "why"), (AppendText("x", "grows"),), "answering"))
+    feed(EventHandled(5.1, "t1", AnswerText("x", "why"), (AppendText("x", "grows"),), "answering"))
     feed(SlackCalled(5.2, "t1", "chat.appendStream", {"chunks": [1]}, False, "ratelimited", 0.1))
-    feed(Decided(5.3, "t1", StreamEnded(StreamEnd.CLOSED), (), "closed", late=True))
-    feed(TurnClosed(5.4, "t1", Outcome.ANSWERED, None, "c", "t", "trace", {"answer_begun": True}, 1))
+    feed(EventHandled(5.3, "t1", StreamEnded(StreamEnd.CLOSED), (), "closed", late=True))
+    feed(TurnEnded(5.4, "t1", Outcome.ANSWERED, None, "c", "t", "trace", {"answer_begun": True}, 1))
     facts = [tale["fact"] for tale in stand.told]
     assert [fact["kind"] for fact in facts] == [
         "opened", "decision", "event", "decision", "call", "decision", "closed",
@@ -262,7 +262,7 @@ def test_text_is_visible_once_it_stands_whatever_the_call_was_answered(
     stand: Stand, fault: str | None
 ) -> None:
     stand.call("chat.postMessage", channel="C1", thread_ts=stand.root, text="of the turn before")
-    stand.feed(TurnOpened(5.0, "t1", "U1", "C1", stand.root, "hi"))
+    stand.feed(TurnStarted(5.0, "t1", "U1", "C1", stand.root, "hi"))
     ts = stand.stream({"type": "task_update", "id": "a", "title": "Search", "status": "in_progress"})
     stand.workspace.faults.set("chat.appendStream", [fault, None])
     assert visible_at(stand) == []
@@ -274,7 +274,7 @@ def test_text_is_visible_once_it_stands_whatever_the_call_was_answered(
 
 
 def test_text_that_was_refused_is_not_visible(stand: Stand) -> None:
-    stand.feed(TurnOpened(5.0, "t1", "U1", "C1", stand.root, "hi"))
+    stand.feed(TurnStarted(5.0, "t1", "U1", "C1", stand.root, "hi"))
     ts = stand.stream()
     stand.workspace.faults.set("chat.appendStream", ["internal_error"])
     args = {"channel": "C1", "ts": ts, "chunks": [text("Hello")]}
@@ -341,7 +341,7 @@ def test_an_event_that_is_nested_a_thousand_deep_is_told_as_far_as_it_can_be_sho
 
 
 def test_anything_becomes_plain_json() -> None:
-    card = UpdateCard(Card("a", "Search", CardState.RUNNING), "why")
+    card = UpdateCard(TaskCard("a", "Search", CardState.RUNNING), "why")
     assert named(card) == {
         "name": "UpdateCard",
         "card": {"id": "a", "title": "Search", "state": "in_progress", "details": "", "output": ""},

@@ -11,20 +11,20 @@ import httpx
 import pytest
 
 from slack_bot.playground.recorder import QUESTIONS_KEPT, Recorder
-from slack_bot.playground.scripted import ScriptedAgent, ScriptedTransport
-from slack_bot.playground.switchboard import Switchboard
-from slack_bot.tools import virtual
-from slack_bot.tools.tape import Tape
-from tests.whole_bot import answer, chunk, on_virtual_time
+from slack_bot.playground.replay_router import ReplayRouter
+from slack_bot.testing import virtual_clock
+from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
+from slack_bot.testing.tape.tape import Tape
+from tests.harness import answer, chunk, on_virtual_time
 
 TAPE = answer("one two three", seconds=3.0)
 
 
-def board(tape: Tape = TAPE) -> Switchboard:
-    return Switchboard(ScriptedTransport(ScriptedAgent(tape)), virtual.virtual_clock())
+def board(tape: Tape = TAPE) -> ReplayRouter:
+    return ReplayRouter(ScriptedTransport(ScriptedAgent(tape)), virtual_clock.new_clock())
 
 
-async def call(board: Switchboard, method: str, **params: Any) -> str:
+async def call(board: ReplayRouter, method: str, **params: Any) -> str:
     """What of the answer could be read."""
     body, read = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, ""
     async with httpx.AsyncClient(transport=board) as client:
@@ -37,7 +37,7 @@ async def call(board: Switchboard, method: str, **params: Any) -> str:
     return read
 
 
-async def ask(board: Switchboard, message_id: str = "m1", method: str = "message/stream") -> str:
+async def ask(board: ReplayRouter, message_id: str = "m1", method: str = "message/stream") -> str:
     return await call(board, method, message={"messageId": message_id, "parts": [{"text": "q"}]})
 
 

@@ -13,16 +13,16 @@ import pytest
 
 from slack_bot.clock import Clock
 from slack_bot.errors import SettingsError
-from slack_bot.observe.facts import Decided, Fact, TurnClosed, ignore
+from slack_bot.observe.facts import EventHandled, Fact, TurnEnded, null_observer
 from slack_bot.playground.recorder import Recorder
 from slack_bot.playground.replays import Planned, Replays
-from slack_bot.playground.serve import Playground, open_playground
-from slack_bot.playground.workspace import Workspace
-from slack_bot.tools.replay import replay, replayed
-from slack_bot.tools.scenario import Scenario, as_captured, make_scenario
-from slack_bot.tools.tape import Moment, Tape, read_tape, write_tape
+from slack_bot.playground.server import Playground, open_playground
+from slack_bot.testing.slack.workspace import Workspace
+from slack_bot.testing.tape.tape import Moment, Tape, read_tape, write_tape
+from slack_bot.tools.replay.replay import replay, replayed
+from slack_bot.tools.replay.scenario import Scenario, as_captured, make_scenario
 from slack_bot.turn.events import AnswerText
-from tests.whole_bot import answer, failure
+from tests.harness import answer, failure
 
 CHANNEL = "C0GENERAL"
 EVENT = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "hi"}]}
@@ -39,7 +39,7 @@ class Scene:
         self.workspace.add_channel(CHANNEL, "general").members.add("U0REPLAY")
         clock = Clock(lambda: 0.0, lambda: 100.0)
         self.replays = Replays(
-            self.workspace, clock, CHANNEL, recorder=Recorder(clock.monotonic), watcher=ignore
+            self.workspace, clock, CHANNEL, recorder=Recorder(clock.monotonic), observer=null_observer
         )
 
     def begin(self, tape: Tape, around: Scenario | None = None, name: str = "a.jsonl") -> str:
@@ -47,7 +47,7 @@ class Scene:
 
     def over(self, ts: str) -> None:
         key = f"{self.workspace.state.team}:{CHANNEL}:{ts}"
-        self.replays(TurnClosed(1.0, key, "answered", None, None, None, None, {}, 0))
+        self.replays(TurnEnded(1.0, key, "answered", None, None, None, None, {}, 0))
 
     def said(self, root: str) -> list[str]:
         bot = f"<@{self.workspace.bot.user_id}> "
@@ -139,10 +139,10 @@ async def test_a_tape_is_read_as_its_head_says(playground: Playground) -> None:
     tape = read_tape(PUBLISHED.read_bytes(), PUBLISHED.name)
     assert isinstance(tape, Tape)
     heard = list[Fact]()
-    there = await asyncio.to_thread(replayed, tape, watcher=heard.append)
+    there = await asyncio.to_thread(replayed, tape, observer=heard.append)
     texts, facts = await shown(playground, tape, speed=20.0)
     assert texts == [message.text for message in there.thread]
-    pieces = sum(isinstance(fact, Decided) and isinstance(fact.event, AnswerText) for fact in heard)
+    pieces = sum(isinstance(fact, EventHandled) and isinstance(fact.event, AnswerText) for fact in heard)
     assert decisions(facts).count("AnswerText") == pieces > 100
     first, *_ = [number for number, fact in enumerate(facts) if fact["kind"] == "visible"]
     assert "FinalAnswer" in decisions(facts[first:])
@@ -206,16 +206,16 @@ async def test_what_a_tape_teaches_is_not_believed_of_the_pages_agent(playground
     done = status("completed", "".join(pieces), final=True)
     tape = read_tape(json.dumps([*events, done]), "t.json")
     assert isinstance(tape, Tape)
-    lore = dict[str, str]()
+    profiles = dict[str, str]()
     texts, _ = await shown(playground, tape)
     assert [text.strip() for text in texts] == ["".join(pieces).strip()]
     bot = await playground.stage.replays.bot_for(
         {"event": {"ts": playground.workspace.history(CHANNEL)[0].ts}}
     )
     assert bot is not None
-    lore.update(bot.agent.facts)
-    assert "answer_from" in lore
-    assert playground.app.agent.facts == {}
+    profiles.update(bot.agent.profile)
+    assert "answer_source" in profiles
+    assert playground.app.agent.profile == {}
 
 
 async def test_a_failed_replay_that_is_asked_again_plays_again(playground: Playground) -> None:

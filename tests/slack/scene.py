@@ -9,15 +9,15 @@ from typing import Any
 from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.observe.facts import Fact, SlackCalled
-from slack_bot.playground.inprocess import SlackSession
-from slack_bot.playground.workspace import BOT_TOKEN, SeenMessage, Workspace
-from slack_bot.sections import StreamSettings
+from slack_bot.settings.models import StreamSettings
 from slack_bot.slack.api import SlackApi
-from slack_bot.slack.orders import Place
-from slack_bot.slack.sightings import Sightings
+from slack_bot.slack.orders import Destination
 from slack_bot.slack.sink import Sink
-from slack_bot.slack.surface import Memory
-from slack_bot.tools.virtual import WALL_ZERO, virtual_clock
+from slack_bot.slack.stream_starts import StreamStartTracker
+from slack_bot.slack.surfaces.fallback import StreamingRefusalCache
+from slack_bot.testing.slack.in_process import SlackSession
+from slack_bot.testing.slack.workspace import BOT_TOKEN, SeenMessage, Workspace
+from slack_bot.testing.virtual_clock import WALL_ZERO, new_clock
 
 TURN = "T1:C1:1.2"
 Faults = Mapping[str, Sequence[str | None]]
@@ -33,7 +33,7 @@ class Scene:
         user: str = "U1",
         team: str = "T1",
         can_stream: bool = True,
-        memory: Memory | None = None,
+        memory: StreamingRefusalCache | None = None,
         channel: str | None = None,
         token: str = BOT_TOKEN,
         **settings: Any,
@@ -46,16 +46,16 @@ class Scene:
             self.channel = self.workspace.direct(user)
         self.root = self.workspace.say(user, self.channel, "question", now=WALL_ZERO)
         self.facts: list[Fact] = []
-        self.clock = virtual_clock()
+        self.clock = new_clock()
         self.client = AsyncWebClient(
             token=token,
             session=SlackSession(self.workspace, self.clock),  # type: ignore[arg-type]
             retry_handlers=[],
         )
         self.settings = StreamSettings(**settings)
-        self.api = SlackApi(self.client, self.clock, self.facts.append, self.settings.retry_later)
-        self.place = Place(TURN, self.channel, self.root, user, team, can_stream)
-        self.sightings = Sightings(asyncio.ensure_future)
+        self.api = SlackApi(self.client, self.clock, self.facts.append, self.settings.retry_timeout)
+        self.place = Destination(TURN, self.channel, self.root, user, team, can_stream)
+        self.sightings = StreamStartTracker(asyncio.ensure_future)
         self.sink = Sink(self.api, self.place, self.settings, self.clock, memory, self.sightings)
 
     def thread(self) -> list[SeenMessage]:

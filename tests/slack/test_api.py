@@ -15,26 +15,26 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import SlackCalled
-from slack_bot.sections import GovernorSettings, SlackSettings
-from slack_bot.slack.api import Done, Failed, SlackApi, new_web_client
+from slack_bot.settings.models import GovernorSettings, SlackSettings
+from slack_bot.slack.api import CallFailed, CallOk, SlackApi, new_web_client
 from slack_bot.slack.faults import Fault
-from slack_bot.slack.gate import LocalGate
-from slack_bot.slack.governor import Rank
-from slack_bot.tools import virtual
+from slack_bot.slack.rate_limiter.governor import Priority
+from slack_bot.slack.rate_limiter.local import LocalRateLimiter
+from slack_bot.testing import virtual_clock
+from tests.harness import on_virtual_time
 from tests.slack.scene import TURN, Scene
-from tests.whole_bot import on_virtual_time
 
 POST = {"text": "hi", "unfurl_links": False}
 
 
 def called(
     method: str = "chat.postMessage", faults: Any = (), **kwargs: Any
-) -> tuple[Scene, Done | Failed, float]:
+) -> tuple[Scene, CallOk | CallFailed, float]:
     """The result of one call in a fresh scene, and the seconds it took."""
 
-    async def go() -> tuple[Scene, Done | Failed, float]:
+    async def go() -> tuple[Scene, CallOk | CallFailed, float]:
         scene = Scene(
-            {method: [*faults, None]} if faults else None, retry_later=kwargs.pop("retry_later", 60.0)
+            {method: [*faults, None]} if faults else None, retry_timeout=kwargs.pop("retry_timeout", 60.0)
         )
         args = (
             {"channel": "C1", **POST} if method == "chat.postMessage" else {"channel": "C1", "ts": scene.root}
@@ -43,12 +43,12 @@ def called(
         result = await scene.api.for_turn(TURN).call(method, args, **kwargs)
         return scene, result, scene.clock.monotonic() - began
 
-    return virtual.run(go())
+    return virtual_clock.run(go())
 
 
 def test_a_call_that_works() -> None:
     scene, result, took = called()
-    assert isinstance(result, Done)
+    assert isinstance(result, CallOk)
     assert [message.text for message in scene.workspace.history("C1")] == ["question", "hi"]
     assert result.ts == scene.workspace.history("C1")[1].ts
     assert took == 0
@@ -59,7 +59,7 @@ def test_a_call_that_works() -> None:
 
 def test_reads_go_into_the_address() -> None:
     scene, result, _ = called("conversations.replies")
-    assert isinstance(result, Done)
+    assert isinstance(result, CallOk)
     assert [message["text"] for message in result.data["messages"]] == ["question"]
     assert result.ts == ""
     assert scene.workspace.calls[0].args["ts"] == scene.root
@@ -67,7 +67,7 @@ def test_reads_go_into_the_address() -> None:
 
 def test_later_is_waited_for_as_long_as_slack_says() -> None:
     scene, result, took = called(faults=["ratelimited:7", "rate_limited", "rate_limited"])
-    assert isinstance(result, Done)
+    assert isinstance(result, CallOk)
     assert took == 7 + 1 + 2
     assert [fact.error for fact in scene.told()] == ["ratelimited", "rate_limited", "rate_limited", None]
     assert len(scene.workspace.history("C1")) == 2
@@ -75,26 +75,26 @@ def test_later_is_waited_for_as_long_as_slack_says() -> None:
 
 def test_later_is_not_waited_for_for_ever() -> None:
     _, result, took = called(faults=["ratelimited:50"] * 2)
-    assert result == Failed(Fault.LATER, "ratelimited", 50.0)
+    assert result == CallFailed(Fault.LATER, "ratelimited", 50.0)
     assert took == 50
 
 
 def test_patience_may_be_less() -> None:
     _, result, took = called(faults=["ratelimited:7"], patience=0)
-    assert result == Failed(Fault.LATER, "ratelimited", 7.0)
+    assert result == CallFailed(Fault.LATER, "ratelimited", 7.0)
     assert took == 0
 
 
 @pytest.mark.parametrize(
     ("entry", "failed"),
     [
-        ("internal_error!", Failed(Fault.UNKNOWN, "internal_error")),
-        ("is_archived", Failed(Fault.NO_WRITING, "is_archived")),
-        ("error:never_heard_of", Failed(Fault.WRONG_CALL, "never_heard_of")),
-        ("timeout!", Failed(Fault.UNKNOWN, "timeout")),
+        ("internal_error!", CallFailed(Fault.UNKNOWN, "internal_error")),
+        ("is_archived", CallFailed(Fault.NO_WRITING, "is_archived")),
+        ("error:never_heard_of", CallFailed(Fault.WRONG_CALL, "never_heard_of")),
+        ("timeout!", CallFailed(Fault.UNKNOWN, "timeout")),
     ],
 )
-def test_what_may_have_been_applied_or_never_will_be_is_not_repeated(entry: str, failed: Failed) -> None:
+def test_what_may_have_been_applied_or_never_will_be_is_not_repeated(entry: str, failed: CallFailed) -> None:
     scene, result, _ = called(faults=[entry])
     assert result == failed
     assert len(scene.workspace.calls) == 1
@@ -110,8 +110,8 @@ class Governed(Scene):
 
     def __init__(self, faults: Any = None, **governor: Any) -> None:
         super().__init__(faults)
-        self.gate = LocalGate(
-            GovernorSettings(**{"rate_share": 1.0, "post_burst": 1.0, **governor}), self.clock
+        self.gate = LocalRateLimiter(
+            GovernorSettings(**{"rate_utilization": 1.0, "post_burst": 1.0, **governor}), self.clock
         )
         self.door = SlackApi(self.client, self.clock, self.facts.append, 60, gate=self.gate)
 
@@ -120,7 +120,7 @@ class Governed(Scene):
             door._reserved[method].use()
         door.give_back()
 
-    async def post(self, door: SlackApi, **kwargs: Any) -> Done | Failed:
+    async def post(self, door: SlackApi, **kwargs: Any) -> CallOk | CallFailed:
         return await door.call("chat.postMessage", {"channel": "C1", **POST}, **kwargs)
 
 
@@ -135,12 +135,12 @@ async def test_calls_wait_for_their_turn_and_are_not_refused() -> None:
 async def test_a_refusal_holds_back_the_others_too() -> None:
     scene = Governed({"chat.update": ["ratelimited:7", None]})
     posted = await scene.post(scene.door)
-    assert isinstance(posted, Done)
+    assert isinstance(posted, CallOk)
     update = {"channel": "C1", "ts": posted.ts, "text": "new"}
     first = asyncio.create_task(scene.door.call("chat.update", update))
     await asyncio.sleep(1)
     second = asyncio.create_task(scene.door.call("chat.update", update))
-    assert {type(result) for result in await asyncio.gather(first, second)} == {Done}
+    assert {type(result) for result in await asyncio.gather(first, second)} == {CallOk}
     updates = [fact for fact in scene.told() if fact.method == "chat.update"]
     assert [(fact.ok, round(fact.at)) for fact in updates] == [(False, 0), (True, 7), (True, 9)]
 
@@ -148,12 +148,12 @@ async def test_a_refusal_holds_back_the_others_too() -> None:
 @on_virtual_time
 async def test_a_block_longer_than_the_patience_costs_no_call() -> None:
     scene = Governed({"chat.postMessage": ["ratelimited:70", None]})
-    assert await scene.post(scene.door) == Failed(Fault.LATER, "ratelimited", 70)
-    assert await scene.post(scene.door) == Failed(Fault.LATER, "ratelimited", 70)
-    assert await scene.post(scene.door, patience=0) == Failed(Fault.LATER, "ratelimited", 70)
+    assert await scene.post(scene.door) == CallFailed(Fault.LATER, "ratelimited", 70)
+    assert await scene.post(scene.door) == CallFailed(Fault.LATER, "ratelimited", 70)
+    assert await scene.post(scene.door, patience=0) == CallFailed(Fault.LATER, "ratelimited", 70)
     assert len(scene.workspace.calls) == 1
     await asyncio.sleep(11)
-    assert isinstance(await scene.post(scene.door), Done)
+    assert isinstance(await scene.post(scene.door), CallOk)
     assert scene.clock.monotonic() == pytest.approx(70, abs=0.01)
 
 
@@ -169,8 +169,8 @@ async def test_a_stream_that_may_not_start_is_given_up_while_others_wait_too() -
     }
     calls = [scene.door.for_turn(f"{n}").call("chat.startStream", start) for n in range(3)]
     ends = await asyncio.gather(*calls)
-    assert [isinstance(end, Done) for end in ends] == [True, False, True]
-    assert ends[1] == Failed(Fault.LATER, "ratelimited", 0.0)
+    assert [isinstance(end, CallOk) for end in ends] == [True, False, True]
+    assert ends[1] == CallFailed(Fault.LATER, "ratelimited", 0.0)
     assert scene.clock.monotonic() == pytest.approx(5, abs=0.01)
 
 
@@ -178,7 +178,7 @@ async def test_a_stream_that_may_not_start_is_given_up_while_others_wait_too() -
 async def test_waiting_for_ones_turn_is_no_outage_however_long() -> None:
     scene = Governed(posts_per_second=0.01)
     await scene.post(scene.door)
-    assert isinstance(await scene.post(scene.door, patience=0), Done)
+    assert isinstance(await scene.post(scene.door, patience=0), CallOk)
     assert scene.clock.monotonic() == pytest.approx(100, abs=0.01)
 
 
@@ -187,12 +187,12 @@ async def test_a_slot_is_reserved_before_there_is_a_call() -> None:
     scene, woken = Governed(), asyncio.Event()
     scene.spend("chat.postMessage")
     mine = scene.door.for_turn(TURN)
-    assert not mine.reserve("chat.postMessage", "", Rank.LATER, woken.set)
-    assert not mine.reserve("chat.postMessage", "", Rank.FIRST, woken.set)
+    assert not mine.reserve("chat.postMessage", "", Priority.LATER, woken.set)
+    assert not mine.reserve("chat.postMessage", "", Priority.FIRST, woken.set)
     await woken.wait()
-    assert mine.reserve("chat.postMessage", "", Rank.FIRST)
+    assert mine.reserve("chat.postMessage", "", Priority.FIRST)
     began = scene.clock.monotonic()
-    assert isinstance(await mine.call("chat.postMessage", {"channel": "C1", **POST}), Done)
+    assert isinstance(await mine.call("chat.postMessage", {"channel": "C1", **POST}), CallOk)
     assert scene.clock.monotonic() == began > 0.9
 
 
@@ -201,7 +201,7 @@ async def test_a_call_takes_the_place_in_the_line_that_was_reserved() -> None:
     scene = Governed(posts_per_second=0.1)
     scene.spend("chat.postMessage")
     mine, other = scene.door.for_turn("mine"), scene.door.for_turn("other")
-    mine.reserve("chat.postMessage", "C1", Rank.LATER)
+    mine.reserve("chat.postMessage", "C1", Priority.LATER)
     scene.door.for_turn("lost").reserve("chat.update")
     ends = [asyncio.create_task(scene.post(door)) for door in (other, mine)]
     done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -223,7 +223,7 @@ async def test_what_is_not_used_is_given_back() -> None:
 
 
 def test_without_a_gate_everything_goes_at_once() -> None:
-    scene = virtual.run(made())
+    scene = virtual_clock.run(made())
     assert scene.api.reserve("chat.postMessage", "C1")
     scene.api.give_back()
 
@@ -236,7 +236,9 @@ async def made() -> Scene:
 async def test_a_write_has_a_time_out_of_its_own() -> None:
     scene = Scene({"chat.postMessage": ["timeout"], "conversations.replies": ["timeout"]})
     api = SlackApi(scene.client, scene.clock, scene.facts.append, 60, write_timeout=10).for_turn(TURN)
-    assert await api.call("chat.postMessage", {"channel": "C1", **POST}) == Failed(Fault.UNKNOWN, "timeout")
+    assert await api.call("chat.postMessage", {"channel": "C1", **POST}) == CallFailed(
+        Fault.UNKNOWN, "timeout"
+    )
     assert scene.clock.monotonic() == 10
     await api.call("conversations.replies", {"channel": "C1", "ts": scene.root})
     assert scene.clock.monotonic() == 40
@@ -270,21 +272,21 @@ CONNECT = aiohttp.ClientConnectorError(SimpleNamespace(host="h", port=1, ssl=Fal
 @pytest.mark.parametrize(
     ("error", "failed", "attempts"),
     [
-        (CONNECT, Failed(Fault.LATER, "connect_failed"), 3),  # at 0, 0.5 and 1.5 s
-        (aiohttp.ConnectionTimeoutError(), Failed(Fault.LATER, "connect_failed"), 3),
-        (aiohttp.ServerDisconnectedError(), Failed(Fault.UNKNOWN, "connection_lost"), 1),
-        (ConnectionResetError(), Failed(Fault.UNKNOWN, "connection_lost"), 1),
-        (TimeoutError(), Failed(Fault.UNKNOWN, "timeout"), 1),
+        (CONNECT, CallFailed(Fault.LATER, "connect_failed"), 3),  # at 0, 0.5 and 1.5 s
+        (aiohttp.ConnectionTimeoutError(), CallFailed(Fault.LATER, "connect_failed"), 3),
+        (aiohttp.ServerDisconnectedError(), CallFailed(Fault.UNKNOWN, "connection_lost"), 1),
+        (ConnectionResetError(), CallFailed(Fault.UNKNOWN, "connection_lost"), 1),
+        (TimeoutError(), CallFailed(Fault.UNKNOWN, "timeout"), 1),
     ],
 )
-def test_only_what_never_left_is_sent_again(error: Exception, failed: Failed, attempts: int) -> None:
+def test_only_what_never_left_is_sent_again(error: Exception, failed: CallFailed, attempts: int) -> None:
     async def go() -> tuple[Any, int]:
         session = Broken(error)
         client = AsyncWebClient(token="xoxb-1", session=session, retry_handlers=[])  # type: ignore[arg-type]
-        api = SlackApi(client, virtual.virtual_clock(), lambda fact: None, retry_later=2.0)
+        api = SlackApi(client, virtual_clock.new_clock(), lambda fact: None, retry_timeout=2.0)
         return await api.call("chat.postMessage", {}), session.count
 
-    assert virtual.run(go()) == (failed, attempts)
+    assert virtual_clock.run(go()) == (failed, attempts)
 
 
 @pytest.mark.parametrize(
@@ -335,17 +337,17 @@ async def test_answers_that_are_no_answers(
                 bot_token=SecretStr("xoxb-secret"), api_url=f"http://127.0.0.1:{port}/api/"
             )
             api = SlackApi(
-                new_web_client(settings, session), loop_clock(), lambda fact: None, retry_later=0.1
+                new_web_client(settings, session), loop_clock(), lambda fact: None, retry_timeout=0.1
             )
             result = await api.call("chat.postMessage", {"text": "x"})
     finally:
         await runner.cleanup()
-    assert isinstance(result, Failed)
+    assert isinstance(result, CallFailed)
     assert (result.fault, result.error) == failed
 
 
 def test_the_client_has_no_retries_of_its_own() -> None:
-    client = new_web_client(SlackSettings(slack_timeout=7.5))
+    client = new_web_client(SlackSettings(timeout=7.5))
     assert (client.retry_handlers, client.timeout, client.token) == ([], 7.5, None)
 
 
@@ -358,4 +360,4 @@ def test_a_cancelled_call_stays_cancelled_and_is_told_of() -> None:
         (told,) = scene.told()
         assert (told.method, told.ok, told.error, told.took) == ("chat.postMessage", False, "given_up", 1.0)
 
-    virtual.run(go())
+    virtual_clock.run(go())

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.playground.emulated import blocks as blockkit
-from slack_bot.playground.emulated.state import Bot, Rules, State
 from slack_bot.slack import blocks
-from slack_bot.slack.orders import Ending
-from slack_bot.turn.actions import Card, CardState
+from slack_bot.slack.orders import TurnEnd
+from slack_bot.testing.slack import blocks as blockkit
+from slack_bot.testing.slack.state import Bot, WorkspaceRules, WorkspaceState
+from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.form import Form
 from slack_bot.turn.record import Outcome
 
 TURN = "T1:C1:1.2"
-STATE = State("T1", "domain", Bot(), Rules())
+STATE = WorkspaceState("T1", "domain", Bot(), WorkspaceRules())
 
 
 def taken(made: list[dict[str, Any]]) -> list[str]:
@@ -29,7 +29,7 @@ def words(made: list[dict[str, Any]]) -> str:
 
 
 def test_under_an_answer_stand_feedback_and_footer() -> None:
-    under = blocks.tail(Ending(Outcome.ANSWERED), TURN, "C1")
+    under = blocks.tail(TurnEnd(Outcome.ANSWERED), TURN, "C1")
     assert taken(under) == ["context_actions", "context"]
     assert words(under) == "Helpful Not helpful / Mention me in this thread to go on."
     (buttons,) = under[0]["elements"]
@@ -39,11 +39,11 @@ def test_under_an_answer_stand_feedback_and_footer() -> None:
 
 
 def test_in_a_direct_message_nobody_has_to_mention_anybody() -> None:
-    assert words(blocks.tail(Ending(Outcome.ANSWERED), TURN, "D1")[1:]) == "Write in this thread to go on."
+    assert words(blocks.tail(TurnEnd(Outcome.ANSWERED), TURN, "D1")[1:]) == "Write in this thread to go on."
 
 
 def test_under_a_failure_stands_the_reason_with_a_way_to_try_again() -> None:
-    under = blocks.tail(Ending(Outcome.FAILED, note="It broke.", offer_retry=True), TURN, "C1")
+    under = blocks.tail(TurnEnd(Outcome.FAILED, note="It broke.", offer_retry=True), TURN, "C1")
     assert taken(under) == ["context", "actions"]
     assert words(under) == "It broke. / Try again"
     assert under[1]["elements"][0]["action_id"] == "retry"
@@ -51,7 +51,7 @@ def test_under_a_failure_stands_the_reason_with_a_way_to_try_again() -> None:
 
 
 def test_under_a_question_stands_where_to_answer() -> None:
-    under = blocks.tail(Ending(Outcome.ASKED, form=Form("Which?")), TURN, "C1")
+    under = blocks.tail(TurnEnd(Outcome.ASKED, form=Form("Which?")), TURN, "C1")
     assert taken(under) == ["context"]
     assert words(under) == "Reply in this thread to answer."
 
@@ -66,8 +66,8 @@ def test_a_long_note_is_cut_where_slack_would_refuse_it() -> None:
 
 
 def test_cards_as_blocks() -> None:
-    done = Card("a", "Search", CardState.DONE, details="for it", output="found")
-    failed = Card("b", "", CardState.ERROR)
+    done = TaskCard("a", "Search", CardState.DONE, details="for it", output="found")
+    failed = TaskCard("b", "", CardState.ERROR)
     (plan,) = blocks.cards([done, failed], "Plan", "plan", 256)
     assert taken([plan]) == ["plan"]
     assert plan["title"] == "Plan"

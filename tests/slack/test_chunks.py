@@ -3,22 +3,22 @@
 from slack_bot.slack.chunks import (
     CONTINUES,
     MAX_CARDS,
-    CardBook,
-    Close,
+    CardClosing,
+    CardTracker,
     all_chunks,
     card_text,
     card_title,
     task_chunk,
     text_chunk,
-    weight,
+    weighted_bytes,
 )
-from slack_bot.turn.actions import LONGEST, Card, CardState
+from slack_bot.turn.actions import LONGEST, CardState, TaskCard
 
 RUNNING, DONE, ERROR = CardState.RUNNING, CardState.DONE, CardState.ERROR
 
 
 def test_a_batch_is_title_then_cards_then_text() -> None:
-    card = Card("t1", "Search", RUNNING, details="for streams")
+    card = TaskCard("t1", "Search", RUNNING, details="for streams")
     assert all_chunks("Hello", (card,), "Plan", 256) == [
         {"type": "plan_update", "title": "Plan"},
         {
@@ -35,9 +35,9 @@ def test_a_batch_is_title_then_cards_then_text() -> None:
 
 
 def test_a_card_whose_title_has_nothing_to_be_seen_is_called_by_its_id_made_harmless() -> None:
-    assert card_title(Card("<!channel> call-1", " ", RUNNING), 256) == "&lt;!channel> call-1"
-    assert card_title(Card("x" * 300, "\x07", RUNNING), 256) == "x" * 255 + "…"
-    assert card_title(Card(" ", "\u202e", RUNNING), 256) == "Step"
+    assert card_title(TaskCard("<!channel> call-1", " ", RUNNING), 256) == "&lt;!channel> call-1"
+    assert card_title(TaskCard("x" * 300, "\x07", RUNNING), 256) == "x" * 255 + "…"
+    assert card_title(TaskCard(" ", "\u202e", RUNNING), 256) == "Step"
 
 
 def test_card_values_are_cut_and_guarded() -> None:
@@ -50,7 +50,7 @@ def test_card_values_are_cut_and_guarded() -> None:
 
 
 def test_a_card_without_a_title_is_named_by_its_id() -> None:
-    assert task_chunk(Card("t1", " ", DONE, output="found"), 256) == {
+    assert task_chunk(TaskCard("t1", " ", DONE, output="found"), 256) == {
         "type": "task_update",
         "id": "t1",
         "title": "t1",
@@ -60,116 +60,116 @@ def test_a_card_without_a_title_is_named_by_its_id() -> None:
 
 
 def test_details_and_output_weigh_twice() -> None:
-    card = Card("t1", "Search", RUNNING, details="é", output="abc")
-    assert weight(all_chunks("Hällo", (card,), "Plan", 256)) == 6 + 6 + 4 + 2 * (2 + 3)
+    card = TaskCard("t1", "Search", RUNNING, details="é", output="abc")
+    assert weighted_bytes(all_chunks("Hällo", (card,), "Plan", 256)) == 6 + 6 + 4 + 2 * (2 + 3)
 
 
-def shown(*cards: Card, number: int = 1) -> CardBook:
-    book = CardBook(number)
+def shown(*cards: TaskCard, number: int = 1) -> CardTracker:
+    book = CardTracker(number)
     book.want(cards)
     book.confirm(book.unsent())
     return book
 
 
 def test_what_slack_has_not_confirmed_is_unsent() -> None:
-    book = CardBook()
-    book.want([Card("a", "A", RUNNING, details="one ")])
-    assert book.unsent() == (Card("a", "A", RUNNING, details="one "),)
-    book.want([Card("a", "A again", DONE, details="two")])
-    assert book.unsent() == (Card("a", "A again", DONE, details="one two"),)
+    book = CardTracker()
+    book.want([TaskCard("a", "A", RUNNING, details="one ")])
+    assert book.unsent() == (TaskCard("a", "A", RUNNING, details="one "),)
+    book.want([TaskCard("a", "A again", DONE, details="two")])
+    assert book.unsent() == (TaskCard("a", "A again", DONE, details="one two"),)
     book.confirm(book.unsent())
     assert book.unsent() == ()
     assert not book.is_empty
-    book.want([Card("a", "A again", DONE)])
+    book.want([TaskCard("a", "A again", DONE)])
     assert book.unsent() == ()
-    book.want([Card("a", "A again", DONE, output="more")])
-    assert book.unsent() == (Card("a", "A again", DONE, output="more"),)
+    book.want([TaskCard("a", "A again", DONE, output="more")])
+    assert book.unsent() == (TaskCard("a", "A again", DONE, output="more"),)
 
 
 def test_cards_that_run_end_as_the_turn_did_and_the_others_as_they_did() -> None:
-    book = shown(Card("a", "A", RUNNING), Card("b", "B", ERROR), Card("c", "C", DONE))
-    assert book.closing(Close.DONE) == (Card("a", "A", DONE),)
-    assert book.closing(Close.FAILED) == (Card("a", "A", ERROR),)
-    book.closed(book.closing(Close.FAILED))
-    assert book.closing(Close.FAILED) == ()
+    book = shown(TaskCard("a", "A", RUNNING), TaskCard("b", "B", ERROR), TaskCard("c", "C", DONE))
+    assert book.closing(CardClosing.DONE) == (TaskCard("a", "A", DONE),)
+    assert book.closing(CardClosing.FAILED) == (TaskCard("a", "A", ERROR),)
+    book.closed(book.closing(CardClosing.FAILED))
+    assert book.closing(CardClosing.FAILED) == ()
 
 
 def test_a_card_that_goes_on_says_so_and_has_another_id_below() -> None:
-    book = shown(Card("a", "A", RUNNING, details="one"), Card("b", "B", DONE))
-    assert book.closing(Close.CONTINUES) == (Card("a", "A" + CONTINUES, DONE),)
-    below = CardBook(2, book.carried())
-    assert below.unsent() == (Card("a#2", "A", RUNNING),)
+    book = shown(TaskCard("a", "A", RUNNING, details="one"), TaskCard("b", "B", DONE))
+    assert book.closing(CardClosing.CONTINUES) == (TaskCard("a", "A" + CONTINUES, DONE),)
+    below = CardTracker(2, book.carried())
+    assert below.unsent() == (TaskCard("a#2", "A", RUNNING),)
     below.confirm(below.unsent())
-    below.want([Card("a", "A", DONE, details="two")])
-    assert below.unsent() == (Card("a#2", "A", DONE, details="two"),)
-    assert below.closing(Close.DONE) == (Card("a#2", "A", DONE),)
+    below.want([TaskCard("a", "A", DONE, details="two")])
+    assert below.unsent() == (TaskCard("a#2", "A", DONE, details="two"),)
+    assert below.closing(CardClosing.DONE) == (TaskCard("a#2", "A", DONE),)
 
 
 def test_a_long_title_still_says_that_it_goes_on() -> None:
-    (card,) = shown(Card("a", "x" * 400, RUNNING)).closing(Close.CONTINUES)
+    (card,) = shown(TaskCard("a", "x" * 400, RUNNING)).closing(CardClosing.CONTINUES)
     assert card.title.endswith("…" + CONTINUES)
     assert len(card.title) == 256
 
 
 def test_what_may_stand_there_is_closed_whatever_it_is_known_to_read() -> None:
-    book = CardBook()
-    book.want([Card("a", "A", DONE)])
+    book = CardTracker()
+    book.want([TaskCard("a", "A", DONE)])
     book.confirm(book.unsent(), unsure=True)
-    assert book.closing(Close.DONE) == (Card("a", "A", DONE),)
-    book.closed(book.closing(Close.DONE))
-    assert book.closing(Close.DONE) == ()
+    assert book.closing(CardClosing.DONE) == (TaskCard("a", "A", DONE),)
+    book.closed(book.closing(CardClosing.DONE))
+    assert book.closing(CardClosing.DONE) == ()
 
 
 def test_a_card_whose_end_was_never_shown_is_closed_as_it_truly_ended() -> None:
-    book = shown(Card("a", "A", RUNNING, details="one"))
-    book.want([Card("a", "A failed", ERROR, details="two")])
-    assert book.closing(Close.DONE) == (Card("a", "A failed", ERROR),)
-    assert book.ended(Close.DONE) == (Card("a", "A failed", ERROR, details="onetwo"),)
-    assert book.present() == (Card("a", "A failed", ERROR, details="onetwo"),)
+    book = shown(TaskCard("a", "A", RUNNING, details="one"))
+    book.want([TaskCard("a", "A failed", ERROR, details="two")])
+    assert book.closing(CardClosing.DONE) == (TaskCard("a", "A failed", ERROR),)
+    assert book.ended(CardClosing.DONE) == (TaskCard("a", "A failed", ERROR, details="onetwo"),)
+    assert book.present() == (TaskCard("a", "A failed", ERROR, details="onetwo"),)
 
 
 def test_details_and_output_add_up() -> None:
-    book = shown(Card("a", "A", RUNNING, details="one ", output="x"))
-    book.want([Card("a", "A", DONE, details="two", output="y")])
+    book = shown(TaskCard("a", "A", RUNNING, details="one ", output="x"))
+    book.want([TaskCard("a", "A", DONE, details="two", output="y")])
     book.confirm(book.unsent())
-    assert book.ended(Close.DONE) == (Card("a", "A", DONE, details="one two", output="xy"),)
-    assert book.closing(Close.FAILED) == ()
-    assert book.wanted() == (Card("a", "A", DONE, details="one two", output="xy"),)
+    assert book.ended(CardClosing.DONE) == (TaskCard("a", "A", DONE, details="one two", output="xy"),)
+    assert book.closing(CardClosing.FAILED) == ()
+    assert book.wanted() == (TaskCard("a", "A", DONE, details="one two", output="xy"),)
 
 
 def test_a_message_that_is_written_as_a_whole_shows_all_its_cards() -> None:
-    book = CardBook(3)
-    book.want([Card("a", "A", RUNNING, details="one")])
-    assert book.present() == (Card("a#3", "A", RUNNING, details="one"),)
-    assert book.present(Close.FAILED) == (Card("a#3", "A", ERROR, details="one"),)
+    book = CardTracker(3)
+    book.want([TaskCard("a", "A", RUNNING, details="one")])
+    assert book.present() == (TaskCard("a#3", "A", RUNNING, details="one"),)
+    assert book.present(CardClosing.FAILED) == (TaskCard("a#3", "A", ERROR, details="one"),)
 
 
 def test_a_card_that_was_never_shown_is_never_closed_but_goes_on() -> None:
-    book = CardBook()
-    book.want([Card("a", "A", DONE)])
+    book = CardTracker()
+    book.want([TaskCard("a", "A", DONE)])
     assert book.is_empty
-    assert book.closing(Close.DONE) == book.ended(Close.DONE) == ()
-    assert book.carried() == (Card("a", "A", DONE),)
+    assert book.closing(CardClosing.DONE) == book.ended(CardClosing.DONE) == ()
+    assert book.carried() == (TaskCard("a", "A", DONE),)
 
 
 def test_a_message_holds_so_many_cards_and_no_more() -> None:
-    book = CardBook()
-    book.want(Card(str(n), "x", RUNNING) for n in range(MAX_CARDS + 5))
+    book = CardTracker()
+    book.want(TaskCard(str(n), "x", RUNNING) for n in range(MAX_CARDS + 5))
     assert len(book.unsent()) == MAX_CARDS
     book.confirm(book.unsent())
     assert book.unsent() == ()
     assert book.is_full()
-    book.want([Card("0", "x", DONE)])
-    assert book.unsent() == (Card("0", "x", DONE),)
+    book.want([TaskCard("0", "x", DONE)])
+    assert book.unsent() == (TaskCard("0", "x", DONE),)
     assert len(book.present()) == MAX_CARDS
 
 
 def test_a_card_that_changes_thousands_of_times_does_not_grow_for_ever() -> None:
-    book = CardBook()
+    book = CardTracker()
     for _ in range(3_000):
-        book.want([Card("a", "Search", CardState.RUNNING, details="one more line\n")])
+        book.want([TaskCard("a", "Search", CardState.RUNNING, details="one more line\n")])
     for _ in range(3_000):
-        book.want([Card("a", "Search", CardState.RUNNING, output="found")])
+        book.want([TaskCard("a", "Search", CardState.RUNNING, output="found")])
         book.confirm(book.unsent())
     (card,) = book.present()
     assert LONGEST < len(card.details) < LONGEST + 20

@@ -10,15 +10,15 @@ import pytest
 
 from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import context
-from slack_bot.slack.chunks import CONTINUES, MAX_CARDS, Close
-from slack_bot.slack.closing import close
+from slack_bot.slack.chunks import CONTINUES, MAX_CARDS, CardClosing
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.line import Line
-from slack_bot.slack.orders import Batch, Written
-from slack_bot.slack.surface import Memory, Surface
-from slack_bot.tools import virtual
-from slack_bot.turn.actions import Card, CardState
-from slack_bot.turn.decoration import reads_as
+from slack_bot.slack.finalize import finish
+from slack_bot.slack.orders import Batch, WriteResult
+from slack_bot.slack.surfaces.fallback import StreamingRefusalCache, Surface
+from slack_bot.slack.turn_client import TurnClient
+from slack_bot.testing import virtual_clock
+from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.carryover import reads_as
 from tests.slack.scene import Scene
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
@@ -31,22 +31,24 @@ Story = Callable[[Scene, Delivery], Coroutine[Any, Any, None]]
 def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults, **settings)
-        delivery = Delivery(Line(scene.api), scene.place, scene.settings, scene.clock, Memory())
+        delivery = Delivery(
+            TurnClient(scene.api), scene.place, scene.settings, scene.clock, StreamingRefusalCache()
+        )
         await story(scene, delivery)
         return scene
 
-    return virtual.run(go())
+    return virtual_clock.run(go())
 
 
-async def write(delivery: Delivery, text: str = "", *cards: Card, title: str | None = None) -> None:
-    delivery.take(Batch(text, cards, title))
+async def write(delivery: Delivery, text: str = "", *cards: TaskCard, title: str | None = None) -> None:
+    delivery.add(Batch(text, cards, title))
     await delivery.advance()
 
 
 async def end(delivery: Delivery, text: str = "") -> None:
-    delivery.take(Batch(text))
-    await delivery.advance(under=UNDER, close=Close.DONE)
-    assert await close(delivery, UNDER, Close.DONE)
+    delivery.add(Batch(text))
+    await delivery.advance(under=UNDER, close=CardClosing.DONE)
+    assert await finish(delivery, UNDER, CardClosing.DONE)
 
 
 def extras(scene: Scene) -> list[tuple[str, ...]]:
@@ -58,16 +60,16 @@ def extras(scene: Scene) -> list[tuple[str, ...]]:
 
 def test_a_message_ends_before_slack_ends_it_by_the_clock_alone() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
-        await write(delivery, "One.\n", Card("a", "Search", RUNNING))
+        await write(delivery, "One.\n", TaskCard("a", "Search", RUNNING))
         due = delivery.due(scene.clock.monotonic())
         assert due == 240.0
         await asyncio.sleep(due)
         await delivery.advance()
         assert [message.state for message in scene.thread()] == ["sealed"]
-        await write(delivery, "", Card("a", "Search", RUNNING))
+        await write(delivery, "", TaskCard("a", "Search", RUNNING))
         assert delivery.due(scene.clock.monotonic()) is None
         assert len(scene.thread()) == 1
-        await write(delivery, "Two.", Card("a", "Search", DONE))
+        await write(delivery, "Two.", TaskCard("a", "Search", DONE))
         await end(delivery)
 
     scene = play(story)
@@ -81,7 +83,7 @@ def test_a_message_ends_before_slack_ends_it_by_the_clock_alone() -> None:
 
 def test_a_card_that_works_on_in_silence_takes_no_messages_of_its_own() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
-        await write(delivery, "", Card("a", "Search", RUNNING), title="Plan")
+        await write(delivery, "", TaskCard("a", "Search", RUNNING), title="Plan")
         for _ in range(5):
             await asyncio.sleep(240)
             await delivery.advance()
@@ -95,10 +97,10 @@ def test_a_card_that_works_on_in_silence_takes_no_messages_of_its_own() -> None:
 
 def test_how_a_card_ended_is_told_where_it_stands_if_nothing_else_follows() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
-        await write(delivery, "", Card("a", "Search", RUNNING, details="one "))
+        await write(delivery, "", TaskCard("a", "Search", RUNNING, details="one "))
         await asyncio.sleep(240)
         await delivery.advance()
-        delivery.take(Batch("", (Card("a", "Search failed", CardState.ERROR, details="two"),)))
+        delivery.add(Batch("", (TaskCard("a", "Search failed", CardState.ERROR, details="two"),)))
         await end(delivery)
 
     scene = play(story)
@@ -109,14 +111,14 @@ def test_how_a_card_ended_is_told_where_it_stands_if_nothing_else_follows() -> N
 
 def test_a_card_that_changed_is_news() -> None:
     changed = [
-        Card("a", "Search", DONE),
-        Card("a", "Search", RUNNING, details="more"),
-        Card("b", "B", RUNNING),
+        TaskCard("a", "Search", DONE),
+        TaskCard("a", "Search", RUNNING, details="more"),
+        TaskCard("b", "B", RUNNING),
     ]
     for card in changed:
 
-        async def story(scene: Scene, delivery: Delivery, card: Card = card) -> None:
-            await write(delivery, "", Card("a", "Search", RUNNING, details="one"))
+        async def story(scene: Scene, delivery: Delivery, card: TaskCard = card) -> None:
+            await write(delivery, "", TaskCard("a", "Search", RUNNING, details="one"))
             await asyncio.sleep(240)
             await delivery.advance()
             await write(delivery, "", card)
@@ -160,7 +162,7 @@ def test_an_answer_of_any_size_is_laid_into_messages() -> None:
 def test_more_cards_than_a_message_holds_go_into_the_next() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         for number in range(MAX_CARDS + 10):
-            await write(delivery, "", Card(f"c{number}", f"Step {number}", DONE))
+            await write(delivery, "", TaskCard(f"c{number}", f"Step {number}", DONE))
         await end(delivery, "Done.")
 
     first, second = play(story).thread()
@@ -169,7 +171,7 @@ def test_more_cards_than_a_message_holds_go_into_the_next() -> None:
 
 
 def test_many_cards_at_once_are_sent_in_several_calls() -> None:
-    cards = [Card(f"c{number}", "x" * 200, DONE, details="y" * 200) for number in range(30)]
+    cards = [TaskCard(f"c{number}", "x" * 200, DONE, details="y" * 200) for number in range(30)]
 
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "", *cards)
@@ -182,7 +184,7 @@ def test_many_cards_at_once_are_sent_in_several_calls() -> None:
 
 def test_a_plan_keeps_its_title_in_the_next_message() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
-        await write(delivery, "One.\n", Card("a", "Search", RUNNING), title="Plan")
+        await write(delivery, "One.\n", TaskCard("a", "Search", RUNNING), title="Plan")
         await asyncio.sleep(240)
         await delivery.advance()
         await write(delivery, title="Plan, part two")
@@ -196,11 +198,11 @@ def test_with_all_its_messages_used_an_answer_overflows() -> None:
 
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, text)
-        assert delivery.overflowed
+        assert delivery.is_exhausted
         assert not delivery.is_live
         assert len(scene.thread()) == 2
         assert scene.workspace.open_streams() == []
-        delivery.lift()
+        delivery.raise_limit()
         await end(delivery)
 
     scene = play(story, rotate_bytes=300, max_segments=2)
@@ -233,7 +235,7 @@ def test_edited_messages_grow_no_older_but_no_larger_either() -> None:
     text = "".join(f"Line {number}.\n" for number in range(100))
 
     async def story(scene: Scene, delivery: Delivery) -> None:
-        await write(delivery, text[:200], Card("a", "Search", RUNNING))
+        await write(delivery, text[:200], TaskCard("a", "Search", RUNNING))
         await asyncio.sleep(1_000)
         assert delivery.due(scene.clock.monotonic()) is None
         await write(delivery, text[200:])
@@ -263,8 +265,8 @@ def test_each_refusal_leads_one_surface_down() -> None:
 
 def test_no_slot_in_time_leads_down_once_and_only_before_anything_stands() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
-        delivery.go_down()
-        delivery.go_down()
+        delivery.downgrade_surface()
+        delivery.downgrade_surface()
         assert delivery.surface is Surface.EDIT
         await write(delivery, "One. ")
         await end(delivery)
@@ -275,11 +277,11 @@ def test_no_slot_in_time_leads_down_once_and_only_before_anything_stands() -> No
 def test_where_nothing_can_be_posted_it_is_an_error() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
-        await delivery.advance(under=UNDER, close=Close.DONE)
-        assert delivery.overflowed
+        await delivery.advance(under=UNDER, close=CardClosing.DONE)
+        assert delivery.is_exhausted
         assert delivery.messages == []
         with pytest.raises(SlackError, match="missing_scope"):
-            delivery.lift()
+            delivery.raise_limit()
 
     play(story, {START: ["missing_scope"], POST: ["missing_scope"]})
 
@@ -325,11 +327,11 @@ def test_an_edit_that_was_applied_and_then_refused_is_not_shown_twice() -> None:
 
 def test_an_edited_message_whose_card_could_not_be_closed_is_closed_at_the_end() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
-        await write(delivery, "", Card("a", "A", RUNNING))
+        await write(delivery, "", TaskCard("a", "A", RUNNING))
         await asyncio.sleep(3)
-        await write(delivery, "", Card("a", "A", DONE))
+        await write(delivery, "", TaskCard("a", "A", DONE))
         await end(delivery, "One.")
-        await delivery.settling.sweep(delivery.known())
+        await delivery.reconciler.close_open(delivery.known())
 
     scene = play(story, {UPDATE: ["invalid_blocks", "invalid_blocks", None]}, can_stream=False)
     assert "".join(scene.texts()) == "One."
@@ -340,9 +342,9 @@ def test_an_edited_message_whose_card_could_not_be_closed_is_closed_at_the_end()
 def test_edits_that_never_have_an_answer_are_looked_at_and_given_up(entry: str) -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
-        delivery.take(Batch("Two."))
-        await delivery.advance(under=UNDER, close=Close.DONE)
-        await close(delivery, UNDER, Close.DONE)
+        delivery.add(Batch("Two."))
+        await delivery.advance(under=UNDER, close=CardClosing.DONE)
+        await finish(delivery, UNDER, CardClosing.DONE)
 
     scene = play(story, {UPDATE: [entry]}, can_stream=False)
     assert "".join(scene.texts()) == "One. Two."
@@ -368,7 +370,7 @@ def test_after_many_calls_without_an_answer_streaming_is_given_up() -> None:
 
 def test_a_start_in_doubt_keeps_its_cards() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
-        await write(delivery, "One.", Card("a", "Search", DONE, details="found"))
+        await write(delivery, "One.", TaskCard("a", "Search", DONE, details="found"))
         await end(delivery)
 
     for entry in ("timeout", "timeout!"):
@@ -398,7 +400,7 @@ def test_a_start_that_was_cancelled_is_found_and_signed() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
                 await write(delivery, "One. ")
-        assert await close(delivery, UNDER, Close.DONE) == (len(scene.thread()) == 1)
+        assert await finish(delivery, UNDER, CardClosing.DONE) == (len(scene.thread()) == 1)
 
     scene = play(story, {START: ["timeout!"]})
     assert (scene.texts(), extras(scene)) == (["One. "], [("under",)])
@@ -410,8 +412,8 @@ def test_a_start_that_was_cancelled_is_found_and_signed() -> None:
 
 def test_a_card_that_is_refused_costs_the_cards_and_not_the_text() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
-        await write(delivery, "One. ", Card("a", "Search", RUNNING), title="Plan")
-        await write(delivery, "Two.", Card("a", "Search", DONE))
+        await write(delivery, "One. ", TaskCard("a", "Search", RUNNING), title="Plan")
+        await write(delivery, "Two.", TaskCard("a", "Search", DONE))
         await end(delivery)
 
     message = play(story, {START: ["invalid_chunks", None]}).only()
@@ -421,17 +423,17 @@ def test_a_card_that_is_refused_costs_the_cards_and_not_the_text() -> None:
 @pytest.mark.parametrize(
     ("error", "ended"),
     [
-        ("stopped_by_user", Written.STOPPED),
-        ("message_not_found", Written.GONE),
-        ("is_archived", Written.GONE),
+        ("stopped_by_user", WriteResult.STOPPED),
+        ("message_not_found", WriteResult.GONE),
+        ("is_archived", WriteResult.GONE),
     ],
 )
-def test_some_refusals_end_the_answer(error: str, ended: Written) -> None:
+def test_some_refusals_end_the_answer(error: str, ended: WriteResult) -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
         await write(delivery, "Two. ")
         assert delivery.ended is ended
-        assert delivery.is_gone == (ended is Written.GONE)
+        assert delivery.is_gone == (ended is WriteResult.GONE)
         assert delivery.due(scene.clock.monotonic()) is None
         await write(delivery, "Three. ")
 

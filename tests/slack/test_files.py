@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.files import Files
-from slack_bot.slack.line import Line
-from slack_bot.tools import virtual
+from slack_bot.slack.turn_client import TurnClient
+from slack_bot.testing import virtual_clock
 from tests.slack.scene import Scene
 
 ASK, SEND, SHOW = "files.getUploadURLExternal", "upload", "files.completeUploadExternal"
@@ -18,9 +18,9 @@ CONTENT = "Grüße,\r\n漢字 🎉\x00\n".encode() * 3
 def uploaded(faults: Any = None) -> tuple[bool, Scene]:
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults)
-        return await Files(Line(scene.api), scene.place).upload("answer.md", CONTENT), scene
+        return await Files(TurnClient(scene.api), scene.place).upload("answer.md", CONTENT), scene
 
-    return virtual.run(go())
+    return virtual_clock.run(go())
 
 
 def contents(scene: Scene) -> list[bytes]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from slack_bot.slack.orders import Batch, Ending, Written
-from slack_bot.turn.actions import Card, CardState
+from slack_bot.slack.orders import Batch, TurnEnd, WriteResult
+from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.record import Outcome
 
 
@@ -11,9 +11,9 @@ def test_a_batch_is_empty_only_if_nothing_waits() -> None:
     assert Batch().is_empty
     assert not Batch("a").is_empty
     assert not Batch(plan_title="x").is_empty
-    assert not Batch(cards=(Card("a", "A", CardState.DONE),)).is_empty
+    assert not Batch(cards=(TaskCard("a", "A", CardState.DONE),)).is_empty
 
 
 def test_an_ending_says_nothing_by_itself() -> None:
-    assert Ending(Outcome.ANSWERED) == Ending(Outcome.ANSWERED, "", None, "", False, None)
-    assert {str(each) for each in Written} == {"shown", "held", "gone", "stopped"}
+    assert TurnEnd(Outcome.ANSWERED) == TurnEnd(Outcome.ANSWERED, "", None, "", False, None)
+    assert {str(each) for each in WriteResult} == {"shown", "held", "gone", "stopped"}

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.playground.emulated.rendering import mrkdwn
-from slack_bot.playground.emulated.richtext import rich_text
-from slack_bot.slack.readback import Stands, bare, own_stream, what_stands, words_of
+from slack_bot.slack.readback import Readback, comparable, compare_shown, own_stream, words_of
+from slack_bot.testing.slack.rendering import mrkdwn
+from slack_bot.testing.slack.richtext import rich_text
 from tests.examples import examples, texts
-from tests.turn.effort import HOSTILE, grows_like_its_text
+from tests.turn.work import HOSTILE, grows_like_its_text
 
 SAMPLES = (
     "**Bold** and _thin_ and ~~gone~~ and `code`.",
@@ -28,8 +28,8 @@ SAMPLES = (
 
 @pytest.mark.parametrize("text", SAMPLES)
 def test_what_slack_makes_of_a_text_has_the_same_letters(text: str) -> None:
-    assert bare(mrkdwn(text)) == bare(text)
-    assert bare(text)
+    assert comparable(mrkdwn(text)) == comparable(text)
+    assert comparable(text)
 
 
 @pytest.mark.parametrize("confirmed", SAMPLES)
@@ -37,22 +37,22 @@ def test_what_slack_makes_of_a_text_has_the_same_letters(text: str) -> None:
 def test_all_of_it_stands_or_none(confirmed: str, sent: str) -> None:
     confirmed = f"{confirmed}\n"
     shown = {"text": mrkdwn(confirmed + sent), "streaming_state": "completed"}
-    assert what_stands(shown, confirmed, sent) is Stands.ALL
-    assert what_stands({"text": mrkdwn(confirmed)}, confirmed, sent) is Stands.NONE
+    assert compare_shown(shown, confirmed, sent) is Readback.ALL
+    assert compare_shown({"text": mrkdwn(confirmed)}, confirmed, sent) is Readback.NONE
 
 
 def test_a_text_full_of_brackets_is_read_in_no_time() -> None:
     """A minute and more, if each bracket were followed to the end of the line."""
-    assert bare("[" * 100_000 + " a") == "a"
-    assert bare("[[a [b](https://example.com) c") == "abc"
+    assert comparable("[" * 100_000 + " a") == "a"
+    assert comparable("[[a [b](https://example.com) c") == "abc"
 
 
 def test_the_blocks_are_read_where_the_text_says_nothing() -> None:
     blocks = [{"type": "plan", "title": "Steps"}, rich_text("b", "One **two** [three](https://x.y)")]
-    assert what_stands({"text": "", "blocks": blocks}, "One ", "**two** three") is Stands.ALL
-    assert what_stands({"blocks": blocks}, "One **two** [three](https://x.y)", "four") is Stands.NONE
+    assert compare_shown({"text": "", "blocks": blocks}, "One ", "**two** three") is Readback.ALL
+    assert compare_shown({"blocks": blocks}, "One **two** [three](https://x.y)", "four") is Readback.NONE
     written = [{"type": "markdown", "text": "One **two**"}, {"type": "context"}, "odd"]
-    assert what_stands({"text": "One", "blocks": written}, "One ", "**two**") is Stands.ALL
+    assert compare_shown({"text": "One", "blocks": written}, "One ", "**two**") is Readback.ALL
 
 
 def test_links_without_a_label_are_read_by_their_address() -> None:
@@ -71,23 +71,23 @@ def test_links_without_a_label_are_read_by_their_address() -> None:
     ],
 )
 def test_what_is_neither_cannot_be_read(shown: str, confirmed: str, sent: str) -> None:
-    assert what_stands({"text": shown}, confirmed, sent) is Stands.UNREADABLE
+    assert compare_shown({"text": shown}, confirmed, sent) is Readback.UNREADABLE
 
 
 def test_an_empty_message_shows_nothing_of_its_first_text() -> None:
-    assert what_stands({"text": "", "blocks": []}, "", "One") is Stands.NONE
+    assert compare_shown({"text": "", "blocks": []}, "", "One") is Readback.NONE
 
 
 @examples(1_000)
 @given(texts(12))
 def test_what_slack_makes_of_any_text_has_the_same_letters(text: str) -> None:
-    assert bare(mrkdwn(text)) == bare(text)
+    assert comparable(mrkdwn(text)) == comparable(text)
 
 
 @examples(1_000)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_text_that_may_be_there_is_never_said_to_be_missing(confirmed: str, sent: str) -> None:
-    assert what_stands({"text": confirmed + sent}, confirmed, sent) is not Stands.NONE
+    assert compare_shown({"text": confirmed + sent}, confirmed, sent) is not Readback.NONE
 
 
 CARDS = [
@@ -112,43 +112,43 @@ def test_what_stands_is_known_among_the_titles_of_its_cards(shape: str, blocks: 
     shown = {"text": shape.format(text="1. Findings\n\n• *one*"), "blocks": blocks}
     whole = {"text": shape.format(text="1. Findings\n\n• *one*\n• two"), "blocks": blocks}
     if "Two steps" in shape and blocks is CARDS:
-        assert what_stands(whole, confirmed, sent) is Stands.UNREADABLE  # no card is called so
+        assert compare_shown(whole, confirmed, sent) is Readback.UNREADABLE  # no card is called so
         return
-    assert what_stands(whole, confirmed, sent) is Stands.ALL
-    assert what_stands(shown, confirmed, sent) is Stands.NONE
-    assert what_stands(whole, "", confirmed + sent) is Stands.ALL
-    assert what_stands({**shown, "text": shape.format(text="")}, "", confirmed) is Stands.NONE
-    assert what_stands({**shown, "text": shape.format(text="Else")}, confirmed, sent) is Stands.UNREADABLE
-    assert what_stands({**whole, "blocks": []}, confirmed, sent) is (
-        Stands.ALL if shape == "{text}" else Stands.UNREADABLE
+    assert compare_shown(whole, confirmed, sent) is Readback.ALL
+    assert compare_shown(shown, confirmed, sent) is Readback.NONE
+    assert compare_shown(whole, "", confirmed + sent) is Readback.ALL
+    assert compare_shown({**shown, "text": shape.format(text="")}, "", confirmed) is Readback.NONE
+    assert compare_shown({**shown, "text": shape.format(text="Else")}, confirmed, sent) is Readback.UNREADABLE
+    assert compare_shown({**whole, "blocks": []}, confirmed, sent) is (
+        Readback.ALL if shape == "{text}" else Readback.UNREADABLE
     )
 
 
 def test_a_text_that_may_be_a_title_is_looked_for_in_the_blocks() -> None:
     card = {"type": "task_card", "title": "Search"}
     shown = {"text": "Found it. Search", "blocks": [card]}
-    assert what_stands(shown, "Found it. ", "Search") is Stands.UNREADABLE
-    for words, stands in (("Found it.", Stands.NONE), ("Found it. Search", Stands.ALL)):
+    assert compare_shown(shown, "Found it. ", "Search") is Readback.UNREADABLE
+    for words, stands in (("Found it.", Readback.NONE), ("Found it. Search", Readback.ALL)):
         blocks = [card, rich_text("b", words)]
-        assert what_stands({**shown, "blocks": blocks}, "Found it. ", "Search") is stands
+        assert compare_shown({**shown, "blocks": blocks}, "Found it. ", "Search") is stands
 
 
 def test_signs_are_known_among_titles_too() -> None:
     card = {"type": "task_card", "title": "|"}
-    assert what_stands({"text": "Search\na |", "blocks": CARDS}, "a ", "|") is Stands.UNREADABLE
+    assert compare_shown({"text": "Search\na |", "blocks": CARDS}, "a ", "|") is Readback.UNREADABLE
     named = [{"type": "task_card", "title": "Search"}]
-    assert what_stands({"text": "Search\na |", "blocks": named}, "a ", "|") is Stands.ALL
-    assert what_stands({"text": "a |", "blocks": [card]}, "a ", "|") is Stands.UNREADABLE
+    assert compare_shown({"text": "Search\na |", "blocks": named}, "a ", "|") is Readback.ALL
+    assert compare_shown({"text": "a |", "blocks": [card]}, "a ", "|") is Readback.UNREADABLE
 
 
 @pytest.mark.parametrize("count", [50, 1])
 def test_as_many_cards_as_slack_shows_are_told_apart_in_no_time(count: int) -> None:
     cards = [{"type": "task_card", "title": f"Step {number}"} for number in range(count)]
     text = "\n".join([*(card["title"] for card in cards), "The answer."])
-    assert what_stands({"text": text, "blocks": cards}, "The ", "answer.") is Stands.ALL
+    assert compare_shown({"text": text, "blocks": cards}, "The ", "answer.") is Readback.ALL
     same = [{"type": "task_card", "title": "a"} for _ in range(count)]
     odd = {"text": "a" * 12_000 + "b", "blocks": same}
-    assert what_stands(odd, "a" * 11_000, "c") is Stands.UNREADABLE
+    assert compare_shown(odd, "a" * 11_000, "c") is Readback.UNREADABLE
 
 
 @examples(300)
@@ -159,9 +159,9 @@ def test_with_any_titles_a_text_is_never_said_to_be_what_it_is_not(
     written = confirmed + sent if has_sent else confirmed
     cards = [{"type": "task_card", "title": title} for title in titles]
     text = "\n".join([*titles, mrkdwn(written)])
-    wrong = Stands.NONE if has_sent else Stands.ALL
-    if bare(confirmed) != bare(confirmed + sent):
-        assert what_stands({"text": text, "blocks": cards}, confirmed, sent) is not wrong
+    wrong = Readback.NONE if has_sent else Readback.ALL
+    if comparable(confirmed) != comparable(confirmed + sent):
+        assert compare_shown({"text": text, "blocks": cards}, confirmed, sent) is not wrong
 
 
 def stream(ts: str, text: str = "", **more: object) -> dict[str, object]:
@@ -209,17 +209,17 @@ def test_our_stream_is_known_behind_the_titles_of_its_cards(text: str, sent: str
 @pytest.mark.parametrize(
     ("shown", "stands"),
     [
-        ("two words \\|", Stands.ALL),
-        ("two words", Stands.UNREADABLE),
-        ("two words |", Stands.UNREADABLE),
+        ("two words \\|", Readback.ALL),
+        ("two words", Readback.UNREADABLE),
+        ("two words |", Readback.UNREADABLE),
     ],
 )
-def test_signs_are_known_where_no_dialect_changed_them(shown: str, stands: Stands) -> None:
-    assert what_stands({"text": shown}, "two words ", "\\| ") is stands
-    assert what_stands({"text": "two words"}, "two words ", "\n") is Stands.UNREADABLE
-    assert what_stands({"text": "a &lt; &amp;"}, "a ", "< & ") is Stands.ALL
+def test_signs_are_known_where_no_dialect_changed_them(shown: str, stands: Readback) -> None:
+    assert compare_shown({"text": shown}, "two words ", "\\| ") is stands
+    assert compare_shown({"text": "two words"}, "two words ", "\n") is Readback.UNREADABLE
+    assert compare_shown({"text": "a &lt; &amp;"}, "a ", "< & ") is Readback.ALL
 
 
 @pytest.mark.parametrize("piece", [*HOSTILE, "[x](y", "&gt;", ":a:", "<a|b", "> ```"])
 def test_reading_takes_linear_time(piece: str) -> None:
-    assert grows_like_its_text(bare, piece)
+    assert grows_like_its_text(comparable, piece)

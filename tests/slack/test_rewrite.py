@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.blocks import context
-from slack_bot.slack.chunks import Close
+from slack_bot.slack.chunks import CardClosing
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.line import Line
 from slack_bot.slack.orders import Batch
 from slack_bot.slack.rewrite import rewrite
-from slack_bot.slack.surface import Memory
-from slack_bot.tools import virtual
+from slack_bot.slack.surfaces.fallback import StreamingRefusalCache
+from slack_bot.slack.turn_client import TurnClient
+from slack_bot.testing import virtual_clock
 from tests.slack.scene import Scene
 
 STOP, POST, UPDATE, DELETE = "chat.stopStream", "chat.postMessage", "chat.update", "chat.delete"
@@ -25,15 +25,17 @@ def rewritten(*laid: str, faults: Any = None) -> tuple[bool, Scene]:
 
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults, rotate_bytes=120)
-        delivery = Delivery(Line(scene.api), scene.place, scene.settings, scene.clock, Memory())
-        delivery.take(Batch(OLD))
+        delivery = Delivery(
+            TurnClient(scene.api), scene.place, scene.settings, scene.clock, StreamingRefusalCache()
+        )
+        delivery.add(Batch(OLD))
         await delivery.advance()
-        delivery.take(Batch("Never shown."))
+        delivery.add(Batch("Never shown."))
         assert len(scene.thread()) == 3
-        stands = await rewrite(delivery, laid, [context("under")], Close.DONE)
+        stands = await rewrite(delivery, laid, [context("under")], CardClosing.DONE)
         return stands, scene
 
-    return virtual.run(go())
+    return virtual_clock.run(go())
 
 
 @pytest.mark.parametrize("laid", [("A.",), ("A.", "B.", "C."), ("A.", "B.", "C.", "D.", "E.")])

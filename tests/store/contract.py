@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from slack_bot.store.contracts import Conversation, Press, Store
+from slack_bot.store.contracts import Conversation, FeedbackEntry, Store
 from slack_bot.turn.record import ThreadKey
 
 HOUR = 3600.0
@@ -47,47 +47,47 @@ class StoreContract:
         assert taken == [number <= 240 for number in range(250)]
 
     async def test_a_new_thread_has_no_context(self, store: Store) -> None:
-        assert await store.contexts.get("agent", THREAD) == Conversation()
+        assert await store.conversations.get("agent", THREAD) == Conversation()
 
     async def test_what_is_known_of_a_thread_is_replaced_whole(self, store: Store) -> None:
-        await store.contexts.put("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
-        assert await store.contexts.get("agent", THREAD) == Conversation("ctx", {"U1": "task"})
-        await store.contexts.put("agent", THREAD, Conversation("ctx"), 2.0)
-        assert await store.contexts.get("agent", THREAD) == Conversation("ctx")
+        await store.conversations.put("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
+        assert await store.conversations.get("agent", THREAD) == Conversation("ctx", {"U1": "task"})
+        await store.conversations.put("agent", THREAD, Conversation("ctx"), 2.0)
+        assert await store.conversations.get("agent", THREAD) == Conversation("ctx")
 
     async def test_whom_an_agent_waits_for_is_kept_in_the_order_they_were_asked(self, store: Store) -> None:
         waits = {"U2": "two", "U1": "one", "U'3": 'th"r\u2028ee\x00😀'}
-        await store.contexts.put("agent", THREAD, Conversation("ctx", waits), 1.0)
-        known = await store.contexts.get("agent", THREAD)
+        await store.conversations.put("agent", THREAD, Conversation("ctx", waits), 1.0)
+        known = await store.conversations.get("agent", THREAD)
         assert list(known.waits.items()) == list(waits.items())
 
     async def test_contexts_are_kept_by_agent_team_channel_and_thread(self, store: Store) -> None:
-        await store.contexts.put("agent", THREAD, Conversation("ctx"), 1.0)
-        assert await store.contexts.get("other", THREAD) == Conversation()
+        await store.conversations.put("agent", THREAD, Conversation("ctx"), 1.0)
+        assert await store.conversations.get("other", THREAD) == Conversation()
         for other in ({"team": "T2"}, {"channel": "C2"}, {"ts": "3.0"}):
-            assert await store.contexts.get("agent", replace(THREAD, **other)) == Conversation()
+            assert await store.conversations.get("agent", replace(THREAD, **other)) == Conversation()
 
     async def test_a_later_press_of_the_same_person_replaces_the_earlier(self, store: Store) -> None:
-        assert await store.feedback.record(Press("turn", "U1", "positive", 1.0))
-        assert await store.feedback.record(Press("turn", "U2", "positive", 2.0))
-        assert not await store.feedback.record(Press("turn", "U2", "positive", 2.5))
-        assert await store.feedback.record(Press("turn", "U1", "negative", 3.0))
-        await store.feedback.record(Press("other", "U1", "positive", 4.0))
-        assert await store.feedback.presses("turn") == (
-            Press("turn", "U2", "positive", 2.0),
-            Press("turn", "U1", "negative", 3.0),
+        assert await store.feedback.record(FeedbackEntry("turn", "U1", "positive", 1.0))
+        assert await store.feedback.record(FeedbackEntry("turn", "U2", "positive", 2.0))
+        assert not await store.feedback.record(FeedbackEntry("turn", "U2", "positive", 2.5))
+        assert await store.feedback.record(FeedbackEntry("turn", "U1", "negative", 3.0))
+        await store.feedback.record(FeedbackEntry("other", "U1", "positive", 4.0))
+        assert await store.feedback.entries("turn") == (
+            FeedbackEntry("turn", "U2", "positive", 2.0),
+            FeedbackEntry("turn", "U1", "negative", 3.0),
         )
-        assert await store.feedback.presses("unknown") == ()
+        assert await store.feedback.entries("unknown") == ()
 
     async def test_facts_about_an_agent_are_kept_by_name(self, store: Store) -> None:
-        assert await store.lore.learned("agent") == {}
-        await store.lore.learn("agent", "wire", "0.3", 1.0)
-        await store.lore.learn("agent", "wire", "1.0", 2.0)
-        await store.lore.learn("agent", "answer", "artifact", 2.0)
-        await store.lore.learn("other", "wire", "0.3", 2.0)
-        assert await store.lore.learned("agent") == {"wire": "1.0", "answer": "artifact"}
+        assert await store.profiles.get("agent") == {}
+        await store.profiles.set("agent", "wire", "0.3", 1.0)
+        await store.profiles.set("agent", "wire", "1.0", 2.0)
+        await store.profiles.set("agent", "answer", "artifact", 2.0)
+        await store.profiles.set("other", "wire", "0.3", 2.0)
+        assert await store.profiles.get("agent") == {"wire": "1.0", "answer": "artifact"}
 
     async def test_text_of_any_script_and_quotes_are_kept_as_they_are(self, store: Store) -> None:
         odd = ThreadKey("T'1", 'C"1', "1;--\u2028😀")
-        await store.contexts.put("a'gent", odd, Conversation("ctx:\x00run"), 1.0)
-        assert await store.contexts.get("a'gent", odd) == Conversation("ctx:\x00run")
+        await store.conversations.put("a'gent", odd, Conversation("ctx:\x00run"), 1.0)
+        assert await store.conversations.get("a'gent", odd) == Conversation("ctx:\x00run")

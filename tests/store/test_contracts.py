@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.store.contracts import MOST_WAITS, Contexts, Conversation, Feedback, Inbox, Lore
+from slack_bot.store.contracts import (
+    MOST_WAITS,
+    AgentProfiles,
+    Conversation,
+    Conversations,
+    FeedbackStore,
+    Inbox,
+)
 
 
 def test_each_contract_has_fewer_than_ten_methods() -> None:
-    for contract in (Inbox, Contexts, Feedback, Lore):
+    for contract in (Inbox, Conversations, FeedbackStore, AgentProfiles):
         methods = [name for name in vars(contract) if not name.startswith("_")]
         assert 0 < len(methods) < 10, contract
 

@@ -16,6 +16,6 @@ class TestMemory(StoreContract):
 
 async def test_what_was_learned_cannot_be_changed_from_outside() -> None:
     store = MemoryStore()
-    await store.lore.learn("agent", "wire", "1.0", 0.0)
-    (await store.lore.learned("agent"))["wire"] = "0.3"
-    assert await store.lore.learned("agent") == {"wire": "1.0"}
+    await store.profiles.set("agent", "wire", "1.0", 0.0)
+    (await store.profiles.get("agent"))["wire"] = "0.3"
+    assert await store.profiles.get("agent") == {"wire": "1.0"}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.errors import StoreError
-from slack_bot.store.contracts import Conversation, Press, Store
+from slack_bot.store.contracts import Conversation, FeedbackEntry, Store
 from slack_bot.store.sqlite import VERSION, open_sqlite
 from slack_bot.turn.record import ThreadKey
 
@@ -34,16 +34,16 @@ async def test_everything_is_still_there_after_the_file_was_closed_and_opened(tm
     file = tmp_path / "store.sqlite"
     first = await open_sqlite(file, 24.0)
     await first.inbox.accept("key", 1.0)
-    await first.contexts.put("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
-    await first.feedback.record(Press("turn", "U1", "positive", 1.0))
-    await first.lore.learn("agent", "wire", "0.3", 1.0)
+    await first.conversations.put("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
+    await first.feedback.record(FeedbackEntry("turn", "U1", "positive", 1.0))
+    await first.profiles.set("agent", "wire", "0.3", 1.0)
     await first.close()
 
     second = await open_sqlite(file, 24.0)
     assert not await second.inbox.accept("key", 2.0)
-    assert await second.contexts.get("agent", THREAD) == Conversation("ctx", {"U1": "task"})
-    assert await second.feedback.presses("turn") == (Press("turn", "U1", "positive", 1.0),)
-    assert await second.lore.learned("agent") == {"wire": "0.3"}
+    assert await second.conversations.get("agent", THREAD) == Conversation("ctx", {"U1": "task"})
+    assert await second.feedback.entries("turn") == (FeedbackEntry("turn", "U1", "positive", 1.0),)
+    assert await second.profiles.get("agent") == {"wire": "0.3"}
     await second.close()
 
 
@@ -94,7 +94,7 @@ async def test_a_directory_of_another_user_is_named_with_the_remedy() -> None:
         assert str(caught.value) == (
             f"The store cannot be opened: {directory} belongs to user 0, and the bot runs as user {NOBODY},"
             f" who may not write there; change the owner (chown {NOBODY}, also in a Docker volume), or name"
-            " a file elsewhere in SLACK_BOT_STORE__STORE_URL."
+            " a file elsewhere in SLACK_BOT_STORE__URL."
         )
 
 
@@ -222,13 +222,13 @@ async def test_a_file_of_the_first_version_is_taken_over_without_loss(tmp_path: 
     )
     for _ in range(2):  # and then it is a file as any other
         store = await open_sqlite(file, 24.0)
-        known = await store.contexts.get("agent", THREAD)
+        known = await store.conversations.get("agent", THREAD)
         assert known == Conversation("ctx", {"U1": 'ta"sk'})
-        assert await store.contexts.get("agent", ThreadKey("T1", "C1", "2.0")) == Conversation("quiet")
-        assert await store.contexts.get("other", ThreadKey("T1", "C1", "2.0")) == Conversation()
+        assert await store.conversations.get("agent", ThreadKey("T1", "C1", "2.0")) == Conversation("quiet")
+        assert await store.conversations.get("other", ThreadKey("T1", "C1", "2.0")) == Conversation()
         assert not await store.inbox.accept("key", 2.0)
-        assert await store.feedback.presses("turn") == (Press("turn", "U1", "positive", 1.0),)
-        assert await store.lore.learned("agent") == {"wire": "0.3"}
+        assert await store.feedback.entries("turn") == (FeedbackEntry("turn", "U1", "positive", 1.0),)
+        assert await store.profiles.get("agent") == {"wire": "0.3"}
         assert await store._rows.read("SELECT at FROM contexts ORDER BY at") == [(1.0,), (2.0,), (3.0,)]
         assert await store._rows.read("PRAGMA user_version") == [(VERSION,)]
         await store.close()

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from slack_bot.testing.tape.tape import Tape
 from slack_bot.tools.comparison import cell, compared, findings
-from slack_bot.tools.likeness import Profile, Sent, profile
-from slack_bot.tools.tape import Tape
-from tests.tools.turns import drawn
+from slack_bot.tools.stream_profile import Profile, Sent, profile
+from tests.tools.trace.turns import drawn
 
 
 def side(visible: str = "Hi.", name: str = "mine", **more: Any) -> Profile:

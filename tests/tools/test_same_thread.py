@@ -7,27 +7,27 @@ from typing import Any
 
 import pytest
 
-from slack_bot.playground.agent import build_app
-from slack_bot.playground.asgi import AsgiTransport
-from slack_bot.tools import virtual
-from slack_bot.tools.capture import Wanted, capture
-from slack_bot.tools.jsonfile import Json
-from slack_bot.tools.modes import MODES
-from slack_bot.tools.opening import taped
-from slack_bot.tools.outfile import InMemory
-from slack_bot.tools.progress import Progress
-from slack_bot.tools.replay import AGENT_URL, Asking, observe, replay, settings_with
-from slack_bot.tools.scenario import Scenario
-from slack_bot.tools.tape import Recording, Tape, read_tape, turns_of
+from slack_bot.playground.reference.agent import build_app
+from slack_bot.playground.reference.modes import MODES
+from slack_bot.testing import virtual_clock
+from slack_bot.testing.agent.asgi_transport import AsgiTransport
+from slack_bot.testing.tape.json_file import Json
+from slack_bot.testing.tape.tape import Recording, Tape, read_tape, turns_of
+from slack_bot.tools.capture.capture import CaptureRequest, capture
+from slack_bot.tools.capture.progress import Progress
+from slack_bot.tools.open_capture import taped
+from slack_bot.tools.output_file import MemoryOutput
+from slack_bot.tools.replay.replay import AGENT_URL, ReplayQuestions, observe, replay, settings_with
+from slack_bot.tools.replay.scenario import Scenario
 
 ANSWERED = ("tell me a joke", "unicode 300", "what can you do?")
 ASKED_BACK = ("deploy the bot", "yes, do it", "how is the weather in San Francisco?")
 FAILED = ("fail late", "tell me a joke")
 
 
-async def both(mode: str, wire: str, wanted: Wanted) -> tuple[Tape | Recording, Json]:
+async def both(mode: str, wire: str, wanted: CaptureRequest) -> tuple[Tape | Recording, Json]:
     """What was captured of the agent, and the thread of the bot that asked another one the same."""
-    settings, file = settings_with(AGENT_URL, {"wire": wire}), InMemory("tape")
+    settings, file = settings_with(AGENT_URL, {"wire": wire}), MemoryOutput("tape")
     served = [build_app(AGENT_URL, pace=80.0, mode=mode) for _ in range(2)]
     try:
         status = await capture(
@@ -37,9 +37,9 @@ async def both(mode: str, wire: str, wanted: Wanted) -> tuple[Tape | Recording, 
         seen = await observe(
             Scenario(text=wanted.questions[0]),
             settings,
-            virtual.virtual_clock(),
+            virtual_clock.new_clock(),
             AsgiTransport(served[1].asgi),
-            asking=Asking(wanted.questions[1:]),
+            asking=ReplayQuestions(wanted.questions[1:]),
         )
     finally:
         for each in served:
@@ -67,7 +67,7 @@ def kinds(blocks: list[Any]) -> list[str]:
 @pytest.mark.parametrize("wire", ["0.3", "1.0"])
 @pytest.mark.parametrize("mode", MODES)
 def test_tape_and_live_thread_are_the_same(mode: str, wire: str, questions: tuple[str, ...]) -> None:
-    tape, live = virtual.run(both(mode, wire, Wanted(questions)))
+    tape, live = virtual_clock.run(both(mode, wire, CaptureRequest(questions)))
     assert isinstance(tape, Tape)
     assert (tape.head["wire"], [text for text, _ in turns_of(tape)]) == (wire, list(questions))
     again = replay(tape)
@@ -79,9 +79,9 @@ def test_tape_and_live_thread_are_the_same(mode: str, wire: str, questions: tupl
 @pytest.mark.parametrize("mode", MODES)
 def test_bytes_and_an_answer_in_one_piece_give_the_same_text(mode: str) -> None:
     question = ("unicode 300",)
-    recording, live = virtual.run(both(mode, "1.0", Wanted(question, raw=True)))
+    recording, live = virtual_clock.run(both(mode, "1.0", CaptureRequest(question, raw=True)))
     assert isinstance(recording, Recording)
     for each in (recording, taped(recording)):
         assert told(replay(each)) == told(live)
-    whole, _ = virtual.run(both(mode, "0.3", Wanted(question, streaming=False)))
+    whole, _ = virtual_clock.run(both(mode, "0.3", CaptureRequest(question, streaming=False)))
     assert replay(whole)["visible"] == live["visible"]

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from slack_bot.turn.actions import Action, Card, CardState
+from slack_bot.turn.actions import Action, CardState, TaskCard
 
 
 @pytest.mark.parametrize("kind", get_args(Action))
@@ -17,5 +17,5 @@ def test_every_action_carries_its_reason_last(kind: type) -> None:
 
 
 def test_a_card_begins_without_details() -> None:
-    assert Card("a", "Search", CardState.RUNNING) == Card("a", "Search", CardState.RUNNING, "", "")
+    assert TaskCard("a", "Search", CardState.RUNNING) == TaskCard("a", "Search", CardState.RUNNING, "", "")
     assert [str(state) for state in CardState] == ["in_progress", "complete", "error"]

@@ -9,15 +9,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slack_bot.turn.buffer import StreamBuffer
-from slack_bot.turn.clusters import inside_cluster
+from slack_bot.turn.graphemes import inside_cluster
 from tests.examples import PAUSES, examples, texts
-from tests.turn.effort import work
+from tests.turn.work import work
 
 EARLY = 1e-6
 
 
 def new(*, first: float = 0.4, interval: float = 1.0, most: int = 12_000) -> StreamBuffer:
-    return StreamBuffer(first_flush=first, flush_interval=interval, max_call_chars=most)
+    return StreamBuffer(first_flush_delay=first, flush_interval=interval, max_call_chars=most)
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Slack:
             text = self.buffer.ready(self.now)
             if text:
                 self.sent.append((round(self.now, 3), text))
-                self.buffer.shown(text, self.now)
+                self.buffer.acknowledge(text, self.now)
         self.now = now
 
     def push(self, now: float, text: str) -> None:
@@ -78,7 +78,7 @@ def test_oracle(
     for now, text in pushes:
         slack.push(now, text)
     assert slack.sent == sent
-    assert slack.buffer.rest() == rest
+    assert slack.buffer.remaining() == rest
     assert slack.buffer.begun is bool(sent)
 
 
@@ -94,13 +94,13 @@ def test_oracle_a_refused_call_loses_nothing() -> None:
     """SB-13, where the original loses "b\\n": here text leaves the buffer only when Slack has said ok."""
     buffer = new()
     buffer.push("a\n", 0)
-    buffer.shown(buffer.ready(0), 0)
+    buffer.acknowledge(buffer.ready(0), 0)
     buffer.push("b\n", 0.1)
     assert buffer.ready(0.1) == "b\n"  # refused
     buffer.push("c\n", 0.2)
     assert buffer.ready(0.2) == "b\nc\n"
-    buffer.shown("b\nc\n", 0.2)
-    assert buffer.rest() == ""
+    buffer.acknowledge("b\nc\n", 0.2)
+    assert buffer.remaining() == ""
 
 
 # -- when ----------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def test_the_clock_starts_with_the_first_token_and_the_first_flush_is_sooner() -
     assert buffer.ready(100.39) == ""
     assert buffer.ready(100.4) == "Hello "
     assert not buffer.begun
-    buffer.shown("Hello ", 100.5)
+    buffer.acknowledge("Hello ", 100.5)
     assert buffer.begun
     buffer.push("ld and", 100.6)
     assert buffer.deadline() == pytest.approx(100.8)
@@ -169,7 +169,7 @@ def test_a_lone_marker_waits() -> None:
 def test_a_rest_waits_from_the_call_that_left_it() -> None:
     buffer = new()
     buffer.push("Hello wor", 0)
-    buffer.shown(buffer.ready(0.4), 0.4)
+    buffer.acknowledge(buffer.ready(0.4), 0.4)
     assert buffer.deadline() == pytest.approx(1.2)  # half a word: not before a second pause
 
 
@@ -178,7 +178,7 @@ def test_what_came_during_a_call_waits_from_its_own_time() -> None:
     buffer.push("one two", 0)
     text = buffer.ready(0.4)
     buffer.push(" three four", 0.5)
-    buffer.shown(text, 3.4)  # a slow call
+    buffer.acknowledge(text, 3.4)  # a slow call
     assert buffer.deadline() == pytest.approx(0.8)
     assert buffer.ready(3.4) == "two three "
 
@@ -233,7 +233,7 @@ def test_white_space_alone_is_not_sent_and_not_lost() -> None:
     buffer.flush()
     assert buffer.deadline() is None
     assert buffer.ready(100) == ""
-    assert buffer.rest() == "\n\n "
+    assert buffer.remaining() == "\n\n "
     buffer.push("Hello you", 100)
     assert buffer.deadline() == pytest.approx(100.4)
     assert buffer.ready(100.4) == "\n\n Hello "
@@ -243,10 +243,10 @@ def test_white_space_at_the_end_stays() -> None:
     buffer = new()
     buffer.push("done", 0)
     buffer.flush()
-    buffer.shown(buffer.ready(0), 0)
+    buffer.acknowledge(buffer.ready(0), 0)
     buffer.push(" \n", 1)
     buffer.flush()
-    assert (buffer.ready(9), buffer.deadline(), buffer.rest()) == ("", None, " \n")
+    assert (buffer.ready(9), buffer.deadline(), buffer.remaining()) == ("", None, " \n")
 
 
 def test_more_white_space_than_a_call_takes_still_ends() -> None:
@@ -256,7 +256,7 @@ def test_more_white_space_than_a_call_takes_still_ends() -> None:
     sent = []
     while text := buffer.ready(0):
         sent.append(text)
-        buffer.shown(text, 0)
+        buffer.acknowledge(text, 0)
     assert "".join(sent) == " " * 1_000 + "x"
 
 
@@ -277,7 +277,7 @@ def test_flush_sends_all_that_is_held_whatever_the_cut() -> None:
     assert buffer.ready(0) == "see **half a wo"
     buffer.push("rd** and mo", 0)
     assert buffer.ready(0) == "see **half a wo"  # what came after the flush waits its own time
-    buffer.shown("see **half a wo", 0)
+    buffer.acknowledge("see **half a wo", 0)
     assert buffer.ready(0) == ""
     assert buffer.ready(1) == "rd** and "
 
@@ -306,11 +306,11 @@ def test_a_long_text_keeps_its_order() -> None:
     for at in range(5_000, len(text), 3):
         buffer.push(text[at : at + 3], 0)
     buffer.flush()
-    assert buffer.rest() == text
+    assert buffer.remaining() == text
     sent = []
     while part := buffer.ready(0):
         sent.append(part)
-        buffer.shown(part, 0)
+        buffer.acknowledge(part, 0)
     assert "".join(sent) == text
     assert all(part.endswith("\n") for part in sent)
 
@@ -319,16 +319,16 @@ def test_shown_takes_only_what_was_held() -> None:
     buffer = new(most=10)
     buffer.push("abc" * 500, 0)
     with pytest.raises(ValueError, match="what was shown"):
-        buffer.shown("b", 0)
-    buffer.shown("", 0)
-    buffer.shown(("abc" * 500)[:1_000], 0)  # more than a call's worth, by another way than `ready`
-    assert buffer.rest() == ("abc" * 500)[1_000:]
+        buffer.acknowledge("b", 0)
+    buffer.acknowledge("", 0)
+    buffer.acknowledge(("abc" * 500)[:1_000], 0)  # more than a call's worth, by another way than `ready`
+    assert buffer.remaining() == ("abc" * 500)[1_000:]
 
 
 def test_a_code_fence_that_stands_is_known() -> None:
     buffer = new()
     buffer.push("```py\n", 0)
-    buffer.shown(buffer.ready(0), 0)
+    buffer.acknowledge(buffer.ready(0), 0)
     buffer.push("if a * b", 0)
     assert buffer.ready(1) == "if a * "
 
@@ -358,18 +358,18 @@ def test_nothing_is_lost_or_doubled_whatever_comes(
         assert text == buffer.ready(now)
         assert len(text) <= most
         assert not text or (due is not None and due <= now + EARLY)
-        assert due is not None or not buffer.rest().strip()
+        assert due is not None or not buffer.remaining().strip()
         if text and accepted:
-            buffer.shown(text, now)
+            buffer.acknowledge(text, now)
             shown += text
-        assert shown + buffer.rest() == pushed
+        assert shown + buffer.remaining() == pushed
     buffer.flush()
     while text := buffer.ready(now):
         assert len(text) <= most
-        buffer.shown(text, now)
+        buffer.acknowledge(text, now)
         shown += text
-    assert shown + buffer.rest() == pushed
-    assert not buffer.rest().strip()
+    assert shown + buffer.remaining() == pushed
+    assert not buffer.remaining().strip()
     assert buffer.deadline() is None
 
 
@@ -441,7 +441,7 @@ def test_what_is_shown_starts_the_reading_anew() -> None:
     buffer.push("word " * 100 + "**open", 0)
     text = buffer.ready(1)
     assert text == "word " * 100
-    buffer.shown(text, 1)
+    buffer.acknowledge(text, 1)
     buffer.push(" and closed** wo", 1)
     assert buffer.ready(2) == "**open and closed** "
 
@@ -452,9 +452,9 @@ def test_what_is_shown_starts_the_reading_anew() -> None:
 def test_what_is_taken_back_leaves_no_trace() -> None:
     slack = Slack(new())
     slack.push(0, "Let me loo")
-    slack.buffer.take_back(10)
+    slack.buffer.retract(10)
     slack.until(50)
-    assert (slack.sent, slack.buffer.rest(), slack.buffer.deadline()) == ([], "", None)
+    assert (slack.sent, slack.buffer.remaining(), slack.buffer.deadline()) == ([], "", None)
     slack.push(50, "Found **it")
     slack.until(50.3)
     assert slack.sent == []
@@ -469,11 +469,11 @@ def test_only_the_end_is_taken_back(most: int) -> None:
     buffer.push("one two ", 0.0)
     buffer.push("three", 0.0)
     buffer.flush()
-    buffer.take_back(5)
+    buffer.retract(5)
     got = ""
     while text := buffer.ready(0.0):
         got += text
-        buffer.shown(text, 0.0)
+        buffer.acknowledge(text, 0.0)
     assert got == "one two "
 
 
@@ -482,9 +482,9 @@ def test_text_that_is_under_way_cannot_be_taken_back() -> None:
     buffer.push("one\ntwo", 0.0)
     assert buffer.ready(0.0) == "one\n"
     assert buffer.waiting == 3
-    buffer.take_back(3)
-    buffer.shown("one\n", 0.1)
-    assert (buffer.rest(), buffer.waiting) == ("", 0)
+    buffer.retract(3)
+    buffer.acknowledge("one\n", 0.1)
+    assert (buffer.remaining(), buffer.waiting) == ("", 0)
 
 
 @pytest.mark.parametrize(
@@ -507,8 +507,8 @@ def test_the_word_that_waits_for_its_end_is_found_however_it_came(pieces: list[s
     shown = ""
     while text := buffer.ready(9.0):
         shown += text
-        buffer.shown(text, 9.0)
-        if buffer.rest() == "thr":
+        buffer.acknowledge(text, 9.0)
+        if buffer.remaining() == "thr":
             break
-    assert buffer.rest().strip() == "thr"
-    assert shown + buffer.rest() == "".join(pieces)
+    assert buffer.remaining().strip() == "thr"
+    assert shown + buffer.remaining() == "".join(pieces)

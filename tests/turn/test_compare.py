@@ -6,20 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.turn.compare import Comparison, contains, missing, preview, same, squeeze
+from slack_bot.turn.compare import Comparison, contains, equivalent, missing_suffix, normalize, preview
 from tests.examples import examples
 
-from .effort import HOSTILE, grows_like_its_text, steps, work
+from .work import HOSTILE, grows_like_its_text, steps, work
 
 WORDS = st.lists(st.text("abcé*#|", min_size=1, max_size=6), max_size=12)
 GAPS = st.sampled_from([" ", "\n", "\n\n", "  ", "\t"])
 
 
 def test_white_space_and_composition_do_not_make_a_difference() -> None:
-    assert same("a  b\n\nc", " a b c ")
-    assert same("e\u0301t\u00e9", "\u00e9te\u0301")
-    assert not same("ab", "a b")
-    assert squeeze("  ") == ""
+    assert equivalent("a  b\n\nc", " a b c ")
+    assert equivalent("e\u0301t\u00e9", "\u00e9te\u0301")
+    assert not equivalent("ab", "a b")
+    assert normalize("  ") == ""
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_white_space_and_composition_do_not_make_a_difference() -> None:
     ],
 )
 def test_what_is_missing(shown: str, whole: str, rest: str | None) -> None:
-    assert missing(shown, whole) == rest
+    assert missing_suffix(shown, whole) == rest
 
 
 def test_containing() -> None:
@@ -55,9 +55,9 @@ def test_the_missing_rest_completes_the_answer(
     """Whatever the white space in between: shown + rest reads like the whole."""
     whole = data.draw(GAPS).join([*first, *second])
     shown = data.draw(GAPS).join(first) + (data.draw(GAPS) if first else "")
-    rest = missing(shown, whole)
+    rest = missing_suffix(shown, whole)
     assert rest is not None
-    assert same(shown + rest, whole)
+    assert equivalent(shown + rest, whole)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,9 @@ def test_what_was_cut_short(text: str, words: str) -> None:
 def test_comparing_takes_linear_work(piece: str) -> None:
     def both(size: int) -> int:
         text = (piece * size)[:size]
-        return work(lambda: (missing(f" {text}", f"{text} more"), same(f" {text}x", f"{text} y")))
+        return work(
+            lambda: (missing_suffix(f" {text}", f"{text} more"), equivalent(f" {text}x", f"{text} y"))
+        )
 
     assert both(8_000) < 2.2 * both(4_000) + 50
 
@@ -79,8 +81,8 @@ def test_comparing_takes_linear_work(piece: str) -> None:
 @pytest.mark.parametrize("piece", ["a\u0301\u0327", "\u0301\u0327", "e\u0301 ", "x", "a "])
 def test_normalising_takes_linear_time(piece: str) -> None:
     """A run of combining marks costs its square, where it is brought into order as a whole."""
-    assert grows_like_its_text(squeeze, piece)
-    assert grows_like_its_text(lambda text: same(text, f" {text[:-1]}"), piece)
+    assert grows_like_its_text(normalize, piece)
+    assert grows_like_its_text(lambda text: equivalent(text, f" {text[:-1]}"), piece)
 
 
 def test_a_long_comparison_comes_in_steps_of_one_size() -> None:
@@ -92,6 +94,6 @@ def test_a_long_comparison_comes_in_steps_of_one_size() -> None:
 
 
 def test_long_words_are_composed_piece_by_piece() -> None:
-    assert squeeze("e\u0301" * 600) == "é" * 600
-    assert same("x" + "e\u0301" * 100, "x" + "é" * 100)
-    assert squeeze("e\u0301" * 6_000) == "e\u0301" * 6_000  # too long to be worth it
+    assert normalize("e\u0301" * 600) == "é" * 600
+    assert equivalent("x" + "e\u0301" * 100, "x" + "é" * 100)
+    assert normalize("e\u0301" * 6_000) == "e\u0301" * 6_000  # too long to be worth it

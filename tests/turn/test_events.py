@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from slack_bot.turn.events import Event, TurnBegan
+from slack_bot.turn.events import Event, TurnBegun
 
 
 @pytest.mark.parametrize("kind", get_args(Event))
@@ -18,4 +18,4 @@ def test_every_event_carries_its_reason_last(kind: type) -> None:
 
 def test_an_event_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
-        TurnBegan().why = "other"  # type: ignore[misc]  # the point of the test
+        TurnBegun().reason = "other"  # type: ignore[misc]  # the point of the test

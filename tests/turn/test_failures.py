@@ -41,7 +41,7 @@ def test_the_agents_words_where_they_may_be_shown(end: TaskEnd) -> None:
 )
 @pytest.mark.parametrize("shows", [True, False])
 def test_a_stream_that_did_not_end_well(end: StreamEnd, outcome: Outcome, shows: bool) -> None:
-    ended = StreamEnded(end, "It went away.", why="why", text="Traceback")
+    ended = StreamEnded(end, "It went away.", reason="why", text="Traceback")
     close = stream_failure(ended, shows_words=shows, is_unfinished=False)
     note = "It went away. It says: Traceback." if shows else "It went away."
     assert (close.outcome, close.note, close.reason) == (outcome, note, "why")

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.turn.clusters import inside_cluster
+from slack_bot.turn.graphemes import inside_cluster
 from slack_bot.turn.markdown import (
     _LONG_LINE,
-    Open,
-    Standing,
+    MarkdownState,
+    OpenMarks,
     _within,
     best_cut,
+    find_cuts,
     open_at_end,
-    survey,
 )
 from tests.examples import examples, texts
-from tests.turn.effort import work
+from tests.turn.work import work
 
 MARKDOWN = texts(40)
 SPACELESS = re.compile("[\u0e00-\u0eff\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]")  # no word ends in a space
@@ -60,7 +60,7 @@ SPACELESS = re.compile("[\u0e00-\u0eff\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]")
     ],
 )
 def test_safe_cut(text: str, shown: str) -> None:
-    assert text[: survey(text).safe] == shown
+    assert text[: find_cuts(text).safe] == shown
 
 
 @pytest.mark.parametrize(
@@ -82,15 +82,15 @@ def test_safe_cut(text: str, shown: str) -> None:
     ],
 )
 def test_safe_cut_knows_what_stands_before(before: str, text: str, shown: str) -> None:
-    assert text[: survey(text, before=before).safe] == shown
-    assert text[: survey(text, before=Standing().then(before)).safe] == shown
+    assert text[: find_cuts(text, before=before).safe] == shown
+    assert text[: find_cuts(text, before=MarkdownState().then(before)).safe] == shown
 
 
 def test_a_limit_is_kept_and_what_is_behind_it_counts() -> None:
-    assert survey("one two three", 8).safe == 8
-    assert survey("one two three", 7).safe == 4
-    assert survey("one two three", 0).safe == 0
-    assert survey("one two", 99).safe == 4
+    assert find_cuts("one two three", 8).safe == 8
+    assert find_cuts("one two three", 7).safe == 4
+    assert find_cuts("one two three", 0).safe == 0
+    assert find_cuts("one two", 99).safe == 4
 
 
 @pytest.mark.parametrize(
@@ -114,52 +114,52 @@ def test_a_limit_is_kept_and_what_is_behind_it_counts() -> None:
     ],
 )
 def test_line_cut(text: str, shown: str) -> None:
-    assert text[: survey(text).line] == shown
+    assert text[: find_cuts(text).line] == shown
 
 
 def test_a_header_row_is_not_cut_either() -> None:
-    assert survey("| Name | Age |\n|-").safe == 0
-    assert survey("Name | Age of").safe == 5  # no telling yet that it is a row
-    assert survey("| a | b |\nno table at all").safe == len("| a | b |\nno table at ")
+    assert find_cuts("| Name | Age |\n|-").safe == 0
+    assert find_cuts("Name | Age of").safe == 5  # no telling yet that it is a row
+    assert find_cuts("| a | b |\nno table at all").safe == len("| a | b |\nno table at ")
 
 
 def test_a_header_row_that_stands_already_is_not_waited_for() -> None:
-    assert survey(" | b |\n", before="| a").line == len(" | b |\n")
+    assert find_cuts(" | b |\n", before="| a").line == len(" | b |\n")
 
 
 def test_no_cut_between_header_and_separator_row() -> None:
     text = "one two\n| a | b |\n|---|---|\n| 1 | 2 |\n"
     within = text.index("|---")
     assert best_cut(text, within) == len("one two\n")
-    assert survey(text, within).word == len("one two\n")
+    assert find_cuts(text, within).word == len("one two\n")
 
 
 @pytest.mark.parametrize(
     ("text", "state"),
     [
-        ("", Open()),
-        ("```py title=x\ncode\n", Open(fence="```", info="py title=x")),
-        ("- ~~~~\ncode", Open(fence="- ~~~~", info="")),
-        ("> ```\n> a", Open(fence="> ```", info="")),
-        ("```\na\n````\n", Open()),
-        ("```\na\n```", Open()),
-        ("```py", Open(fence="```", info="py")),
-        ("````\na\n```\n", Open(fence="````")),
-        ("```a`b", Open(code="```")),
-        ("```a`b\n", Open(code="```")),
-        ("**a *b", Open(emphasis=("**", "*"))),
-        ("**a\nb", Open(emphasis=("**",))),
-        ("**a\n\nb", Open()),
-        ("# **a\nb", Open()),
-        ("**a\n- b", Open()),
-        ("`a", Open(code="`")),
-        ("| a | b |\n", Open(header="| a | b |\n")),
-        ("a | b\n--- | ---\n1 | 2\nplain", Open(table="a | b\n--- | ---\n")),
-        ("|a|\n|-|\n- item\n", Open()),
-        ("|a|\n|-|\n\nafter", Open()),
+        ("", OpenMarks()),
+        ("```py title=x\ncode\n", OpenMarks(fence="```", info="py title=x")),
+        ("- ~~~~\ncode", OpenMarks(fence="- ~~~~", info="")),
+        ("> ```\n> a", OpenMarks(fence="> ```", info="")),
+        ("```\na\n````\n", OpenMarks()),
+        ("```\na\n```", OpenMarks()),
+        ("```py", OpenMarks(fence="```", info="py")),
+        ("````\na\n```\n", OpenMarks(fence="````")),
+        ("```a`b", OpenMarks(code="```")),
+        ("```a`b\n", OpenMarks(code="```")),
+        ("**a *b", OpenMarks(emphasis=("**", "*"))),
+        ("**a\nb", OpenMarks(emphasis=("**",))),
+        ("**a\n\nb", OpenMarks()),
+        ("# **a\nb", OpenMarks()),
+        ("**a\n- b", OpenMarks()),
+        ("`a", OpenMarks(code="`")),
+        ("| a | b |\n", OpenMarks(header="| a | b |\n")),
+        ("a | b\n--- | ---\n1 | 2\nplain", OpenMarks(table="a | b\n--- | ---\n")),
+        ("|a|\n|-|\n- item\n", OpenMarks()),
+        ("|a|\n|-|\n\nafter", OpenMarks()),
     ],
 )
-def test_open_at_end(text: str, state: Open) -> None:
+def test_open_at_end(text: str, state: OpenMarks) -> None:
     assert open_at_end(text) == state
 
 
@@ -192,7 +192,7 @@ def test_best_cut_knows_what_stands_before() -> None:
 @examples(1_000)
 @given(MARKDOWN, MARKDOWN, st.integers(0, 60))
 def test_cuts_keep_the_limit_and_never_cut_a_word_or_a_cluster(before: str, text: str, limit: int) -> None:
-    cuts = survey(text, limit, before=before)
+    cuts = find_cuts(text, limit, before=before)
     for at in (cuts.line, cuts.safe, cuts.word):
         assert 0 <= at <= min(limit, len(text))
         ended = at == min(limit, len(text)) and text[at - 1 : at] in ".!?…"
@@ -205,7 +205,7 @@ def test_cuts_keep_the_limit_and_never_cut_a_word_or_a_cluster(before: str, text
 @examples(1_000)
 @given(MARKDOWN)
 def test_a_line_cut_stands_behind_a_line_end(text: str) -> None:
-    at = survey(text).line
+    at = find_cuts(text).line
     assert at == 0 or text[at - 1] == "\n"
     assert "\n" not in text[at:] or "|" in text[at:]
 
@@ -221,10 +221,10 @@ def test_best_cut_always_cuts(text: str, limit: int) -> None:
 @examples(1_000)
 @given(st.lists(MARKDOWN, max_size=6))
 def test_a_message_read_in_parts_stands_as_one_read_whole(parts: list[str]) -> None:
-    standing = Standing()
+    standing = MarkdownState()
     for part in parts:
         standing = standing.then(part)
-    whole = Standing().then("".join(parts))
+    whole = MarkdownState().then("".join(parts))
     assert _within(standing.open, standing.line) == _within(whole.open, whole.line)
     if (
         max(map(len, "".join(parts).split("\n"))) <= _LONG_LINE
@@ -233,11 +233,11 @@ def test_a_message_read_in_parts_stands_as_one_read_whole(parts: list[str]) -> N
 
 
 def test_a_very_long_line_is_not_kept() -> None:
-    standing = Standing().then("**" + "word " * 2_000)
+    standing = MarkdownState().then("**" + "word " * 2_000)
     assert len(standing.line) == 1
-    assert survey("and more** then *it is", before=standing).safe == len("and more** then ")
-    fenced = Standing().then("```\n" + "word " * 2_000)
-    assert survey("a * b", before=fenced).safe == 4
+    assert find_cuts("and more** then *it is", before=standing).safe == len("and more** then ")
+    fenced = MarkdownState().then("```\n" + "word " * 2_000)
+    assert find_cuts("a * b", before=fenced).safe == 4
 
 
 HOSTILE = ["[", "`", "` ", "*a ", "**a _b ", "[a](", "<https://", "| a ", "|\n", "> ", "\\", "(", "🇩", "- **"]
@@ -247,6 +247,6 @@ HOSTILE = ["[", "`", "` ", "*a ", "**a _b ", "[a](", "<https://", "| a ", "|\n",
 def test_hostile_text_takes_linear_work(piece: str) -> None:
     def read(times: int) -> int:
         text = piece * times
-        return work(lambda: (survey(text).safe, open_at_end(text), best_cut(text, len(text) // 2)))
+        return work(lambda: (find_cuts(text).safe, open_at_end(text), best_cut(text, len(text) // 2)))
 
     assert read(1_200) <= 6 * read(300)

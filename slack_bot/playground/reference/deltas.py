@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .model import Call, CallPart, ModelFailed, Token
+from .model import CallPart, ModelFailed, Token, ToolCall
 
 
 class Deltas:
@@ -18,11 +18,11 @@ class Deltas:
 
     def __init__(self) -> None:
         self._text: list[str] = []
-        self._calls: dict[object, Call] = {}
+        self._calls: dict[object, ToolCall] = {}
         self._latest: object = None
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[ToolCall]:
         """The calls so far."""
         return list(self._calls.values())
 
@@ -66,8 +66,8 @@ class Deltas:
         known = self._calls.get(key)
         if known is None and not name:
             return None  # a piece of a call that never began
-        call = known or Call(str(part.get("id") or f"call-{len(self._calls) + 1}"), str(name), "")
-        self._calls[key] = Call(call.id, call.tool, call.arguments + arguments)
+        call = known or ToolCall(str(part.get("id") or f"call-{len(self._calls) + 1}"), str(name), "")
+        self._calls[key] = ToolCall(call.id, call.tool, call.arguments + arguments)
         return CallPart(call.id, call.tool, arguments)
 
 

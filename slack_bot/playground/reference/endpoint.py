@@ -13,11 +13,11 @@ from typing import Any
 
 import httpx
 
-from ...a2a import sse
+from ...a2a.wire import sse
 from ...errors import AgentError
-from ...sections import ReferenceSettings
+from ...settings.models import ReferenceSettings
 from .deltas import Deltas
-from .model import Brief, ModelFailed, Returned, Utterance
+from .model import ModelFailed, Prompt, Returned, Utterance
 from .prompts import opening, tools
 
 _PAUSES = (0.5, 2.0)  # seconds before each further attempt
@@ -45,7 +45,7 @@ class EndpointModel:
             timeout=settings.model_timeout,
         )
 
-    def converse(self, brief: Brief) -> _Talk:
+    def converse(self, brief: Prompt) -> _Talk:
         """Begin a conversation."""
         return _Talk(self._http, self._settings, brief)
 
@@ -55,7 +55,7 @@ class EndpointModel:
 
 
 class _Talk:
-    def __init__(self, http: httpx.AsyncClient, settings: ReferenceSettings, brief: Brief) -> None:
+    def __init__(self, http: httpx.AsyncClient, settings: ReferenceSettings, brief: Prompt) -> None:
         self._http = http
         self._settings = settings
         self._mode = brief.mode

@@ -12,22 +12,22 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import count
 from typing import assert_never
 
-from ..scenarios import (
+from .model import ASK, PLAN, RESPONSE, CallPart, Mode, ModelFailed, ModelSilence, Returned, Token, Utterance
+from .scenarios import (
     AskBack,
     CallTool,
     GiveUp,
     Move,
     Narrate,
-    Pause,
-    PlanStep,
+    PauseMove,
+    ScenarioStep,
     ShowPlan,
     Thought,
-    Write,
+    WriteMove,
     tokens,
 )
-from ..toolbox import ToolResult, argument_name
-from .model import ASK, PLAN, RESPONSE, CallPart, Mode, ModelFailed, Returned, Silence, Token, Utterance
 from .structured import Response, field_data
+from .toolbox import ToolResult, argument_name
 
 MARKER = "[FINAL ANSWER]\n\n"
 
@@ -77,10 +77,10 @@ class LocalTurns:
         match move:
             case Narrate(text):
                 yield from map(Token, tokens(text))
-            case Write(text):
+            case WriteMove(text):
                 yield from self._write(text)
-            case Pause(seconds):
-                yield Silence(seconds)
+            case PauseMove(seconds):
+                yield ModelSilence(seconds)
             case ShowPlan(steps, title):
                 yield from self._plan(steps, title)
             case CallTool(tool, argument):
@@ -95,9 +95,9 @@ class LocalTurns:
             case _:
                 assert_never(move)
 
-    def _plan(self, steps: Sequence[PlanStep], title: str) -> Iterator[Utterance]:
+    def _plan(self, steps: Sequence[ScenarioStep], title: str) -> Iterator[Utterance]:
         if self._plans_itself:
-            yield Silence(tokens=self.PLANNING)
+            yield ModelSilence(tokens=self.PLANNING)
         todos = [{"title": each.title, "agent": each.agent, "status": each.status} for each in steps]
         yield from self._called(PLAN, {"todos": todos, **({"title": title} if title else {})})
 
@@ -127,5 +127,5 @@ class LocalTurns:
         call = f"call-{next(self._calls)}"
         self._draft.clear()
         yield CallPart(call, RESPONSE)
-        yield Silence(tokens=len(pieces))
+        yield ModelSilence(tokens=len(pieces))
         yield from (CallPart(call, RESPONSE, piece) for piece in pieces)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ..scenarios import InputField
+from .scenarios import InputField
 
 SKILLS = {
     "deep-research": (

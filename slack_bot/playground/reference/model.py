@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-from ..toolbox import ToolResult
+from .toolbox import ToolResult
 
 PLAN = "write_todos"
 ASK = "ask_human"
@@ -45,18 +45,18 @@ class CallPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class ModelSilence:
     """Nothing for so many seconds, and for as long as so many tokens take. Only a model of ours says so."""
 
     seconds: float = 0.0
     tokens: int = 0
 
 
-Utterance: TypeAlias = Token | CallPart | Silence
+Utterance: TypeAlias = Token | CallPart | ModelSilence
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """A whole tool call. `arguments` is JSON, if the model did well."""
 
     id: str
@@ -68,7 +68,7 @@ class Call:
 class Returned:
     """What a call gave back."""
 
-    call: Call
+    call: ToolCall
     result: ToolResult
 
 
@@ -77,7 +77,7 @@ class ModelFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class Prompt:
     """What a model is asked. `reply` is the human's answer where the agent had asked `asked`."""
 
     question: str
@@ -88,7 +88,7 @@ class Brief:
     plans_itself: bool = False
 
 
-class Conversation(Protocol):
+class ModelConversation(Protocol):
     """One question's way through a model."""
 
     def turn(self, returned: Sequence[Returned]) -> AsyncIterator[Utterance]:
@@ -101,5 +101,5 @@ class Conversation(Protocol):
 class Model(Protocol):
     """A language model."""
 
-    def converse(self, brief: Brief) -> Conversation:
+    def converse(self, brief: Prompt) -> ModelConversation:
         """Begin a conversation."""

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import assert_never
 
-from ..scenarios import think
-from ..search import Library
 from .local import LocalTurns
-from .model import Brief, CallPart, Returned, Silence, Token, Utterance
+from .model import CallPart, ModelSilence, Prompt, Returned, Token, Utterance
+from .scenarios import think
+from .search import Library
 
 BURST = 700.0
 """Pieces a second of arguments that were whole before the first was sent: 290 in 0.4 s (facts: CAIPE 2)."""
@@ -22,7 +22,7 @@ class LocalModel:
         self._library = library
         self._pace = pace
 
-    def converse(self, brief: Brief) -> _Paced:
+    def converse(self, brief: Prompt) -> _Paced:
         """Begin a conversation."""
         thought = think(brief.question, self._library, brief.reply)
         return _Paced(LocalTurns(thought, brief.mode, plans_itself=brief.plans_itself), self._pace)
@@ -45,7 +45,7 @@ class _Paced:
         match said:
             case Token():
                 return 1 / self._pace
-            case Silence(seconds, tokens):
+            case ModelSilence(seconds, tokens):
                 return seconds + tokens / self._pace
             case CallPart(arguments=arguments):
                 return 1 / BURST if arguments else 0.0

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..toolbox import FETCH, SEARCH
 from .middleware import SKILLS
-from .model import ASK, PLAN, RESPONSE, Brief, Mode
+from .model import ASK, PLAN, RESPONSE, Mode, Prompt
+from .toolbox import FETCH, SEARCH
 
 _BASE = (
     "You answer questions from a small knowledge base. Search it before you answer a question about it, and"
@@ -31,13 +31,13 @@ _STRUCTURED = (
 Json = dict[str, Any]
 
 
-def system_prompt(brief: Brief) -> str:
+def system_prompt(brief: Prompt) -> str:
     """The first message."""
     how = _STRUCTURED if brief.mode is Mode.STRUCTURED else _MARKED
     return _BASE + how + "".join(f" {SKILLS[name][1]}" for name in brief.skills)
 
 
-def opening(brief: Brief) -> list[Json]:
+def opening(brief: Prompt) -> list[Json]:
     """The messages that a conversation begins with."""
     messages = [
         {"role": "system", "content": system_prompt(brief)},

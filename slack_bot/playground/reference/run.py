@@ -11,27 +11,27 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from ..scenarios import InputField, PlanStep, StepStatus
-from ..telling import Telling
-from ..toolbox import CAPS, Toolbox, ToolResult, argument_of
-from .gate import Gate, Piece, Voice
+from .event_writer import EventWriter
 from .middleware import POLICY_SECONDS, Middleware
 from .model import (
     ASK,
     COMPOSING,
     PLAN,
     RESPONSE,
-    Call,
     CallPart,
-    Conversation,
     Mode,
+    ModelConversation,
     ModelFailed,
+    ModelSilence,
     Returned,
-    Silence,
     Token,
+    ToolCall,
 )
+from .scenarios import InputField, ScenarioStep, StepStatus
 from .structured import Response, ResponseReader, field_of, final_of, wrapped
-from .words import chunks
+from .toolbox import CAPS, Toolbox, ToolResult, argument_of
+from .voice_splitter import SpokenPiece, Voice, VoiceSplitter
+from .word_pieces import chunks
 
 _TOOL_SECONDS = 0.4  # long enough to be seen as running
 _UNSEEN = (PLAN, ASK)  # calls that show themselves
@@ -41,19 +41,19 @@ Rest = Callable[[float], Awaitable[None]]
 
 
 @dataclass
-class Hands:
+class ToolRunner:
     """The tools, and what stands before them. `rest` waits some seconds, or none where there is no pace."""
 
     tools: Toolbox
     middleware: Middleware
     rest: Rest
 
-    def label(self, call: Call) -> str:
+    def label(self, call: ToolCall) -> str:
         """What `call` does, for a person."""
         argument = argument_of(call.tool, call.arguments)
         return self.tools.label(call.tool, self.middleware.argument(argument))
 
-    async def call(self, call: Call) -> ToolResult:
+    async def call(self, call: ToolCall) -> ToolResult:
         """Run one tool: a refusal and a failure are results too."""
         if self.middleware.checks:
             await self.rest(POLICY_SECONDS)
@@ -68,23 +68,29 @@ class Hands:
 class _Heard:
     """One message of the model's."""
 
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
     shown: set[str] = field(default_factory=set)
     response: ResponseReader | None = None
 
 
-class Run:
+class AgentRun:
     """One question on one task. `structured`: the final result carries the response as data."""
 
     def __init__(
-        self, telling: Telling, talk: Conversation, hands: Hands, mode: Mode, *, structured: bool = False
+        self,
+        telling: EventWriter,
+        talk: ModelConversation,
+        hands: ToolRunner,
+        mode: Mode,
+        *,
+        structured: bool = False,
     ) -> None:
         self._telling = telling
         self._talk = talk
         self._hands = hands
         self._mode = mode
         self._structured = structured
-        self._gate = Gate(marked=mode is not Mode.STRUCTURED)
+        self._gate = VoiceSplitter(marked=mode is not Mode.STRUCTURED)
         self._reader: ResponseReader | None = None
 
     async def carry_out(self) -> None:
@@ -115,7 +121,7 @@ class Run:
             await self._tell(self._gate.border())
         raise ModelFailed("The model called tools for ever and gave no answer.")
 
-    async def _listen(self, message: AsyncIterator[Token | CallPart | Silence]) -> _Heard:
+    async def _listen(self, message: AsyncIterator[Token | CallPart | ModelSilence]) -> _Heard:
         heard = _Heard()
         async for said in message:
             match said:
@@ -126,7 +132,7 @@ class Run:
                     await self._compose(heard, arguments)
                 case CallPart(call, tool, arguments):
                     await self._grow(heard, call, tool, arguments)
-                case Silence():
+                case ModelSilence():
                     pass
                 case _:
                     assert_never(said)
@@ -139,7 +145,7 @@ class Run:
                 heard.calls[at] = replace(call, arguments=call.arguments + arguments)
                 return
         await self._show_calls(heard)  # a plan is whole, and what is called now belongs to it
-        heard.calls.append(Call(name, tool, arguments))
+        heard.calls.append(ToolCall(name, tool, arguments))
         await self._tell(self._gate.border())
 
     async def _compose(self, heard: _Heard, arguments: str) -> None:
@@ -148,11 +154,11 @@ class Run:
             await self._show_calls(heard)
             await self._telling.announce(COMPOSING, "✍️ Composing answer...\n")
         if (text := heard.response.feed(arguments)) and not heard.response.asks:
-            await self._telling.say(Piece(text, Voice.ANSWER))
+            await self._telling.say(SpokenPiece(text, Voice.ANSWER))
 
     # -- tools -----------------------------------------------------------------------------------------------
 
-    async def _call(self, call: Call) -> ToolResult:
+    async def _call(self, call: ToolCall) -> ToolResult:
         if call.tool == PLAN:
             noted = bool(read_plan(call.arguments))
             return ToolResult("noted" if noted else "the plan could not be read", failed=not noted)
@@ -172,7 +178,7 @@ class Run:
             if call.tool not in _UNSEEN:
                 await self._telling.tool_started(call.tool, self._hands.label(call))
 
-    async def _ask(self, call: Call) -> None:
+    async def _ask(self, call: ToolCall) -> None:
         prompt, fields = read_question(call.arguments)
         await self._telling.ask(prompt, self._hands.middleware.fields(fields))
 
@@ -184,14 +190,14 @@ class Run:
         answer = self._gate.answer
         if self._mode is Mode.STRUCTURED:
             for text in chunks(answer):
-                await self._telling.say(Piece(text, Voice.ANSWER))
+                await self._telling.say(SpokenPiece(text, Voice.ANSWER))
         response = wrapped(answer) if self._mode is Mode.HYBRID else None
         await self._finish(response, answer)
 
     async def _last_word(self) -> None:
         """What waits in a response for the end of its word."""
         if self._reader is not None and (rest := self._reader.end()) and not self._reader.asks:
-            await self._telling.say(Piece(rest, Voice.ANSWER))
+            await self._telling.say(SpokenPiece(rest, Voice.ANSWER))
 
     async def _responded(self, reader: ResponseReader) -> None:
         await self._last_word()
@@ -213,17 +219,17 @@ class Run:
             raise ModelFailed("The model gave no answer.")
         await self._telling.finish(final)
 
-    async def _tell(self, pieces: Sequence[Piece]) -> None:
+    async def _tell(self, pieces: Sequence[SpokenPiece]) -> None:
         for piece in pieces:
             await self._telling.say(piece)
 
 
-def read_plan(arguments: str) -> tuple[PlanStep, ...]:
+def read_plan(arguments: str) -> tuple[ScenarioStep, ...]:
     """The steps in a call of the plan tool; () where there are none to be read."""
     found = _object(arguments).get("todos")
     rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
     return tuple(
-        PlanStep(str(row["title"]), str(row.get("agent") or "Supervisor"), _status(row.get("status")))
+        ScenarioStep(str(row["title"]), str(row.get("agent") or "Supervisor"), _status(row.get("status")))
         for row in rows
         if row.get("title")
     )

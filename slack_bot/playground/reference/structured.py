@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...a2a.structured import ContentGate
-from ..scenarios import InputField
-from .words import WordBuffer
+from ...a2a.answer.json_filter import JsonContentFilter
+from .scenarios import InputField
+from .word_pieces import WordBuffer
 
 _ASKS = re.compile(r'"require_user_input"\s*:\s*true')
 
@@ -62,7 +62,7 @@ class ResponseReader:
     """
 
     def __init__(self) -> None:
-        self._gate = ContentGate(known=True)
+        self._gate = JsonContentFilter(known=True)
         self._words = WordBuffer()
         self._raw: list[str] = []
         self._content: list[str] = []

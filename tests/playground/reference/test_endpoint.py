@@ -7,10 +7,18 @@ import httpx
 import pytest
 
 from slack_bot.playground.reference.endpoint import EndpointModel
-from slack_bot.playground.reference.model import Brief, Call, CallPart, Mode, ModelFailed, Returned, Token
-from slack_bot.playground.toolbox import ToolResult
-from slack_bot.sections import ReferenceSettings
-from slack_bot.tools import virtual
+from slack_bot.playground.reference.model import (
+    CallPart,
+    Mode,
+    ModelFailed,
+    Prompt,
+    Returned,
+    Token,
+    ToolCall,
+)
+from slack_bot.playground.reference.toolbox import ToolResult
+from slack_bot.settings.models import ReferenceSettings
+from slack_bot.testing import virtual_clock
 
 Answer = Callable[[], httpx.Response]
 
@@ -60,12 +68,12 @@ def talked(
 
     async def talk() -> list[Any]:
         model = EndpointModel(settings(**changed), httpx.MockTransport(endpoint))
-        conversation = model.converse(Brief("What?", Mode.MARKER))
+        conversation = model.converse(Prompt("What?", Mode.MARKER))
         said = [each for returned in turns async for each in conversation.turn(returned)]
         await model.aclose()
         return said
 
-    return virtual.run(talk()), endpoint
+    return virtual_clock.run(talk()), endpoint
 
 
 def test_it_streams_and_is_told_who_asks_what() -> None:
@@ -80,7 +88,7 @@ def test_it_streams_and_is_told_who_asks_what() -> None:
 
 def test_what_a_tool_returned_goes_back_behind_the_message_that_called_it() -> None:
     part = {"index": 0, "id": "c1", "function": {"name": "search", "arguments": '{"query": "x"}'}}
-    returned = [Returned(Call("c1", "search", '{"query": "x"}'), ToolResult("found"))]
+    returned = [Returned(ToolCall("c1", "search", '{"query": "x"}'), ToolResult("found"))]
     said, endpoint = talked(
         streamed(chunk(tool_calls=[part])), streamed(chunk(content="So.")), turns=([], returned)
     )

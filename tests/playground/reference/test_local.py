@@ -2,24 +2,24 @@ import json
 
 import pytest
 
-from slack_bot.playground.agent import load_knowledge
+from slack_bot.playground.reference.agent import load_knowledge
 from slack_bot.playground.reference.local import LocalTurns
 from slack_bot.playground.reference.model import (
     ASK,
     PLAN,
     RESPONSE,
-    Call,
     CallPart,
     Mode,
     ModelFailed,
+    ModelSilence,
     Returned,
-    Silence,
     Token,
+    ToolCall,
     Utterance,
 )
-from slack_bot.playground.scenarios import CallTool, GiveUp, Narrate, Thought, Write, think
-from slack_bot.playground.search import Library
-from slack_bot.playground.toolbox import FETCH, SEARCH, Toolbox, argument_of
+from slack_bot.playground.reference.scenarios import CallTool, GiveUp, Narrate, Thought, WriteMove, think
+from slack_bot.playground.reference.search import Library
+from slack_bot.playground.reference.toolbox import FETCH, SEARCH, Toolbox, argument_of
 
 LIBRARY = Library(load_knowledge())
 
@@ -32,7 +32,7 @@ def messages(
     while True:
         found.append(list(turns.turn(returned)))
         calls = [
-            Call(each.call, each.tool, each.arguments) for each in found[-1] if isinstance(each, CallPart)
+            ToolCall(each.call, each.tool, each.arguments) for each in found[-1] if isinstance(each, CallPart)
         ]
         if not calls or calls[-1].tool in (ASK, RESPONSE):
             return found
@@ -69,11 +69,11 @@ def test_the_marker_itself_comes_in_pieces() -> None:
 
 def test_an_answer_that_goes_on_behind_a_call_is_marked_again() -> None:
     def thought() -> Thought:
-        yield Write("One.")
+        yield WriteMove("One.")
         yield CallTool(SEARCH, "x")
         yield Narrate("More. ")
-        yield Write("Two.")
-        yield Write("Three.")
+        yield WriteMove("Two.")
+        yield WriteMove("Three.")
 
     turns = LocalTurns(thought(), Mode.MARKER)
     first = list(turns.turn([]))
@@ -85,7 +85,7 @@ def test_an_answer_that_goes_on_behind_a_call_is_marked_again() -> None:
 
 def test_pauses_are_silence() -> None:
     (said,) = messages("slow 2", Mode.MARKER)
-    assert [each.seconds for each in said if isinstance(each, Silence)] == [1.0, 1.0, 2.5, 2.0]
+    assert [each.seconds for each in said if isinstance(each, ModelSilence)] == [1.0, 1.0, 2.5, 2.0]
 
 
 def test_structured_it_is_silent_as_long_as_it_writes_and_then_gives_all() -> None:
@@ -93,7 +93,7 @@ def test_structured_it_is_silent_as_long_as_it_writes_and_then_gives_all() -> No
     begun, silence, *parts = (each for each in last if not isinstance(each, Token))
     assert isinstance(begun, CallPart)
     assert (begun.tool, begun.arguments) == (RESPONSE, "")
-    assert isinstance(silence, Silence)
+    assert isinstance(silence, ModelSilence)
     assert silence.tokens == len(parts) > 300
     written = json.loads("".join(each.arguments for each in parts if isinstance(each, CallPart)))
     assert list(written)[:3] == ["is_task_complete", "require_user_input", "was_task_successful"]
@@ -120,7 +120,7 @@ def test_it_gives_up_with_its_reason(mode: Mode) -> None:
 
 def test_structured_it_breaks_off_in_the_middle_of_its_object() -> None:
     def thought() -> Thought:
-        yield Write("One two")
+        yield WriteMove("One two")
         yield GiveUp("It broke.")
 
     said = list[Utterance]()
@@ -135,7 +135,7 @@ def test_structured_it_breaks_off_in_the_middle_of_its_object() -> None:
 def test_a_plan_of_its_own_takes_time() -> None:
     def planning(plans_itself: bool) -> int:
         found = messages("what is agntcy", Mode.MARKER, plans_itself=plans_itself)
-        return sum(each.tokens for said in found for each in said if isinstance(each, Silence))
+        return sum(each.tokens for said in found for each in said if isinstance(each, ModelSilence))
 
     assert planning(False) == 0
     assert planning(True) == 4 * LocalTurns.PLANNING

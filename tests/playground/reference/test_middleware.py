@@ -1,7 +1,7 @@
 import pytest
 
 from slack_bot.playground.reference.middleware import Middleware
-from slack_bot.playground.scenarios import InputField
+from slack_bot.playground.reference.scenarios import InputField
 
 FIELDS = (InputField("env", "Where"),)
 PARTS = ("deterministic", "self_service", "policy", "skills", "file_arg")

@@ -1,8 +1,8 @@
 from slack_bot.playground.reference.endpoint import EndpointModel
 from slack_bot.playground.reference.model import Mode, Model
 from slack_bot.playground.reference.offline import LocalModel
-from slack_bot.playground.search import Library
-from slack_bot.sections import ReferenceSettings
+from slack_bot.playground.reference.search import Library
+from slack_bot.settings.models import ReferenceSettings
 
 
 def test_the_modes_are_those_of_the_settings() -> None:

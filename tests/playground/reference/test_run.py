@@ -8,6 +8,7 @@ from a2a.types import Task, TaskState
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.playground.reference.event_writer import EventWriter
 from slack_bot.playground.reference.middleware import POLICY_SECONDS, Middleware
 from slack_bot.playground.reference.model import (
     ASK,
@@ -16,18 +17,17 @@ from slack_bot.playground.reference.model import (
     CallPart,
     Mode,
     ModelFailed,
+    ModelSilence,
     Returned,
-    Silence,
     Token,
     Utterance,
 )
-from slack_bot.playground.reference.run import Hands, Run, read_plan, read_question
-from slack_bot.playground.scenarios import PlanStep, StepStatus
-from slack_bot.playground.search import Library
-from slack_bot.playground.telling import Telling
-from slack_bot.playground.toolbox import FETCH, SEARCH, Toolbox
-from slack_bot.tools import virtual
-from tests.playground.reference.kept import Kept
+from slack_bot.playground.reference.run import AgentRun, ToolRunner, read_plan, read_question
+from slack_bot.playground.reference.scenarios import ScenarioStep, StepStatus
+from slack_bot.playground.reference.search import Library
+from slack_bot.playground.reference.toolbox import FETCH, SEARCH, Toolbox
+from slack_bot.testing import virtual_clock
+from tests.playground.reference.event_queue import Kept
 
 COMPLETED, FAILED = TaskState.TASK_STATE_COMPLETED, TaskState.TASK_STATE_FAILED
 ASKED = TaskState.TASK_STATE_INPUT_REQUIRED
@@ -62,9 +62,9 @@ def run(
     async def rest(seconds: float) -> None:
         rests.append(seconds)
 
-    hands = Hands(Toolbox(LIBRARY, caps or {SEARCH: 5, FETCH: 10}), middleware, rest)
-    telling = Telling(queue, Task(id="t", context_id="c"))
-    virtual.run(Run(telling, said, hands, mode, structured=structured).carry_out())
+    hands = ToolRunner(Toolbox(LIBRARY, caps or {SEARCH: 5, FETCH: 10}), middleware, rest)
+    telling = EventWriter(queue, Task(id="t", context_id="c"))
+    virtual_clock.run(AgentRun(telling, said, hands, mode, structured=structured).carry_out())
     return queue, said, rests
 
 
@@ -150,7 +150,7 @@ def test_a_response_that_breaks_off_keeps_its_last_word() -> None:
 
 
 def test_arguments_in_pieces_are_one_call_and_silence_is_nothing() -> None:
-    pieces = [CallPart("c", FETCH, '{"na'), Silence(3), CallPart("c", FETCH, 'me": "cats"}')]
+    pieces = [CallPart("c", FETCH, '{"na'), ModelSilence(3), CallPart("c", FETCH, 'me": "cats"}')]
     queue, said, _ = run(pieces, text("[FINAL ANSWER]So."))
     assert [each.result.text for each in said.returned[1]] == ["# Cats\n\nCats sleep."]
     (started,) = queue.artifacts(STARTED)
@@ -342,9 +342,9 @@ def test_no_plan_is_read_where_there_is_none(arguments: str) -> None:
 def test_what_a_plan_leaves_out_is_filled_in() -> None:
     rows = [{"title": "A"}, {"title": "B", "agent": "X", "status": "completed"}, {"title": "C", "status": 7}]
     assert read_plan(json.dumps({"todos": rows})) == (
-        PlanStep("A", "Supervisor"),
-        PlanStep("B", "X", StepStatus.DONE),
-        PlanStep("C", "Supervisor"),
+        ScenarioStep("A", "Supervisor"),
+        ScenarioStep("B", "X", StepStatus.DONE),
+        ScenarioStep("C", "Supervisor"),
     )
 
 

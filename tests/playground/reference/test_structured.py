@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.playground.reference.scenarios import InputField
 from slack_bot.playground.reference.structured import (
     Final,
     Response,
@@ -15,7 +16,6 @@ from slack_bot.playground.reference.structured import (
     read_response,
     wrapped,
 )
-from slack_bot.playground.scenarios import InputField
 from tests.playground.reference.oracle import cases
 
 # Where the deltas differ from the original's, and why; the text is the same.

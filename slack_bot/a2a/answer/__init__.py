@@ -1,0 +1,1 @@
+"""Which text is the answer."""

@@ -1,0 +1,106 @@
+"""PURE. What the parts of a message or an artifact say: text for a reader, thoughts, tool calls.
+
+Parts come mixed. Text parts are joined with nothing between, because chunks are parts (facts: A2A 8.1); data
+and files become paragraphs of their own; a tool call is an event, never text; what a model thinks is none of
+the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..answer.delta_detector import whole_of
+from ..answer.filters import passed
+from ..wire.frames import AgentMessage, Artifact, Metadata, Part
+from .data_markdown import TextBeside, as_markdown, beside
+from .fields import words
+from .tool_parts import ToolPart, is_thought, tool_part, tool_words
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The parts, sorted. `is_block`: the text begins with data or a file, on lines of its own."""
+
+    text: str = ""
+    thoughts: str = ""
+    tools: tuple[ToolPart, ...] = ()
+    is_block: bool = False
+
+    @property
+    def calls_a_tool(self) -> bool:
+        """A call begins here: the text beside it says what it is for."""
+        return any(tool.begins for tool in self.tools)
+
+
+def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Content:
+    """What `parts` say; `metadata` is that of what holds them: all of it may be a thought, or a tool's."""
+    if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
+        return Content(parts[0].text)
+    around = tool_words(metadata)
+    tools = tuple(found for part in parts if (found := tool_part(part, around)) is not None)
+    thoughts = "".join(part.text for part in parts if part.text and is_thought(part.metadata))
+    if around:
+        return Content("", thoughts, tools)
+    plain = [part for part in parts if tool_part(part) is None and not is_thought(part.metadata)]
+    text, is_block = _joined(plain)
+    if metadata and is_thought(metadata):
+        return Content("", thoughts + text, tools)
+    return Content(text, thoughts, tools, is_block)
+
+
+def _joined(parts: list[Part]) -> tuple[str, bool]:
+    """The text, and whether it begins with a block. There may be a hundred thousand parts."""
+    beside_it = TextBeside("".join(part.text for part in parts if part.text))
+    pieces: list[str] = []
+    is_block = False
+    for part in parts:
+        if part.text:
+            if is_block and part.text.strip() and not "".join(pieces[-2:]).endswith("\n\n"):
+                pieces.append("\n\n")
+            pieces.append(part.text)
+            is_block = False
+        elif part.text is None and (block := beside(part, beside_it)):
+            _strip_end(pieces)
+            pieces += ["\n\n", block] if pieces else [block]
+            is_block = True
+    text = "".join(pieces)
+    return text, bool(parts) and parts[0].text is None and bool(text)
+
+
+def _strip_end(pieces: list[str]) -> None:
+    """Take the white space off the end of a text in pieces."""
+    while pieces and not (kept := pieces[-1].rstrip()):
+        pieces.pop()
+    if pieces:
+        pieces[-1] = kept
+
+
+def stored(artifact: Artifact) -> str:
+    """What an artifact says as a task holds it: its parts are the chunks that came."""
+    texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
+    said = extract_content(artifact.parts, artifact.metadata).text
+    return whole_of(texts) if said and len(texts) == len(artifact.parts) else said
+
+
+def last_word(history: Sequence[AgentMessage]) -> str:
+    """What the agent said last, unless the human spoke after it: then that was said in an earlier turn.
+
+    Of one question and its answer the order means nothing; some servers name the newest first.
+    """
+    asked = [at for at, each in enumerate(history) if each.role == "user"]
+    since = history[asked[-1] + 1 :] if len(asked) > 1 else history
+    said = (
+        extract_content(each.parts, each.metadata).text for each in reversed(since) if each.role == "agent"
+    )
+    return next((text for text in said if text.strip()), "")
+
+
+def unboxed(artifact: Artifact) -> str:
+    """The answer in a result: its text, without envelope and marker, or its data as a person reads it."""
+    if artifact.text:
+        return passed(artifact.text)
+    for part in artifact.parts:
+        if isinstance(part.data, Mapping) and (content := part.data.get("content")) is not None:
+            return words(content) or as_markdown(content)
+    return extract_content(artifact.parts).text

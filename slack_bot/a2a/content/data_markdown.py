@@ -1,0 +1,230 @@
+"""PURE. Data and files as a person reads them: never as JSON.
+
+An agent may answer with data instead of text. Its fields become a list, rows of equal fields a table; what
+the text beside it says already is not said again. A file is named, and linked where it has an address.
+
+Nobody reads a hundred thousand values. So what is shown has a bound, and so has what is read for it; that
+something was left out is said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from ..wire.frames import FileRef, Part
+
+T = TypeVar("T")
+
+_DEEPEST = 6
+_DEEPEST_LEVEL = 20
+_MOST_LINES = 200
+_MOST_IN_LINE = 200  # items of a list in one line: as many as one may have that has lines
+_MOST_READ = 20_000  # values of one part: those behind the last line shown are only counted
+_MOST_COLUMNS = 8
+_MOST_SOUGHT = 200_000_000  # characters in which values are looked for, of all parts of one message
+_SAYS_IT_ALL = ("content", "text", "answer", "response", "message", "result", "output")
+_WRITTEN_FOR_MACHINES = re.compile(r"^application/json\+\w+|^application/vnd\.")
+_BLANK_LINES = re.compile(r"\n{3,}")
+_WEB = re.compile(r"https?://[^\s<>|()]+\Z")
+
+
+def as_markdown(value: Any) -> str:
+    """Any JSON value, read by a person. "" where it holds nothing."""
+    if isinstance(value, Mapping) and (said := _the_one_text(value)):
+        return said
+    reading = _Reading()
+    coming = reading.lines(value, 0)
+    lines = list(islice(coming, _MOST_LINES))
+    more = sum(1 for _ in coming)
+    if reading.is_cut:
+        lines.append(f"_… and more than {more} more lines_" if more else "_… and more_")
+    elif more:
+        lines.append(f"_… and {more} more lines_")
+    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip("\n")
+
+
+def file_line(file: FileRef) -> str:
+    """A file in one line."""
+    name = _one_line(file.name) or "a file"
+    if file.url and _WEB.match(file.url):
+        return f"[{_unbracketed(name)}]({file.url})"
+    kind = f" ({_one_line(file.mime_type)})" if file.mime_type else ""
+    return f"_The agent made a file that is not shown here: {name}{kind}_"
+
+
+class TextBeside:
+    """The text that stands beside data and files: whether it says them already."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text if text.strip() else ""
+        self._found: dict[str, bool] = {}
+        self._left = _MOST_SOUGHT
+
+    def says(self, value: Any) -> bool:
+        """All that `value` holds stands in the text. False too where it would take too long to know."""
+        return bool(self._text) and all(map(self._has, _leaves(value)))
+
+    def _has(self, leaf: str) -> bool:
+        found = self._found.get(leaf)
+        if found is None and self._left > 0:
+            at = self._text.find(leaf)
+            self._left -= at if at >= 0 else len(self._text)
+            found = self._found[leaf] = at >= 0
+        return found is True
+
+
+def beside(part: Part, text: TextBeside) -> str:
+    """What a part without text adds to `text`, as a paragraph; "" if it adds nothing."""
+    if part.file is not None:
+        return file_line(part.file)
+    mime = part.metadata.get("mimeType") or part.metadata.get("mediaType")
+    if not part.has_data or (isinstance(mime, str) and _WRITTEN_FOR_MACHINES.match(mime)):
+        return ""
+    return "" if text.says(part.data) else as_markdown(part.data)
+
+
+def _the_one_text(value: Mapping[str, Any]) -> str:
+    """The text of an object that holds one and nothing else but flags."""
+    texts = [value[key] for key in _SAYS_IT_ALL if isinstance(value.get(key), str)]
+    others = [each for key, each in value.items() if key not in _SAYS_IT_ALL]
+    return (
+        texts[0] if len(texts) == 1 and all(each is None or isinstance(each, bool) for each in others) else ""
+    )
+
+
+class _Reading:
+    """One value, line by line. `is_cut`: it holds more than is read."""
+
+    def __init__(self) -> None:
+        self.is_cut = False
+        self._left = _MOST_READ
+
+    def lines(self, value: Any, depth: int, level: int = 0) -> Iterator[str]:
+        """`depth` is how far in it is written, `level` how far in it stands: a list in a list is not
+        indented."""
+        if depth > _DEEPEST or level > _DEEPEST_LEVEL:
+            yield f"{_indent(depth)}- …"
+        elif isinstance(value, Mapping):
+            for key, each in self._read(value.items()):
+                if depth == 0 and isinstance(each, list) and (rows := self._rows(each)):
+                    yield from ("", f"**{_one_line(_title(key))}**", "", *self._table(rows), "")
+                    continue
+                yield from self._entry(f"**{_one_line(_title(key))}**: ", each, depth, level)
+        elif isinstance(value, list):
+            if depth == 0 and (rows := self._rows(value)):
+                yield from self._table(rows)
+                return
+            for each in self._read(value):
+                yield from self._entry("", each, depth, level)
+        elif (said := _scalar(value)) or depth:
+            yield said
+
+    def _entry(self, label: str, value: Any, depth: int, level: int) -> Iterator[str]:
+        """One field or one item: on its line if it is short, below it if it is not."""
+        value = _opened(value)
+        head = f"{_indent(depth)}- {label}"
+        if isinstance(value, list) and value and all(map(_is_plain, value[:_MOST_IN_LINE])):
+            yield head + self._in_line(value)
+        elif isinstance(value, Mapping | list) and value:
+            if label:
+                yield head.rstrip()
+                yield from self.lines(value, depth + 1, level + 1)
+            else:  # an item: what follows its first field belongs to it
+                for number, line in enumerate(self.lines(value, depth, level + 1)):
+                    yield f"  {line}" if number else line
+        elif (said := _scalar(value)) != "" or label:
+            indented = f"\n{_indent(depth)}  ".join((said or "–").split("\n"))
+            yield head + indented
+
+    def _in_line(self, items: Sequence[Any]) -> str:
+        shown = [_scalar(each) for each in self._read(items[:_MOST_IN_LINE])]
+        hidden = len(items) - len(shown)
+        return ", ".join([*shown, *([f"… and {hidden} more"] if hidden else [])])
+
+    def _rows(self, items: Sequence[Any]) -> Sequence[Mapping[str, Any]]:
+        """`items` if they are rows of one table: objects with the same few plain fields."""
+        first = items[0] if items else None
+        if not isinstance(first, Mapping) or len(items) < 2 or not 1 < len(first) <= _MOST_COLUMNS:
+            return []
+        for row in items[: self._left]:
+            if not isinstance(row, Mapping) or row.keys() != first.keys():
+                return []
+            if not all(map(_is_plain, row.values())):
+                return []
+        return items
+
+    def _table(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+        yield _row([_title(key) for key in rows[0]])
+        yield _row(["---"] * len(rows[0]))
+        for row in self._read(rows):
+            yield _row([_scalar(value) for value in row.values()])
+
+    def _read(self, values: Iterable[T]) -> Iterator[T]:
+        """`values`, until enough was read."""
+        for each in values:
+            if self._left <= 0:
+                self.is_cut = True
+                return
+            self._left -= 1
+            yield each
+
+
+def _opened(value: Any) -> Any:
+    """What a text holds that is JSON itself, as the arguments of a tool call are; anything else as it is."""
+    if not isinstance(value, str) or value.strip()[:1] not in ("{", "["):
+        return value
+    try:
+        return json.loads(value) or value
+    except (ValueError, RecursionError):
+        return value
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_one_line(cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _is_plain(value: Any) -> bool:
+    return not isinstance(value, Mapping | list) and "\n" not in str(value)
+
+
+def _scalar(value: Any) -> str:
+    """A value that holds no others. Servers on protobuf send 1 as 1.0 (facts: A2A 1.4)."""
+    if value is None or isinstance(value, Mapping | list):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}"
+    return str(value)
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """All that holds no others, in any order. JSON may be nested deeper than calls may: no recursion here."""
+    left = [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, Mapping | list):
+            left.extend(each.values() if isinstance(each, Mapping) else each)
+        elif said := _scalar(each):
+            yield said
+
+
+def _title(key: object) -> str:
+    """`ticket_id` as a person writes it; anything else stays."""
+    return str(key).replace("_", " ").strip()
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _unbracketed(text: str) -> str:
+    return text.replace("[", "(").replace("]", ")")
+
+
+def _indent(depth: int) -> str:
+    return "  " * depth

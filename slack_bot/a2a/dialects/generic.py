@@ -1,0 +1,27 @@
+"""PURE. Any A2A agent: artifacts are the answer, working-status text is narration, the flags are honoured.
+
+Only names that cannot mean an answer are known by name: thinking, tool calls, an interrupt. What an agent
+thinks is kept all the same, and shown if it said nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .dialect import ArtifactKind, Dialect
+
+PATTERNS = (
+    (
+        re.compile(
+            r"^(agent[ _-])?(thoughts?|thinking|reasoning|scratchpad|chain[ _-]of[ _-]thought)$", re.I
+        ),
+        ArtifactKind.THOUGHT,
+    ),
+    (
+        re.compile(r"^(tool|function)[ _-]?(call|use|result|output|response|invocation)s?$", re.I),
+        ArtifactKind.TOOL,
+    ),
+    (re.compile(r"^interrupt$", re.I), ArtifactKind.FORM),
+)
+
+GENERIC = Dialect(name="generic", default=ArtifactKind.ANSWER, patterns=PATTERNS)

@@ -1,0 +1,1 @@
+"""The wire: from HTTP and JSON to frames."""

@@ -1,0 +1,90 @@
+"""Who we are to the agent: a bearer token, or a header with a key, or user and password of its URL.
+
+Credentials come from the settings alone; the card is only read to warn when it asks for something else. They
+are added at the last moment, request by request, and only to addresses that may have them. So are the cookies
+of the conversation that a request belongs to.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Generator
+from copy import copy
+from typing import Self
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from ...errors import SettingsError
+from ...settings.models import AgentSettings
+from .card import AgentCard, Scheme
+from .cookies import keep
+from .origins import Origins
+
+_BEARER = "SLACK_BOT_AGENT__BEARER_TOKEN"
+_HEADER = "SLACK_BOT_AGENT__HEADER_NAME and SLACK_BOT_AGENT__HEADER_VALUE"
+
+
+class Credentials(httpx.Auth):
+    """The configured credentials, for the addresses that `origins` admits."""
+
+    def __init__(self, settings: AgentSettings, origins: Origins) -> None:
+        self._headers = _headers(settings)
+        self._origins = origins
+        self._cookies: httpx.Cookies | None = None
+
+    def keeping(self, cookies: httpx.Cookies | None) -> Self:
+        """The same credentials, with the cookies of one conversation; what is set goes into `cookies`."""
+        found = copy(self)
+        found._cookies = cookies
+        return found
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Add the headers, or leave the request bare."""
+        if not self._origins.admits(str(request.url)):
+            yield request
+            return
+        request.headers.update(self._headers)
+        if self._cookies is not None:
+            self._cookies.set_cookie_header(request)
+        response = yield request
+        if self._cookies is not None:
+            keep(self._cookies, response)
+
+
+def missing(card: AgentCard, settings: AgentSettings) -> str | None:
+    """One sentence if the card asks for credentials that are not configured; None if all is well."""
+    if not card.auth or any(all(_has(settings, scheme) for scheme in each) for each in card.auth):
+        return None
+    wanted = " or ".join(" with ".join(str(scheme) for scheme in each) for each in card.auth)
+    return f"the agent card asks for {wanted}, which is not configured ({_BEARER}, or {_HEADER})"
+
+
+def _headers(settings: AgentSettings) -> dict[str, str]:
+    found: dict[str, str] = {}
+    user = urlsplit(settings.url or "")
+    if user.username is not None:
+        pair = f"{unquote(user.username)}:{unquote(user.password or '')}"
+        found["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    if settings.bearer_token is not None:
+        token = settings.bearer_token.get_secret_value().strip()
+        found["Authorization"] = f"Bearer {_sendable(token, _BEARER)}"
+    if settings.header_name is not None and settings.header_value is not None:
+        value = _sendable(settings.header_value.get_secret_value().strip(), _HEADER)
+        found[_sendable(settings.header_name.strip(), _HEADER)] = value
+    return found
+
+
+def _sendable(value: str, setting: str) -> str:
+    if not value or not value.isascii() or not value.isprintable():
+        raise SettingsError(f"{setting}: empty, or with a character that an HTTP header cannot carry")
+    return value
+
+
+def _has(settings: AgentSettings, scheme: Scheme) -> bool:
+    names = _headers(settings)
+    if scheme.kind == "header":
+        return scheme.name.lower() in (name.lower() for name in names)
+    if scheme.kind in ("bearer", "oauth2", "openid"):  # a token is a token, however it was fetched
+        return settings.bearer_token is not None or (settings.header_name or "").lower() == "authorization"
+    return scheme.kind == "basic" and "Authorization" in names

@@ -1,0 +1,182 @@
+"""The A2A calls: send, stream, subscribe, get, cancel. One attempt each, at one interface, on one wire.
+
+An error reaches a streaming call in four ways, and all end in a typed error here: as JSON instead of a
+stream, as the data of an event, as an event named `error`, or as a body that is cut (facts: A2A 5). A JSON
+answer to a streaming call may as well be a success, of a server that does not stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from typing import Any
+
+import httpx
+
+from ...errors import BadAgentData, StreamCut, StreamIdle
+from ...settings.models import AgentSettings
+from ..offload import offload
+from . import sse
+from .card import Interface
+from .decode import decode, failure, unwrap
+from .frames import Received, Snapshot, Unknown
+from .origins import origin_of
+from .requests import HISTORY_LENGTH, Json, MessageRequest, ask_body, headers, task_body
+from .transport import (
+    error_from_status,
+    map_exceptions,
+    media_type,
+    not_a2a,
+    parse_json,
+    read_body,
+    with_read_timeout,
+)
+
+_SSE = "text/event-stream"
+_KEEP_ALIVE_NAMES = frozenset({"ping", "heartbeat", "keepalive", "keep-alive"})
+
+
+class Client:
+    """The calls at one interface. `http` is shared and not closed here."""
+
+    def __init__(
+        self, http: httpx.AsyncClient, interface: Interface, settings: AgentSettings, auth: httpx.Auth
+    ) -> None:
+        self._http = http
+        self._interface = interface
+        self._settings = settings
+        self._auth = auth
+        self._host = str(origin_of(interface.url) or "the agent")
+
+    async def stream(
+        self, asking: MessageRequest, patience: float | None = None
+    ) -> AsyncGenerator[Received, None]:
+        """Ask, and yield each event as it comes. `patience`: seconds for each; `idle_timeout` if None.
+
+        Raises AgentError's subclasses.
+        """
+        body = ask_body(self._interface.wire, asking, stream=True, tenant=self._interface.tenant)
+        async with aclosing(self._streamed(body, patience)) as coming:
+            async for received in coming:
+                yield received
+
+    async def subscribe(self, task_id: str, patience: float | None = None) -> AsyncGenerator[Received, None]:
+        """Join a running task's stream again. Safe on 1.0 only: 0.3 servers lose the gap and may wedge."""
+        body = task_body(self._interface.wire, "subscribe", task_id, self._interface.tenant)
+        async with aclosing(self._streamed(body, patience)) as coming:
+            async for received in coming:
+                yield received
+
+    async def send(self, asking: MessageRequest) -> Received:
+        """Ask, and wait for the one answer, as long as a turn may take. It need not be the task's end."""
+        body = ask_body(self._interface.wire, asking, stream=False, tenant=self._interface.tenant)
+        return await self._called(body, self._settings.turn_timeout)
+
+    async def get(self, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
+        """The task as it stands, with so many of its last messages."""
+        wire, tenant = self._interface.wire, self._interface.tenant
+        return await self._task_called(task_body(wire, "get", task_id, tenant, messages=messages))
+
+    async def cancel(self, task_id: str) -> Snapshot:
+        """Ask for the task to be stopped; the task as it stands then. AgentFailed -32002: it had ended."""
+        return await self._task_called(
+            task_body(self._interface.wire, "cancel", task_id, self._interface.tenant)
+        )
+
+    async def _task_called(self, body: Json) -> Snapshot:
+        received = await self._called(body, self._settings.call_timeout)
+        if not isinstance(received.frame, Snapshot):
+            raise BadAgentData(f"{self._host} was asked for a task and sent something else")
+        return received.frame
+
+    async def _called(self, body: Json, limit: float) -> Received:
+        with map_exceptions(self._host):
+            try:
+                async with asyncio.timeout(limit), self._posted(body, stream=False, limit=limit) as response:
+                    return await self._single(response)
+            except TimeoutError as error:
+                raise self._too_slow(limit) from error
+
+    async def _streamed(self, body: Json, patience: float | None) -> AsyncGenerator[Received, None]:
+        idle = self._settings.idle_timeout if patience is None else patience
+        with map_exceptions(self._host):
+            async with self._posted(body, stream=True, limit=idle) as response:
+                if media_type(response) != _SSE:
+                    yield await self._single_soon(response, idle)
+                    return
+                limit = self._settings.max_event_bytes
+                async with aclosing(sse.events(response, idle=idle, max_event_bytes=limit)) as coming:
+                    async for event in coming:
+                        received = await offload(len(event.data), self._received, event)
+                        if received is not None:
+                            yield received
+
+    @asynccontextmanager
+    async def _posted(self, body: Json, *, stream: bool, limit: float) -> AsyncIterator[httpx.Response]:
+        """The successful response to `body`, its head read within `limit` seconds. Others are raised."""
+        wire, extensions = self._interface.wire, self._settings.extensions
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(limit):
+                    response = await stack.enter_async_context(
+                        self._http.stream(
+                            "POST",
+                            self._interface.url,
+                            content=json.dumps(body).encode("ascii"),
+                            headers=headers(wire, extensions, stream=stream),
+                            timeout=with_read_timeout(self._http, limit),
+                            auth=self._auth,
+                        )
+                    )
+                    if not response.is_success:
+                        raise await error_from_status(response, self._host)
+            except TimeoutError as error:
+                raise self._too_slow(limit) from error
+            yield response
+
+    async def _single_soon(self, response: httpx.Response, limit: float) -> Received:
+        try:
+            async with asyncio.timeout(limit):
+                return await self._single(response)
+        except TimeoutError as error:
+            raise self._too_slow(limit) from error
+
+    async def _single(self, response: httpx.Response) -> Received:
+        """The one event of a JSON answer."""
+        if "json" not in media_type(response):
+            raise not_a2a(response, self._host)
+        body = await read_body(response, self._host, self._settings.max_event_bytes)
+        received = await offload(len(body), self._read, body)
+        if isinstance(received.frame, Unknown):
+            raise BadAgentData(f"{self._host} sent JSON that is not A2A")
+        return received
+
+    def _read(self, body: bytearray) -> Received:
+        return _receive(parse_json(body, self._host), len(body))
+
+    def _received(self, event: sse.SseEvent) -> Received | None:
+        """What `event` says; None where it only keeps the connection alive."""
+        try:
+            payload = parse_json(event.data, self._host)
+        except BadAgentData as error:
+            if not event.whole:
+                raise StreamCut(f"{self._host} ended the stream in the middle of an event") from error
+            if event.name in _KEEP_ALIVE_NAMES:
+                return None
+            if event.name == "error":
+                raise failure(event.data) from error
+            raise
+        received = _receive(payload, len(event.data))
+        if event.name == "error" and isinstance(received.frame, Unknown):
+            raise failure(payload)
+        return received
+
+    def _too_slow(self, limit: float) -> StreamIdle:
+        return StreamIdle(f"{self._host} did not answer within {limit:g} s")
+
+
+def _receive(payload: Any, size: int) -> Received:
+    event = unwrap(payload)
+    return Received(raw=event, frame=decode(event), size=size)

@@ -1,0 +1,100 @@
+"""Taking the compression off an answer, a small piece at a time, so that whoever counts bytes can stop.
+
+We ask for `identity`, and a proxy may compress all the same. httpx would unpack a whole chunk at once: 260 kB
+of gzip become 256 MB. So the raw bytes are read, and unpacked here: gzip and deflate, once. Everything else
+was not asked for and is refused; a body that is compressed twice grows a million times.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections.abc import AsyncGenerator, Iterator
+
+import httpx
+
+from ...errors import BadEncoding
+
+PIECE = 64 * 1024
+"""Bytes that are unpacked at once, at most."""
+_GROWTH = 100
+"""Times that a body may grow when it is unpacked, once it is longer than one whole answer may be. Text grows
+5 to 20 times, zeros 1,000 times."""
+_REMEDY = "turn compression off at the agent or the proxy in front of it"
+_AUTO = zlib.MAX_WBITS | 32  # gzip and zlib, by their heads
+_RAW = -zlib.MAX_WBITS
+
+
+class Unpacker:
+    """Unpacks a body of this Content-Encoding. `free` bytes may come out of it however few went in.
+
+    Raises BadEncoding if the encoding is one that is not taken.
+    """
+
+    def __init__(self, encoding: str, free: int) -> None:
+        names = [
+            name for each in encoding.lower().split(",") if (name := each.strip()) not in ("", "identity")
+        ]
+        if len(names) > 1:
+            raise BadEncoding(f"the agent's answer is compressed more than once: {_REMEDY}")
+        if names and names[0] not in ("gzip", "x-gzip", "deflate"):
+            raise BadEncoding(f"the agent's answer is compressed with {names[0][:20]!r}, not gzip: {_REMEDY}")
+        self.is_plain = not names
+        """Nothing is compressed: what goes in comes out."""
+        self._may_be_bare = names == ["deflate"]
+        self._zlib: zlib._Decompress | None = None
+        self._head = b""
+        self._free = free + PIECE  # whoever counts what comes out does so first
+        self._taken = self._given = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """What `data` unpacks to, in pieces of at most `PIECE` bytes, each unpacked when it is asked for.
+
+        Raises BadEncoding if the body grows too much, httpx.DecodingError if it is broken.
+        """
+        if self.is_plain:
+            yield data
+            return
+        self._taken += len(data)
+        try:
+            yield from self._unpacked(data)
+        except zlib.error as error:
+            raise httpx.DecodingError(str(error)) from error
+
+    def _unpacked(self, data: bytes) -> Iterator[bytes]:
+        self._head = data = self._head + data
+        if self._zlib is None and len(data) < 2:
+            return  # the first two bytes say whether there is a head
+        unzip = self._zlib = self._zlib or zlib.decompressobj(self._window(data))
+        self._head = b""
+        while not unzip.eof:
+            piece = unzip.decompress(data, PIECE)
+            data = unzip.unconsumed_tail
+            self._given += len(piece)
+            if self._given > self._free + _GROWTH * self._taken:
+                raise BadEncoding(f"the agent's answer grows too much when it is unpacked: {_REMEDY}")
+            if piece:
+                yield piece
+            if not data and len(piece) < PIECE:
+                return
+
+    def _window(self, data: bytes) -> int:
+        """How to begin: servers send deflate with its head (RFC 9110) and without."""
+        has_head = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0
+        return _RAW if self._may_be_bare and not has_head else _AUTO
+
+
+async def unpacked(response: httpx.Response, max_bytes: int) -> AsyncGenerator[bytes, None]:
+    """The body of `response` as it comes, without compression. `max_bytes`: what one answer may take.
+
+    Raises as `Unpacker` does, and what httpx raises.
+    """
+    if response.is_stream_consumed:  # made of bytes by a transport in memory: httpx has read and unpacked it
+        yield response.content
+        return
+    unpacker = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
+    async for chunk in response.aiter_raw():
+        for piece in unpacker.feed(chunk):
+            yield piece
+            if not unpacker.is_plain:
+                await asyncio.sleep(0)  # others go on meanwhile, and whoever waits may give up

@@ -1,0 +1,313 @@
+"""PURE. What an agent's server sends becomes frames: by its shape, event by event, never by a version.
+
+Cards lie about versions and servers mix them: LangGraph sends a 1.0 wrapper first and flat 0.3 kinds with 1.0
+enums after it, fasta2a puts 0.3 enums into 1.0 wrappers (facts: A2A 0.1). So the wrapping, the spelling of a
+state, the shape of a part and `final` are each recognised on their own, and whatever is missing or odd is
+left out. Only two things end in an error: JSON that is no object, and an error that the server reports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from ...errors import AgentFailed, BadAgentData
+from .frames import (
+    AgentMessage,
+    Artifact,
+    ArtifactUpdate,
+    FileRef,
+    Frame,
+    MessageReply,
+    Part,
+    Snapshot,
+    StatusUpdate,
+    TaskState,
+    Unknown,
+)
+
+Object: TypeAlias = Mapping[str, Any]
+
+# keys that a 1.0 event wraps its one value in; 0.3's proto calls a message `msg`
+_WRAPPERS = {
+    "task": "task",
+    "message": "message",
+    "msg": "message",
+    "statusUpdate": "statusupdate",
+    "status_update": "statusupdate",
+    "artifactUpdate": "artifactupdate",
+    "artifact_update": "artifactupdate",
+}
+_STATES = {state.name: state for state in TaskState} | {"CANCELLED": TaskState.CANCELED}
+# numbers of the enum in a2a.proto, for servers whose JSON writer keeps numbers
+_STATE_NUMBERS = {
+    1: TaskState.SUBMITTED,
+    2: TaskState.WORKING,
+    3: TaskState.COMPLETED,
+    4: TaskState.FAILED,
+    5: TaskState.CANCELED,
+    6: TaskState.INPUT_REQUIRED,
+    7: TaskState.REJECTED,
+    8: TaskState.AUTH_REQUIRED,
+}
+_SAFE = {
+    -32001: "The agent no longer knows this task.",
+    -32601: "The agent does not understand this bot's requests.",
+    -32008: "The agent asks for an extension that this bot does not speak.",
+    -32009: "The agent does not understand this bot's requests.",
+}
+_NOT_PLAIN = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_QUOTED_CHARS = 1200
+_KIND_CHARS = 60
+
+
+def decode(payload: Any) -> Frame:
+    """The frame in `payload`: a JSON-RPC envelope or a bare event, in any dialect.
+
+    Raises:
+        AgentFailed: the payload reports an error; `code` is its number, 0 where it has none.
+        BadAgentData: the payload is not a JSON object.
+    """
+    event = unwrap(payload)
+    kind, body = _recognise(event)
+    reader = _READERS.get(kind)
+    return reader(body) if reader is not None else Unknown(kind[:_KIND_CHARS])
+
+
+def unwrap(payload: Any) -> Object:
+    """The event without its JSON-RPC envelope. Raises as `decode` does."""
+    if not isinstance(payload, Mapping):
+        raise BadAgentData("the agent sent JSON that is not an object")
+    if _is_event(payload):
+        return payload
+    if payload.get("error") is not None and not isinstance(payload.get("result"), Mapping):
+        raise failure(payload["error"])
+    if "result" in payload:
+        return _object(payload["result"])
+    if _integer(payload.get("code")) is not None and isinstance(payload.get("message"), str):
+        raise failure(payload)  # a bare google.rpc.Status, as REST servers stream it
+    return payload
+
+
+def failure(error: Any) -> AgentFailed:
+    """The server's error object, of JSON-RPC or google.rpc.Status, as ours. Any JSON value is taken."""
+    found = _object(error)
+    code = _integer(found.get("code")) or 0
+    said = found.get("message") if found else error
+    quoted = quote(said) if isinstance(said, str) else ""
+    return AgentFailed(f"the agent reported error {code}", code=code, safe=_SAFE.get(code), said=quoted)
+
+
+def quote(text: str) -> str:
+    """What a server wrote, fit for one line: bounded, no control characters."""
+    return _SURROGATE.sub("\ufffd", _NOT_PLAIN.sub(" ", text[:_QUOTED_CHARS])).strip()
+
+
+def _recognise(event: Object) -> tuple[str, Object]:
+    """What `event` is, a key of `_READERS` or its own word for it, and the object that says the rest."""
+    kind = _kind(event)
+    if kind in _READERS:
+        return kind, event
+    for key, inner_kind in _WRAPPERS.items():
+        inner = event.get(key)
+        if isinstance(inner, Mapping):
+            own = _kind(inner)
+            return (own if own in _READERS else inner_kind), inner
+    return kind or _guess(event), event
+
+
+def _kind(event: Object) -> str:
+    kind = event.get("kind")
+    return kind.replace("-", "").replace("_", "").lower() if isinstance(kind, str) else ""
+
+
+def _guess(event: Object) -> str:
+    """What an event without a kind must be, by its keys. A task of `GetTask` on 1.0 comes so."""
+    if isinstance(event.get("artifact"), Mapping):
+        return "artifactupdate"
+    if isinstance(event.get("status"), Mapping | str):
+        return "statusupdate" if "taskId" in event and "id" not in event else "task"
+    if isinstance(event.get("artifacts"), list):
+        return "task"
+    if isinstance(event.get("parts"), list) or isinstance(event.get("content"), list):
+        return "message"
+    return ""
+
+
+def _is_event(payload: Object) -> bool:
+    return _kind(payload) in _READERS or any(isinstance(payload.get(key), Mapping) for key in _WRAPPERS)
+
+
+def _task(body: Object) -> Frame:
+    state, message = _status(body)
+    return Snapshot(
+        task_id=_id(body, "id", "taskId", "task_id"),
+        context_id=_id(body, "contextId", "context_id"),
+        state=state,
+        message=message,
+        artifacts=tuple(_artifact(each) for each in _objects(body.get("artifacts"))),
+        history=tuple(_message(each) for each in _objects(body.get("history"))),
+        metadata=_object(body.get("metadata")),
+    )
+
+
+def _status_update(body: Object) -> Frame:
+    state, message = _status(body)
+    return StatusUpdate(
+        task_id=_id(body, "taskId", "task_id", "id"),
+        context_id=_id(body, "contextId", "context_id"),
+        state=state,
+        message=message,
+        final=_flag(body.get("final")),
+        metadata=_object(body.get("metadata")),
+    )
+
+
+def _artifact_update(body: Object) -> Frame:
+    artifact = _object(body.get("artifact"))  # up to 0.2 it says itself how it grows
+    return ArtifactUpdate(
+        artifact=_artifact(artifact),
+        task_id=_id(body, "taskId", "task_id", "id"),
+        context_id=_id(body, "contextId", "context_id"),
+        append=_flag(body.get("append", artifact.get("append"))),
+        last_chunk=_flag(_either({**artifact, **body}, "lastChunk", "last_chunk")) is True,
+        metadata=_object(body.get("metadata")),
+    )
+
+
+def _reply(body: Object) -> Frame:
+    return MessageReply(_message(body))
+
+
+_READERS: Mapping[str, Callable[[Object], Frame]] = {
+    "task": _task,
+    "message": _reply,
+    "statusupdate": _status_update,
+    "artifactupdate": _artifact_update,
+}
+
+
+def _status(body: Object) -> tuple[TaskState, AgentMessage | None]:
+    status = body.get("status")
+    if not isinstance(status, Mapping):
+        return _state(status), None
+    said = _either(status, "message", "update")  # `update` is 0.3's proto name for it
+    return _state(status.get("state")), _message(said) if isinstance(said, Mapping) else None
+
+
+def _state(value: Any) -> TaskState:
+    """The state in any spelling: `input-required`, `TASK_STATE_INPUT_REQUIRED`, 6, British `cancelled`."""
+    if isinstance(value, str):
+        word = value.strip().upper().replace("-", "_").removeprefix("TASK_STATE_")
+        return _STATES.get(word, TaskState.UNKNOWN)
+    number = _integer(value)
+    return _STATE_NUMBERS.get(number, TaskState.UNKNOWN) if number is not None else TaskState.UNKNOWN
+
+
+def _message(body: Object) -> AgentMessage:
+    role = body.get("role")
+    is_user = isinstance(role, str) and role.upper().removeprefix("ROLE_") == "USER"
+    return AgentMessage(
+        message_id=_id(body, "messageId", "message_id") or "",
+        role="user" if is_user else "agent",
+        parts=_parts(body),
+        task_id=_id(body, "taskId", "task_id"),
+        context_id=_id(body, "contextId", "context_id"),
+        metadata=_object(body.get("metadata")),
+    )
+
+
+def _artifact(body: Object) -> Artifact:
+    return Artifact(
+        artifact_id=_id(body, "artifactId", "artifact_id") or "",
+        name=_text(body.get("name")),
+        description=_text(body.get("description")),
+        parts=_parts(body),
+        metadata=_object(body.get("metadata")),
+    )
+
+
+def _parts(body: Object) -> tuple[Part, ...]:
+    """The parts that can be read. ADK sends messages without any; 0.3's REST calls them `content`."""
+    parts = body.get("parts")
+    if isinstance(parts, Mapping | str):
+        parts = [parts]  # one part, as hand-written servers send it
+    if isinstance(parts, list):
+        found = [_part(each, is_boxed=False) for each in parts]
+    elif isinstance(body.get("content"), list):
+        found = [_part(each, is_boxed=True) for each in body["content"]]
+    else:
+        said = body.get("content")
+        return (Part(text=said),) if isinstance(said, str) else ()
+    return tuple(part for part in found if part is not None)
+
+
+def _part(value: Any, *, is_boxed: bool) -> Part | None:
+    if isinstance(value, str):
+        return Part(text=value)
+    if not isinstance(value, Mapping):
+        return None
+    metadata = _object(value.get("metadata"))
+    if isinstance(value.get("text"), str):
+        return Part(text=value["text"], metadata=metadata)
+    if "data" in value:
+        data = value["data"]
+        if is_boxed and isinstance(data, Mapping) and data.keys() == {"data"}:
+            data = data["data"]  # 0.3's proto has a message of its own around the value
+        return Part(data=data, has_data=True, metadata=metadata)
+    file = _file(value)
+    return Part(file=file, metadata=metadata) if file is not None else None
+
+
+def _file(part: Object) -> FileRef | None:
+    """The file of a part, in its own object (0.3) or bare (1.0), in every spelling that documents show."""
+    inner = part.get("file")
+    source = inner if isinstance(inner, Mapping) else part
+    base64 = _either(source, "bytes", "raw", "fileWithBytes", "file_with_bytes")
+    url = _either(source, "uri", "url", "fileWithUri", "fileUrl", "file_with_uri")
+    if not isinstance(base64, str) and not isinstance(url, str):
+        return None
+    return FileRef(
+        name=_text(_either(source, "name", "filename") or part.get("filename")),
+        mime_type=_text(_either(source, "mimeType", "mediaType", "mime_type", "media_type")),
+        base64=base64 if isinstance(base64, str) else None,
+        url=url if isinstance(url, str) else None,
+    )
+
+
+# --- values that may be anything ----------------------------------------------------------------------------
+
+
+def _object(value: Any) -> Object:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _objects(value: Any) -> list[Object]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _integer(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _either(source: Object, *keys: str) -> Any:
+    return next((source[key] for key in keys if source.get(key) is not None), None)
+
+
+def _id(source: Object, *keys: str) -> str | None:
+    """An id as text that can be stored: some servers count, and half a surrogate pair cannot be written."""
+    value = _either(source, *keys)
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value) or None
+    number = _integer(value)
+    return None if number is None else str(number)

@@ -1,0 +1,163 @@
+"""PURE. What an agent's server said, one frame an event, free of wire versions.
+
+`decode` builds these from JSON of either dialect; everything after it sees only these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+Metadata: TypeAlias = Mapping[str, Any]
+
+
+class TaskState(StrEnum):
+    """Task states of 0.3 and 1.0, normalised (facts: A2A 1.5)."""
+
+    SUBMITTED = "submitted"
+    WORKING = "working"
+    INPUT_REQUIRED = "input-required"
+    AUTH_REQUIRED = "auth-required"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    REJECTED = "rejected"
+    UNKNOWN = "unknown"
+
+    @property
+    def is_terminal(self) -> bool:
+        """No further work will happen."""
+        return self in _TERMINAL
+
+    @property
+    def is_asking(self) -> bool:
+        """The agent waits for a human."""
+        return self in (TaskState.INPUT_REQUIRED, TaskState.AUTH_REQUIRED)
+
+
+_TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED, TaskState.REJECTED})
+
+
+@dataclass(frozen=True, slots=True)
+class FileRef:
+    """A file by value (base64) or by address. Never fetched here."""
+
+    name: str = ""
+    mime_type: str = ""
+    base64: str | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a message or artifact. Exactly one of text, data, file is set.
+
+    `data` is any JSON value; `has_data` tells an absent part from a JSON null.
+    """
+
+    text: str | None = None
+    data: Any = None
+    has_data: bool = False
+    file: FileRef | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentMessage:
+    """A message. `role` is "agent" or "user"."""
+
+    message_id: str = ""
+    role: str = "agent"
+    parts: tuple[Part, ...] = ()
+    task_id: str | None = None
+    context_id: str | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Its text parts, joined without anything between."""
+        return "".join(part.text for part in self.parts if part.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """An artifact or one chunk of it. `artifact_id` is "" where a server sends none."""
+
+    artifact_id: str = ""
+    name: str = ""
+    description: str = ""
+    parts: tuple[Part, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Its text parts, joined without anything between (chunks are parts: facts, A2A 8.1)."""
+        return "".join(part.text for part in self.parts if part.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A task as it stands."""
+
+    task_id: str | None = None
+    context_id: str | None = None
+    state: TaskState = TaskState.UNKNOWN
+    message: AgentMessage | None = None
+    artifacts: tuple[Artifact, ...] = ()
+    history: tuple[AgentMessage, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StatusUpdate:
+    """The task's state changed or was said again. `final` is None where the server says nothing (1.0)."""
+
+    task_id: str | None = None
+    context_id: str | None = None
+    state: TaskState = TaskState.UNKNOWN
+    message: AgentMessage | None = None
+    final: bool | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactUpdate:
+    """A chunk of an artifact, or the whole. `append` is None where the server says nothing."""
+
+    artifact: Artifact
+    task_id: str | None = None
+    context_id: str | None = None
+    append: bool | None = None
+    last_chunk: bool = False
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReply:
+    """A message in place of a task."""
+
+    message: AgentMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An event of no known shape: kept, counted, never fatal."""
+
+    kind: str = ""
+
+
+Frame: TypeAlias = Snapshot | StatusUpdate | ArtifactUpdate | MessageReply | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One event as it came: the raw JSON for tapes and traces, the frame for everybody else.
+
+    `size` is that of its JSON in characters: what it costs to read.
+    """
+
+    raw: Mapping[str, Any]
+    frame: Frame
+    size: int = 0

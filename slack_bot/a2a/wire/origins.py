@@ -1,0 +1,81 @@
+"""PURE. Which addresses may get our question and our credentials.
+
+A card can name any address, and cards behind proxies name wrong ones. So only the configured host and port,
+and those that the operator allowed, are ever spoken to; another port is another server, and plain HTTP is no
+substitute for HTTPS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlsplit, urlunsplit
+
+_PORTS = {"http": 80, "https": 443}
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_UNSPECIFIED = frozenset({"0.0.0.0", "::"})
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Scheme, host and port of an address."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """It means "this machine", whoever reads it."""
+        return self.host in _LOOPBACK
+
+    @property
+    def is_unspecified(self) -> bool:
+        """It is an address to listen on, not one to call."""
+        return self.host in _UNSPECIFIED
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def origin_of(url: str) -> Origin | None:
+    """Where `url` points, or None if it is no absolute http(s) address."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    scheme = parts.scheme.lower()
+    if scheme not in _PORTS or not parts.hostname:
+        return None
+    return Origin(scheme, parts.hostname.rstrip("."), _PORTS[scheme] if port is None else port)
+
+
+def bare(url: str) -> str:
+    """`url` without user, password and fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, parts.query, ""))
+
+
+class Origins:
+    """The configured address's origin, and the hosts (host or host:port) allowed besides."""
+
+    def __init__(self, configured: str, allowed_hosts: Iterable[str] = ()) -> None:
+        self._home = origin_of(configured)
+        self._allowed = frozenset(host.strip().lower() for host in allowed_hosts)
+
+    def admits(self, url: str) -> bool:
+        """`url` may be sent the question and the credentials."""
+        place = origin_of(url)
+        if place is None or self._home is None:
+            return False
+        return self._is_home(self._home, place) or self._is_allowed(place)
+
+    def _is_home(self, home: Origin, place: Origin) -> bool:
+        same_host = place.host == home.host or (place.is_loopback and home.is_loopback)
+        return same_host and place.port == home.port and (place.scheme, home.scheme) != ("http", "https")
+
+    def _is_allowed(self, place: Origin) -> bool:
+        host = f"[{place.host}]" if ":" in place.host else place.host
+        return not self._allowed.isdisjoint({place.host, host, f"{host}:{place.port}"})

@@ -1,0 +1,117 @@
+"""PURE. What we send, on the 0.3 and on the 1.0 wire: bodies and headers.
+
+Ids that are not known are left out, never null. `acceptedOutputModes` is always said, because fasta2a 0.6
+answers HTTP 500 without it. `historyLength` is 1 on both wires: 0 means "everything" to some 0.3 servers, and
+the last message is all that anybody here looks at (facts: A2A 1.2, 2.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+Wire: TypeAlias = Literal["0.3", "1.0"]
+TaskVerb: TypeAlias = Literal["get", "cancel", "subscribe"]
+
+WIRES: tuple[Wire, ...] = ("1.0", "0.3")
+OUTPUT_MODES = ("text/plain", "text/markdown", "application/json")
+HISTORY_LENGTH = 1
+MISSED_MESSAGES = 1000
+"""Messages to read of a task whose stream was lost: what was missed is among the last ones."""
+
+_METHODS: Mapping[Wire, Mapping[str, str]] = {
+    "0.3": {
+        "stream": "message/stream",
+        "send": "message/send",
+        "get": "tasks/get",
+        "cancel": "tasks/cancel",
+        "subscribe": "tasks/resubscribe",
+    },
+    "1.0": {
+        "stream": "SendStreamingMessage",
+        "send": "SendMessage",
+        "get": "GetTask",
+        "cancel": "CancelTask",
+        "subscribe": "SubscribeToTask",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRequest:
+    """One question. `task_id` only where it answers what that task asked; `metadata` is the message's."""
+
+    text: str
+    message_id: str
+    context_id: str | None = None
+    task_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def other_wire(wire: Wire) -> Wire:
+    """The wire that is not this one."""
+    return "0.3" if wire == "1.0" else "1.0"
+
+
+def ask_body(wire: Wire, asking: MessageRequest, *, stream: bool, tenant: str | None = None) -> Json:
+    """The JSON-RPC request that asks; `stream` chooses between the streaming and the waiting method."""
+    params = {"message": _message(wire, asking), "configuration": _configuration(wire)}
+    return _envelope(wire, "stream" if stream else "send", asking.message_id, params, tenant)
+
+
+def task_body(
+    wire: Wire, verb: TaskVerb, task_id: str, tenant: str | None = None, *, messages: int = HISTORY_LENGTH
+) -> Json:
+    """The JSON-RPC request that reads, cancels or re-joins a task; read are its last `messages`."""
+    params: Json = {"id": task_id}
+    if verb == "get":
+        params["historyLength"] = messages
+    return _envelope(wire, verb, f"{verb}-{task_id}", params, tenant)
+
+
+def headers(wire: Wire, extensions: Sequence[str] = (), *, stream: bool) -> dict[str, str]:
+    """The headers of a request.
+
+    LangGraph refuses to stream unless SSE is accepted, JSON is what errors come as; compression and caches
+    would hold a stream back. Extensions have an older header's name on 0.3 (facts: A2A 1.6).
+    """
+    found = {
+        "Content-Type": "application/json",
+        "Accept": "text/event-stream, application/json" if stream else "application/json",
+        "Accept-Encoding": "identity",
+        "Cache-Control": "no-store",
+        "A2A-Version": wire,
+    }
+    if extensions:
+        found["A2A-Extensions"] = ", ".join(extensions)
+        if wire == "0.3":
+            found["X-A2A-Extensions"] = found["A2A-Extensions"]
+    return found
+
+
+def _envelope(wire: Wire, verb: str, request_id: str, params: Json, tenant: str | None) -> Json:
+    if tenant:  # the client must echo what the card's interface says ([spec] 8.3.2)
+        params["tenant"] = tenant
+    return {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[wire][verb], "params": params}
+
+
+def _message(wire: Wire, asking: MessageRequest) -> Json:
+    if wire == "0.3":
+        message: Json = {"kind": "message", "role": "user", "parts": [{"kind": "text", "text": asking.text}]}
+    else:
+        message = {"role": "ROLE_USER", "parts": [{"text": asking.text}]}
+    message["messageId"] = asking.message_id
+    if asking.context_id:
+        message["contextId"] = asking.context_id
+    if asking.task_id:
+        message["taskId"] = asking.task_id
+    if asking.metadata:
+        message["metadata"] = dict(asking.metadata)
+    return message
+
+
+def _configuration(wire: Wire) -> Json:
+    waiting = {"blocking": True} if wire == "0.3" else {"returnImmediately": False}
+    return {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH, **waiting}

@@ -1,0 +1,200 @@
+"""The border to httpx: its exceptions and an HTTP answer's kind become ours, by tables.
+
+What matters is whether the question may have been taken: before a connection stands it cannot have been,
+after that it may, and then nobody sends it again (facts: A2A 2.5).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+
+from ...errors import AgentError, AgentRefused, AgentUnreachable, BadAgentData, StreamCut, StreamIdle
+from ...settings.models import AgentSettings
+from .content_encoding import unpacked
+from .cookies import no_cookies
+from .decode import failure, quote
+from .origins import origin_of
+
+_KEEP_ALIVE = 3.0
+"""Seconds an unused connection is kept: less than uvicorn's 5, or it may be closed under our question."""
+_READ_MARGIN = 10.0
+"""Seconds by which httpx's read timeout is longer than the idle watch, which should be the one to speak."""
+_ERROR_BODY_BYTES = 64 * 1024
+_CHUNKS_AT_ONCE = 100
+"""Chunks of a body that are read before the loop runs: a server may send each byte as a chunk."""
+
+_FAULTS: tuple[tuple[type[Exception], type[AgentError], str], ...] = (
+    (httpx.ConnectTimeout, AgentUnreachable, "did not accept a connection in time"),
+    (httpx.ConnectError, AgentUnreachable, "cannot be reached"),
+    (httpx.PoolTimeout, AgentUnreachable, "got no free connection"),
+    (httpx.ProxyError, AgentUnreachable, "cannot be reached through the proxy"),
+    (httpx.UnsupportedProtocol, AgentUnreachable, "has an address that is not http or https"),
+    (httpx.LocalProtocolError, AgentUnreachable, "cannot be sent this request"),
+    (httpx.InvalidURL, AgentUnreachable, "has an address that cannot be read"),
+    (httpx.ReadTimeout, StreamIdle, "sent nothing for too long"),
+    (httpx.DecodingError, BadAgentData, "sent a body whose compression is broken"),
+    (httpx.HTTPError, StreamCut, "broke the connection"),
+    (TimeoutError, StreamIdle, "sent nothing for too long"),
+    (OSError, StreamCut, "broke the connection"),  # httpx lets an ssl.SSLError of a running stream through
+)
+# refusals that say more than any error in their body
+_REFUSALS: Mapping[int, str] = {
+    401: "does not accept the bot's credentials (SLACK_BOT_AGENT__BEARER_TOKEN or SLACK_BOT_AGENT__HEADER_*)",
+    403: "does not allow the bot to ask",
+    407: "stands behind a proxy that wants a login",
+    429: "has too many requests",
+    503: "is not available",
+}
+
+
+def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
+    """One pooled client without a limit of connections: each turn in flight holds one for minutes.
+
+    Redirects are not followed, because the question and its credentials would be. Cookies are not kept here,
+    where all conversations would share them. The environment's proxies are used, but not to an agent on this
+    machine. The caller closes it.
+    """
+    place = origin_of(settings.url or "")
+    return httpx.AsyncClient(
+        transport=transport,
+        timeout=httpx.Timeout(
+            connect=settings.connect_timeout,
+            write=settings.write_timeout,
+            read=settings.idle_timeout + _READ_MARGIN,
+            pool=settings.connect_timeout,
+        ),
+        limits=httpx.Limits(
+            max_connections=None, max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE
+        ),
+        follow_redirects=False,
+        cookies=no_cookies(),
+        trust_env=place is None or not place.is_loopback,
+    )
+
+
+def with_read_timeout(http: httpx.AsyncClient, seconds: float) -> httpx.Timeout:
+    """`http`'s timeouts, with `seconds` to wait for the next byte."""
+    return httpx.Timeout(
+        connect=http.timeout.connect,
+        write=http.timeout.write,
+        pool=http.timeout.pool,
+        read=seconds + _READ_MARGIN,
+    )
+
+
+@contextmanager
+def map_exceptions(host: str) -> Iterator[None]:
+    """Inside, httpx's exceptions and what it lets through become ours. `host` is named in their sentences."""
+    try:
+        yield
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        ours, says = next((ours, says) for theirs, ours, says in _FAULTS if isinstance(error, theirs))
+        raise ours(f"{host} {says} ({type(error).__name__})") from error
+
+
+def media_type(response: httpx.Response) -> str:
+    """The Content-Type without its parameters, in lower case; "" if there is none."""
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
+
+
+async def read_json(response: httpx.Response, host: str, max_bytes: int) -> Any:
+    """The JSON value in the body. Raises BadAgentData: too large, too deep, not JSON."""
+    return parse_json(await read_body(response, host, max_bytes), host)
+
+
+async def read_body(response: httpx.Response, host: str, max_bytes: int) -> bytearray:
+    """The whole body. Raises BadAgentData: too large."""
+    body, chunks = bytearray(), 0
+    async for chunk in unpacked(response, max_bytes):
+        body += chunk
+        chunks += 1
+        if chunks % _CHUNKS_AT_ONCE == 0:
+            await asyncio.sleep(0)
+        if len(body) > max_bytes:
+            raise BadAgentData(f"{host} sent an answer larger than agent.max_event_bytes ({max_bytes})")
+    return body
+
+
+def parse_json(text: bytes | bytearray | str, host: str) -> Any:
+    """`text` as a JSON value. Raises BadAgentData: not JSON, nested too deep, a number of absurd length."""
+    if not isinstance(text, str):
+        text = text.decode("utf-8-sig", "replace")
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise BadAgentData(f"{host} sent JSON that is nested too deep") from error
+    except ValueError as error:
+        raise BadAgentData(f"{host} sent something that is not JSON") from error
+
+
+async def error_from_status(response: httpx.Response, host: str) -> AgentError:
+    """What an HTTP status other than 2xx means, with what the body says about it."""
+    status = response.status_code
+    body = await _error_body(response)
+    error = body.get("error") if isinstance(body, Mapping) else None
+    if status in _REFUSALS:
+        return _refused(f"{host} {_REFUSALS[status]} (HTTP {status})", response)
+    if isinstance(error, Mapping) and isinstance(error.get("code"), int):
+        return failure(error)
+    if 300 <= status < 400:
+        return _refused(
+            f"{host} redirects (HTTP {status}), which is not followed: configure its final address", response
+        )
+    if status < 500:
+        said = quote(error) if isinstance(error, str) else ""
+        return _refused(f"{host} refused the request (HTTP {status})", response, said)
+    # a gateway's 502 or 504 may come after the agent took the question: not a refusal
+    return BadAgentData(
+        f"{host} answered HTTP {status} instead of A2A", safe="The agent's server reported an error."
+    )
+
+
+def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
+    """A successful answer that is neither SSE nor JSON."""
+    kind = media_type(response)
+    if "html" in kind:
+        return BadAgentData(
+            f"{host} answered with a web page (HTTP {response.status_code}, {kind}) instead of A2A;"
+            " is a login or another site at this address?"
+        )
+    return BadAgentData(
+        f"{host} answered with {kind or 'no content type'} (HTTP {response.status_code}) instead of A2A"
+    )
+
+
+def _refused(message: str, response: httpx.Response, said: str = "") -> AgentRefused:
+    return AgentRefused(
+        message, status=response.status_code, retry_after=parse_retry_after(response), said=said
+    )
+
+
+def parse_retry_after(response: httpx.Response) -> float | None:
+    """Its Retry-After in seconds (RFC 9110, 10.2.3): as said, or the distance of the server's two dates."""
+    after = response.headers.get("retry-after", "").strip()
+    if after.isascii() and after.isdigit():
+        return float(after)
+    try:
+        until, now = (parsedate_to_datetime(each) for each in (after, response.headers.get("date", "")))
+        return max(0.0, (until - now).total_seconds())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+async def _error_body(response: httpx.Response) -> Any:
+    """The JSON of an error's body, or None: the status says enough where the body cannot be had."""
+    body = bytearray()
+    try:
+        async for chunk in unpacked(response, _ERROR_BODY_BYTES):
+            body += chunk
+            if len(body) > _ERROR_BODY_BYTES:
+                return None
+        return json.loads(body)
+    except (httpx.HTTPError, BadAgentData, ValueError, RecursionError):
+        return None

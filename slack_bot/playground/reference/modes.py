@@ -1,0 +1,56 @@
+"""The reference agent in each of its modes, asked the same: what a mode is worth is seen side by side.
+
+In memory and, with the local model, on virtual time: a minute's answer takes a second, and is the same each
+time. A model behind an endpoint takes the time it takes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from ...clock import loop_clock
+from ...observe.facts import Observer
+from ...settings.load import Settings, with_overrides
+from ...testing import virtual_clock
+from ...testing.agent.asgi_transport import AsgiTransport
+from ...tools.conform.case_runner import MemoryAsker, Served
+from ...tools.replay.replay import AGENT_URL, Observation, observe, settings_with
+from ...tools.replay.scenario import Scenario
+from .agent import build_app
+from .model import Mode
+
+MODES = tuple(mode.value for mode in Mode)
+
+
+def observe_mode(mode: str, scenario: Scenario, settings: Settings, observer: Observer) -> Observation:
+    """Ask the reference agent of `settings`, in `mode`, what `scenario` asks.
+
+    Of the bot's own settings only those of `scenario` count; it may change the agent's too.
+    """
+    settings = with_overrides(settings, scenario.settings)
+    asked = _asked(mode, scenario, settings, observer)
+    return virtual_clock.run(asked) if settings.reference.model_url is None else asyncio.run(asked)
+
+
+async def _asked(mode: str, scenario: Scenario, settings: Settings, observer: Observer) -> Observation:
+    is_local = settings.reference.model_url is None
+    served = build_app(AGENT_URL, mode=mode, settings=settings.reference)
+    try:
+        return await observe(
+            scenario,
+            settings_with(AGENT_URL, scenario.settings),
+            virtual_clock.new_clock() if is_local else loop_clock(),
+            AsgiTransport(served.asgi),
+            observer=observer,
+        )
+    finally:
+        await served.aclose()
+
+
+def memory_asker(mode: str | None = None) -> MemoryAsker:
+    """The playground's agent as it comes, or in the mode that is named, for `conform`."""
+
+    def build(pace: float | None) -> Served:
+        return build_app(AGENT_URL, pace=pace, mode=mode)
+
+    return MemoryAsker(f"the playground's agent{f', mode {mode}' if mode else ''}, in memory", build)

@@ -1,0 +1,381 @@
+"""PURE. What the playground's agent thinks: a question becomes a sequence of moves, the same one every time.
+
+`think` is a generator: it yields what a model would do next, and is sent the result of each tool call. It
+knows nothing of A2A, nor of tokens: `reference/local.py` says its moves as a language model would.
+
+Questions about what the library knows are answered from it, with tools; a page that a question names as
+`@page.md` is read too. A few first words ask for something special, so that every way an answer can go may be
+tried by hand: `fail`, `slow`, `long 8000`, `unicode 8000`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import count, cycle
+from typing import TypeAlias
+
+from .search import Hit, Library, PageSection, words
+from .toolbox import FETCH, SEARCH, ToolResult
+
+
+class StepStatus(StrEnum):
+    """Where a step of the plan stands, in the wire's words."""
+
+    PENDING = "pending"
+    RUNNING = "in_progress"
+    DONE = "completed"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioStep:
+    """One step of the plan."""
+
+    title: str
+    agent: str
+    status: StepStatus = StepStatus.PENDING
+
+
+@dataclass(frozen=True, slots=True)
+class InputField:
+    """One thing a form asks for. `values` is empty for free text."""
+
+    name: str
+    description: str
+    values: tuple[str, ...] = ()
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Narrate:
+    """Say what is being done. Not part of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowPlan:
+    """The whole plan as it now stands. `title` says what was done, once all of it is."""
+
+    steps: tuple[ScenarioStep, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallTool:
+    """Call a tool; its `ToolResult` is sent back into the generator."""
+
+    tool: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriteMove:
+    """The next piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PauseMove:
+    """Think silently for so many seconds (nothing at all where the agent's pace is 0)."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class AskBack:
+    """Ask the human and stop. The answer comes as another message to the same task."""
+
+    prompt: str
+    fields: tuple[InputField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """End the run as failed, for this reason."""
+
+    reason: str
+
+
+Move: TypeAlias = Narrate | ShowPlan | CallTool | WriteMove | PauseMove | AskBack | GiveUp
+Thought: TypeAlias = Generator[Move, ToolResult | None, None]
+
+ENVIRONMENTS = ("staging", "production")
+_TOO_OFTEN = 6  # further searches of a thorough question: two more than the tool allows
+_FEW_PAGES, _MANY_PAGES = 2, 4
+_ALSO_FITS = 0.75  # share of the best section's score that a second one must have to be part of the answer
+_LONGEST = 200_000  # characters: more would only test patience
+_SPECIAL = re.compile(r"\s*(fail|slow|long|unicode)\b(?:\D*?(\d+))?", re.IGNORECASE)
+_ASKS_BACK = re.compile(r"\b(deploy|form)\b", re.IGNORECASE)
+_FORM_WANTED = re.compile(r"\bform\b", re.IGNORECASE)
+_JOKE = re.compile(r"\bjokes?\b", re.IGNORECASE)
+_GREETING = re.compile(
+    r"\s*(hi|hello|hey|help|good (morning|afternoon|evening|day)|(what|who) are you"
+    r"|what (can|do) you (do|know))\b",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(r"\s*(thanks?|thank you)\b", re.IGNORECASE)
+_THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
+_FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
+_WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
+
+_JOKES = (
+    "Why did the stream refuse to end? It was waiting for one more chunk.\n\nIn the end it was cut off, "
+    "but it took it well: it simply polled itself together.",
+    "A developer asks a bot for a joke. The bot writes *typing…* for five minutes.\n\nThat was the joke.",
+    "There are two hard things in chat bots: naming things, delivering messages exactly once, and delivering "
+    "messages exactly once.",
+)
+
+
+def think(question: str, library: Library, reply: str | None = None) -> Thought:
+    """The moves that answer `question`. `reply` is the human's answer where the agent had asked back."""
+    if reply is not None:
+        return _answer_reply(question, reply, library)
+    if special := _SPECIAL.match(question):
+        return _special(special[1].lower(), int(special[2] or 0), question, library)
+    if _JOKE.search(question):
+        return _joke(question)
+    if _ASKS_BACK.search(question) and (_FORM_WANTED.search(question) or not _environment(question)):
+        return _ask_back(question)
+    if library.knows(question) or _FILE.search(question):
+        return _research(question, library)
+    return _small_talk(question, library)
+
+
+def tokens(text: str) -> Iterator[str]:
+    """`text` in pieces as a language model writes them, often less than a word. They join to `text`."""
+    return (match[0] for match in _WORD_LIKE.finditer(text))
+
+
+# -- without tools -------------------------------------------------------------------------------------------
+
+
+def _joke(question: str) -> Thought:
+    yield Narrate("That one I know by heart.")
+    yield WriteMove(_JOKES[len(question) % len(_JOKES)])
+
+
+def _small_talk(question: str, library: Library) -> Thought:
+    about = "\n".join(f"- {title}" for title in _titles(library))
+    if _THANKS.match(question):
+        yield WriteMove("You are welcome. Ask me again whenever you like.\n")
+        return
+    if _GREETING.match(question):
+        yield WriteMove(
+            f"Hello! I answer questions about this bot and about AGNTCY. I know about:\n\n{about}\n"
+        )
+        return
+    yield Narrate("This is not in my knowledge base.")
+    yield WriteMove(
+        "I am sorry, I know nothing about that. I can only look things up in a small knowledge base, and it "
+        f"is about:\n\n{about}\n\nAsk me about one of these.\n"
+    )
+
+
+def _titles(library: Library) -> list[str]:
+    return [found[0].title for name in library.names if (found := library.sections_of(name))]
+
+
+# -- special requests ----------------------------------------------------------------------------------------
+
+
+def _special(kind: str, size: int, question: str, library: Library) -> Thought:
+    match kind:
+        case "fail":
+            return _fail("late" in question.lower())
+        case "slow":
+            return _slow(min(size or 8, 600))
+        case "unicode":
+            return _unicode(min(size, _LONGEST))
+        case _:
+            return _long(min(size or 6_000, _LONGEST), library)
+
+
+def _fail(late: bool) -> Thought:
+    plan = (
+        ScenarioStep("Search the archive", "Supervisor", StepStatus.RUNNING),
+        ScenarioStep("Write the answer", "Supervisor"),
+    )
+    yield Narrate("I'll ask the archive. It is known to be moody.")
+    yield ShowPlan(plan)
+    yield CallTool("archive", "everything")
+    yield ShowPlan((replace(plan[0], status=StepStatus.FAILED), plan[1]))
+    if late:
+        yield WriteMove("Here is what I have so far:\n\n- the archive was asked,\n- it began to answer, and")
+    yield GiveUp("Agent execution failed: the archive broke, on purpose, because you asked for it.")
+
+
+def _slow(seconds: int) -> Thought:
+    yield Narrate("Let me think about this for a while.")
+    yield PauseMove(seconds / 2)
+    yield Narrate(" Still thinking.")
+    yield PauseMove(seconds / 2)
+    yield WriteMove("Good things take time. This first sentence came after a long silence, ")
+    yield PauseMove(2.5)
+    yield WriteMove("and its second half after a short one.\n\n")
+    yield PauseMove(seconds)
+    yield WriteMove("Then nothing came for a while, in the middle of the answer. Now it is complete.")
+
+
+def _long(size: int, library: Library) -> Thought:
+    yield Narrate(f"I'll write about {size} characters.")
+    yield from _pieces(
+        "# A long answer\n\n", _paragraphs(library), size, "**This is the end of the long answer.**"
+    )
+
+
+def _unicode(size: int) -> Thought:
+    yield Narrate("I'll use the whole keyboard: 你好, 👩‍💻.")
+    yield from _pieces("# Every kind of letter\n\n", _letters(), max(size, 400), "Ende. おわり. Τέλος. 🏁")
+
+
+def _pieces(head: str, paragraphs: Iterator[str], size: int, tail: str) -> Thought:
+    written = len(head) + len(tail)
+    yield WriteMove(head)
+    while written < size:
+        paragraph = next(paragraphs)
+        written += len(paragraph)
+        yield WriteMove(paragraph)
+    yield WriteMove(tail)
+
+
+def _paragraphs(library: Library) -> Iterator[str]:
+    found = [(each.heading, each.text) for name in library.names for each in library.sections_of(name)]
+    numbered = enumerate(cycle(found or [("Nothing", "Nothing is known about it.")]), 1)
+    return (f"## {number}. {heading}\n\n{text}\n\n" for number, (heading, text) in numbered)
+
+
+def _letters() -> Iterator[str]:
+    return (f"## {number}. Ü, 漢字, 🦜\n\n{_EVERY_LETTER}" for number in count(1))
+
+
+_EVERY_LETTER = (
+    "One line\u2028another line after U+2028. 日本語の文章には空白がありません。改行もここにはありません。 "
+    "Family 👨‍👩‍👧‍👦, flag 🇨🇭, thumb 👍🏽, e\u0301 with a combining accent, ﬁ ligature, "
+    "Здравствуйте, שלום, नमस्ते, 𝒻𝒶𝓃𝒸𝓎.\n\n"
+    "| letter | name |\n|---|---|\n| ß | Eszett |\n| Ω | Omega |\n| 猫 | cat 🐈 |\n\n"
+)
+
+
+# -- asking back ---------------------------------------------------------------------------------------------
+
+
+def _ask_back(question: str) -> Thought:
+    yield Narrate("Before I can say that, I need to know one thing.")
+    if _FORM_WANTED.search(question):
+        yield AskBack("Please fill in the form for your request.", _FORM)
+        return
+    yield AskBack(f"Which environment: {' or '.join(ENVIRONMENTS)}?")
+
+
+_FORM = (
+    InputField("environment", "Where to deploy", ENVIRONMENTS),
+    InputField("version", "Which version"),
+    InputField("reason", "Why now", required=False),
+)
+
+
+def _answer_reply(question: str, reply: str, library: Library) -> Thought:
+    environment = _environment(reply)
+    if environment is None:
+        known = " and ".join(ENVIRONMENTS)
+        fields = _FORM if _FORM_WANTED.search(question) else ()
+        yield AskBack(f"I only know {known}. Which environment is it?", fields)
+        return
+    yield from _research(f"deploy {environment}", library)
+
+
+def _environment(text: str) -> str | None:
+    """The environment that `text` names."""
+    said = text.lower()
+    return next((name for name in ENVIRONMENTS if name in said or name[:4] in said.split()), None)
+
+
+# -- the knowledge base --------------------------------------------------------------------------------------
+
+
+def _research(question: str, library: Library) -> Thought:
+    look = ScenarioStep("Search the knowledge base", "Supervisor", StepStatus.RUNNING)
+    read, write = (
+        ScenarioStep("Read what was found", "Supervisor"),
+        ScenarioStep("Write the answer", "Supervisor"),
+    )
+    yield Narrate("I'll search the knowledge base. ")
+    yield ShowPlan((look, read, write))
+    named = list(dict.fromkeys(_FILE.findall(question)))
+    topic = _FILE.sub("", question).strip()
+    topic = topic if words(topic) else " ".join(name[1:-3] for name in named) or question
+    hits, capped = yield from _search_all(_queries(topic, library))
+    look, read = replace(look, status=StepStatus.DONE), replace(read, status=StepStatus.RUNNING)
+    if capped:
+        yield Narrate("The search limit is reached; I go on with what I have. ")
+    yield ShowPlan((look, read, write))
+    pages = list(dict.fromkeys(hit.section.page for hit in hits))
+    pages = pages[: _MANY_PAGES if capped else _FEW_PAGES]
+    pages += [name for name in named if name[1:-3] not in pages]
+    yield Narrate(f"I found {_counted(len(hits), 'section')} on {_counted(len(pages), 'page')}. ")
+    for page in pages:
+        yield CallTool(FETCH, page)
+    read, write = replace(read, status=StepStatus.DONE), replace(write, status=StepStatus.RUNNING)
+    yield ShowPlan((look, read, write))
+    yield WriteMove(_answer(topic, hits, library))
+    done = replace(write, status=StepStatus.DONE)
+    yield ShowPlan((look, read, done), f"Searched {_counted(len(pages), 'page')}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _queries(question: str, library: Library) -> list[str]:
+    """A thorough question is searched for more often than the tool allows, as models do."""
+    if _THOROUGH.search(question):
+        return [question, *_titles(library)[:_TOO_OFTEN]]
+    return [question]
+
+
+def _search_all(queries: list[str]) -> Generator[Move, ToolResult | None, tuple[list[Hit], bool]]:
+    found: dict[tuple[str, str], Hit] = {}
+    capped = False
+    for query in queries:
+        result = yield CallTool(SEARCH, query)
+        if result is None or result.capped:
+            capped = capped or result is not None
+            continue
+        for hit in result.hits:
+            found.setdefault((hit.section.page, hit.section.heading), hit)
+    return list(found.values()), capped
+
+
+def _answer(question: str, hits: list[Hit], library: Library) -> str:
+    """What was asked for comes first, without a heading; then what else belongs to it, and the sources."""
+    if not hits:
+        return "I found nothing about that in the knowledge base.\n"
+    first, *more = _chosen(question, hits, library)
+    parts = [first.text]
+    for section in more:
+        parts += [f"## {section.heading}", section.text]
+    titles = list(dict.fromkeys(section.title for section in (first, *more)))
+    parts.append(f"**Source{'' if len(titles) == 1 else 's'}:** {' · '.join(titles)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _chosen(question: str, hits: list[Hit], library: Library) -> list[PageSection]:
+    """The sections that answer `question`, the best one first. `hits`: of the question itself come first.
+
+    Where a page's title says all that was asked for, the page is the answer. Else it is the section, and one
+    more that fits nearly as well. A thorough question gets what was found on further pages, too.
+    """
+    best = hits[0].section
+    if set(words(question)) <= set(words(best.title)):
+        found = library.sections_of(best.page)
+    else:
+        found = [best, *(hit.section for hit in hits[1:2] if hit.score >= hits[0].score * _ALSO_FITS)]
+    if _THOROUGH.search(question):
+        found += [hit.section for hit in library.search(question) if hit.section.page != best.page]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,209 @@
+"""What a visitor of the page may do: speak as one of the people, press, stop, replay a file.
+
+Everything becomes an action of a person in the emulated workspace and reaches the bot as Slack would
+deliver it. A replay is asked by a person of its own, whom no visitor can be.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ..clock import Clock
+from ..errors import SettingsError, UnreadableInput
+from ..observe.facts import Fact
+from ..slack.blocks import RETRY
+from ..slack.rate_limiter.local import RateLimiter
+from ..testing.slack.faults import METHODS as FAULT_METHODS
+from ..testing.slack.workspace import Workspace
+from ..testing.tape.tape import read_tape, write_tape
+from ..tools.replay.scenario import Scenario, as_captured, make_scenario
+from ..turn.record import message_id_of
+from .export import file_name, head_of
+from .feed import Feed, Tale
+from .replay_router import ReplayRouter
+from .replays import REPLAYER, REPLAYING_BOT, Planned, Replays
+
+PEOPLE = {"U0MAYA": "Maya", "U0JONAS": "Jonas"}
+CHANNEL = "C0GENERAL"
+SUGGESTIONS = (
+    ("What is AGNTCY?", "what is agntcy"),
+    ("How does streaming work here?", "tell me everything about streaming"),
+    ("Tell me a joke", "tell me a joke"),
+    ("Deploy the bot", "deploy the bot"),
+    ("A long answer", "long 6000"),
+    ("Fail on purpose", "fail"),
+)
+_LONGEST = 12_000  # characters that Slack's own composer takes
+
+
+class _Refused(Exception):
+    """The order cannot be carried out; the text says why."""
+
+
+class Visitor:
+    """The people and places of the playground. `feed` tells the pages what comes of it.
+
+    `agent` is the address of another agent than the playground's own, without secrets: what the pages suggest
+    is for our own alone. `gate` is what the bots of the replays share with the page's own; None: nothing.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        switchboard: ReplayRouter,
+        clock: Clock,
+        agent: str | None = None,
+        gate: RateLimiter | None = None,
+    ) -> None:
+        for user, name in PEOPLE.items():
+            workspace.add_user(user, name)
+        workspace.add_user(REPLAYER, "Replay")
+        workspace.add_user(REPLAYING_BOT, "Replay", is_bot=True)
+        general = workspace.add_channel(CHANNEL, "general")
+        general.members.update([*PEOPLE, REPLAYER])  # or what is for one of them alone could not be shown
+        for user in PEOPLE:
+            workspace.direct(user)
+        self.replays = Replays(
+            workspace, clock, CHANNEL, recorder=switchboard.recorder, observer=self.heard, gate=gate
+        )
+        suggestions = SUGGESTIONS if agent is None else ()
+        self.feed = Feed(
+            workspace, now=clock.monotonic, virtual=[REPLAYER], suggestions=suggestions, agent=agent
+        )
+        self._workspace = workspace
+        self._switchboard = switchboard
+        self._clock = clock
+        self._trouble = Scenario()
+        self._planned: list[Planned] = []
+
+    def heard(self, fact: Fact) -> None:
+        """A watcher: what happens in the bot is told to the pages, and may have a sequel here."""
+        self.feed(fact)
+        self.replays(fact)
+
+    def plan(self, planned: Planned) -> None:
+        """Replay this for the first visitor who comes."""
+        self._planned.append(planned)
+
+    def welcome(self) -> list[Tale]:
+        """A visitor came: what was planned begins. The tales are for that visitor."""
+        planned, self._planned = self._planned, []
+        return [self._play(each) for each in planned]
+
+    def trouble(self, around: Scenario) -> None:
+        """What goes wrong from the next question on: the scenario's `slack_faults` and `cut_after`."""
+        self._trouble = Scenario(slack_faults=around.slack_faults, cut_after=around.cut_after)
+        faults = {method: list(entries) for method, entries in around.slack_faults.items()}
+        self.feed.troubled({"slack_faults": faults, "cut_after": around.cut_after})
+
+    async def take(self, order: Mapping[str, Any]) -> Tale | None:
+        """Carry out an order: `say`, `press`, `stop`, `replay`, `trouble` or `export`.
+
+        The tale is for the visitor who gave it.
+        """
+        try:
+            return self._do(order)
+        except (_Refused, UnreadableInput, SettingsError) as refused:
+            return {"type": "refused", "text": str(refused)}
+        except LookupError:
+            return {"type": "refused", "text": "That is not there any more."}
+
+    def _do(self, order: Mapping[str, Any]) -> Tale | None:
+        match order:
+            case {"type": "say", "user": str(user), "channel": str(channel), "text": str(text)}:
+                return self._say(_visitor(user), channel, text, order.get("thread_ts"))
+            case {"type": "press", "user": str(user), "channel": str(channel), "ts": str(ts),
+                  "action_id": str(action), "value": str(value)}:  # fmt: skip
+                self._press(_visitor(user), channel, ts, action, value)
+                return None
+            case {"type": "stop", "user": str(user), "channel": str(channel), "thread_ts": str(ts)}:
+                self._workspace.stop(_visitor(user), channel, ts, now=self._now())
+                return None
+            case {"type": "replay", "name": str(name), "text": str(text), "speed": int() | float() as speed}:
+                return self._replay(name, text, float(speed), order.get("key"))
+            case {"type": "trouble", "slack_faults": dict(faults)}:
+                given = {"slack_faults": faults, "cut_after": order.get("cut_after")}
+                self.trouble(make_scenario(given, "faults"))
+                return None
+            case {"type": "export", "turn": str(turn)}:
+                return self._export(turn)
+        raise _Refused("The page asked for something that the playground does not know.")
+
+    def _say(self, user: str, channel: str, text: str, thread_ts: object) -> Tale:
+        if not text.strip() or len(text) > _LONGEST:
+            raise _Refused(f"A message has 1 to {_LONGEST:,} characters.")
+        root = thread_ts if isinstance(thread_ts, str) else None
+        self._arm()
+        ts = self._workspace.say(user, channel, text, now=self._now(), thread_ts=root)
+        return {"type": "said", "channel": channel, "ts": ts, "thread_ts": root}
+
+    def _press(self, user: str, channel: str, ts: str, action: str, value: str) -> None:
+        if action == RETRY:  # the same question again
+            self._arm()
+        pressed = self._workspace.press(user, channel, ts, action, now=self._now(), value=value)
+        if pressed.payload["actions"][0]["type"] == "feedback_buttons":
+            self.feed.pressed(channel, ts, action, value)
+
+    def _replay(self, name: str, text: str, speed: float, key: object) -> Tale:
+        name = " ".join(name.replace("`", "'").split())[:80] or "file"
+        chosen = key if isinstance(key, str) else None
+        if chosen is None and len(keys := streams_in(text)) > 1:
+            return {"type": "choose", "name": name, "keys": keys}
+        return self._play(Planned(name, read_tape(text, name, chosen), speed, chosen))
+
+    def _play(self, planned: Planned) -> Tale:
+        """What a tape says of its surroundings holds, as in `replay`, where nobody says otherwise."""
+        around = as_captured(planned.around or self._trouble, planned.capture)
+        ts = self.replays.begin(planned, around)
+        self._arm(around)
+        return {"type": "said", "channel": CHANNEL, "ts": ts, "thread_ts": None}
+
+    def _arm(self, around: Scenario | None = None) -> None:
+        """Each question meets the whole script of faults, from its beginning."""
+        met = around or self._trouble
+        for method in FAULT_METHODS:
+            self._workspace.faults.set(method, met.slack_faults.get(method, ()))
+        self._switchboard.cut_after = self._trouble.cut_after
+
+    def _export(self, turn: str) -> Tale:
+        facts = self.feed.facts_of(turn)
+        if not facts or facts[-1]["kind"] != "closed":
+            raise _Refused("This turn is not over yet; its tape can be had when it is.")
+        recorder, message = self._switchboard.recorder, message_id_of(turn)
+        began = recorder.began(message)
+        replayed = self.replays.around(facts[0]["thread_ts"])
+        head = head_of(facts, facts[0]["at"] if began is None else began, replayed)
+        tape = recorder.tape(message, head)
+        if tape is None:
+            raise _Refused("Nothing was heard of the agent in this turn, so there is no tape of it.")
+        return {"type": "tape", "name": f"{file_name(head['question'])}.jsonl", "text": write_tape(tape)}
+
+    def _now(self) -> float:
+        return self._clock.wall()
+
+
+def _visitor(user: str) -> str:
+    if user not in PEOPLE:
+        raise _Refused("Nobody here has that name.")
+    return user
+
+
+def streams_in(text: str) -> list[str]:
+    """The names of the streams in a file that holds several; [] for every other kind of file."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(document, dict) or isinstance(document.get("events"), list):
+        return []
+    inner = document.get("artifacts")
+    if isinstance(inner, list):
+        return []
+    named = inner if isinstance(inner, dict) else document
+    return [
+        name
+        for name, value in named.items()
+        if isinstance(value, list) and value and isinstance(value[0], dict)
+    ]

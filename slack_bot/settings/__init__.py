@@ -1,0 +1,1 @@
+"""Settings: every number with unit, default and source, and how they are read."""

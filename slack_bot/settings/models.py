@@ -1,0 +1,297 @@
+"""The settings, section by section: each number with its unit, its default and, where it has one, its source.
+
+Every number that somebody measured and nobody documented is a setting here with that number as default, never
+a literal in the code. Leaf names are unique in the whole tree, so a scenario can name them flat.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+
+
+def _http_url(value: str) -> str:
+    if not re.match(r"https?://[^/\s]+", value):
+        raise ValueError("should be an address that begins with http:// or https://")
+    return value
+
+
+Seconds = Annotated[float, Field(gt=0)]
+HttpUrl = Annotated[str, AfterValidator(_http_url)]
+
+
+class SettingsSection(BaseModel):
+    """A frozen group of settings that knows no others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+class SlackSettings(SettingsSection):
+    """Slack's side."""
+
+    bot_token: SecretStr | None = None
+    """Bot token, `xoxb-...`."""
+    app_token: SecretStr | None = None
+    """App-level token for Socket Mode, `xapp-...`."""
+    signing_secret: SecretStr | None = None
+    """Signing secret; needed in HTTP mode (`run --http`)."""
+    api_url: HttpUrl = "https://slack.com/api/"
+    """Web API base."""
+    timeout: float = Field(default=30.0, gt=0)
+    """Seconds for one Web API call."""
+    write_timeout: float = Field(default=10.0, gt=0)
+    """Seconds for one Web API call that writes: what comes of it is then found out, which beats waiting."""
+    connection_check_delay: float = Field(default=60.0, gt=0)
+    """Seconds after which another process that is connected to Slack as this app is warned of, if it is still
+    there: at a restart the old process needs some time to end."""
+    allowed_bots: tuple[str, ...] = ()
+    """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
+    every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
+    http_host: str = "0.0.0.0"
+    """Address that the HTTP server of HTTP mode listens on. 0.0.0.0: all of this machine's, so that everybody
+    who can reach the machine can reach the port; 127.0.0.1: only what runs here, such as a reverse proxy."""
+    http_port: int = Field(default=3000, ge=0, le=65535)
+    """Port of the HTTP server in HTTP mode."""
+    http_header_timeout: float = Field(default=5.0, gt=0)
+    """Seconds for the whole head of an HTTP request to come. Slack itself gives up after 3."""
+    http_body_timeout: float = Field(default=5.0, gt=0)
+    """Seconds for the whole body of an HTTP request to come."""
+    http_max_body_bytes: int = Field(default=1024 * 1024, gt=0)
+    """Bytes of the body of an HTTP request; more is refused."""
+    http_max_connections: int = Field(default=100, gt=0)
+    """Connections of the HTTP server at once. One more closes the oldest whose request is not being
+    answered."""
+
+
+class AgentSettings(SettingsSection):
+    """The A2A agent."""
+
+    url: HttpUrl | None = None
+    """Base URL or full agent card URL."""
+    use_configured_url: bool = False
+    """Send questions to `url` instead of the address in the card (cards behind proxies are often wrong)."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Hosts (host or host:port) other than `url`'s that a card may send us, and our credentials, to."""
+    protocol_version: Literal["auto", "0.3", "1.0"] = "auto"
+    """A2A wire version; auto reads the card and switches once if the agent does not know the method."""
+    dialect: Literal[
+        "auto", "generic", "caipe", "caipe-0.2", "adk", "strands", "langgraph", "agno", "fasta2a"
+    ] = "auto"
+    """How the agent marks narration and answer; auto recognises it from the events."""
+    answer_source: Literal["auto", "artifact", "status", "message"] = "auto"
+    """Where the answer stands that is shown live, and counts at the end; auto learns it and remembers."""
+    answer_marker: Literal["auto", "expected", "off"] = "auto"
+    """Take `[FINAL ANSWER]` and JSON off an answer; expected: what comes before it is held. auto learns."""
+    extensions: tuple[str, ...] = ()
+    """A2A extension URIs to activate."""
+    bearer_token: SecretStr | None = None
+    """Static bearer token for the agent."""
+    header_name: str | None = None
+    """Name of a header that carries a key for the agent."""
+    header_value: SecretStr | None = None
+    """Value of that header."""
+    error_text: Literal["hide", "show"] = "hide"
+    """What the agent says of its own failure, often the text of an exception: hide keeps it from readers, who
+    get a reference that the log has too. Why it declined a task is always shown."""
+    connect_timeout: float = Field(default=10.0, gt=0)
+    """Seconds to connect to the agent."""
+    write_timeout: float = Field(default=30.0, gt=0)
+    """Seconds to send the request."""
+    card_timeout: float = Field(default=10.0, gt=0)
+    """Seconds to fetch the agent card."""
+    call_timeout: float = Field(default=30.0, gt=0)
+    """Seconds for a single call (read a task, cancel)."""
+    connect_retries: int = Field(default=2, ge=0)
+    """Times a question is sent again when no connection could be made: 1, 2, 4 ... seconds later."""
+    accept_timeout: float = Field(default=30.0, ge=0)
+    """Seconds, in all, for the agent to take a question: retries, and the pauses a busy agent asks for."""
+    idle_timeout: float = Field(default=120.0, gt=0)
+    """Seconds without an event before the agent is asked what became of the task. Pings do not count."""
+    quiet_notice_after: float = Field(default=45.0, gt=0)
+    """Seconds without an event until a reader who sees nothing yet is told who is waited for."""
+    turn_timeout: float = Field(default=1800.0, gt=0)
+    """Seconds a whole turn may take."""
+    max_event_bytes: int = Field(default=16 * 1024 * 1024, gt=0)
+    """Bytes of one event; more is an error."""
+    max_turn_chars: int = Field(default=4_000_000, gt=0)
+    """Characters of text kept for one turn; more is an error."""
+    terminal_grace: float = Field(default=1.5, ge=0)
+    """Seconds to go on reading after a terminal state, for a trailing task snapshot."""
+    input_required_grace: float = Field(default=2.0, ge=0)
+    """Seconds to go on reading after the agent asked, before the stream is closed from this side."""
+    stop_timeout: float = Field(default=30.0, ge=0)
+    """Seconds after a stop to wait for the task's name, if that is not known: without it the agent cannot be
+    stopped, and the reader is told so."""
+    poll_timeout: float = Field(default=60.0, ge=0)
+    """Seconds without any useful answer about a task whose stream was lost, until that is given up."""
+    poll_intervals: tuple[Seconds, ...] = Field(default=(1.0, 2.0, 3.0, 5.0), min_length=1)
+    """Seconds between two looks at a task whose stream was lost; the last one repeats."""
+    poll_jitter: float = Field(default=0.2, ge=0, lt=1)
+    """Share by which each of those pauses is changed at random."""
+    lost_notice_after: float = Field(default=15.0, ge=0)
+    """Seconds without news of a task whose stream was lost, or fell silent, until the reader is told so."""
+    resubscribe_03: bool = False
+    """Join a lost stream again on the 0.3 wire too. Only for servers that then begin with the whole task:
+    a2a-sdk 0.3 loses what was said in between, stores the rest twice and may hang [obs]."""
+    card_ttl: float = Field(default=300.0, ge=0)
+    """Seconds an agent card is believed."""
+    cookie_threads: int = Field(default=1000, ge=0)
+    """Threads whose cookies of the agent's server are kept, in memory; beyond it the least recently used are
+    dropped. 0: no cookie is sent back."""
+
+
+class StreamSettings(SettingsSection):
+    """How text gets into the thread."""
+
+    first_flush_delay: float = Field(default=0.4, ge=0)
+    """Seconds from the first token of an answer to its first flush, where no line ended before."""
+    flush_interval: float = Field(default=1.0, gt=0)
+    """Seconds without a line end after which text is flushed up to the last safe cut."""
+    max_call_chars: int = Field(default=12_000, gt=0)
+    """Characters of text in one call. Slack: 12,000."""
+    card_chars: int = Field(default=256, gt=0)
+    """Characters of a card's title, details or output in one call. Slack: 256."""
+    status_chars: int = Field(default=50, gt=0)
+    """Characters of a typing status [obs]."""
+    status_interval: float = Field(default=1.0, ge=0)
+    """Seconds between two typing statuses at least."""
+    status_refresh: float = Field(default=90.0, gt=0)
+    """Seconds after which the status is sent again. Slack drops it after 120."""
+    retry_timeout: float = Field(default=60.0, ge=0)
+    """Seconds one write may wait, in all, for a limit or an outage of Slack's to pass."""
+    post_retry_timeout: float = Field(default=180.0, ge=0)
+    """Seconds, in all, of longer and longer pauses in which a message that Slack refuses is posted again,
+    where there is no other way to show it. What is still refused then comes as a file."""
+    rotate_after: float = Field(default=240.0, gt=0)
+    """Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
+    rotate_grace: float = Field(default=20.0, ge=0)
+    """Seconds more that a message gets to come to the end of a line."""
+    rotate_bytes: int = Field(default=9_000, gt=0)
+    """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
+    max_segments: int = Field(default=20, gt=0)
+    """Messages that one answer may take; a longer one comes as a file too."""
+    start_answer_wait: float = Field(default=3.0, ge=0)
+    """Seconds the answer to the start of a stream is waited for once Slack's event tells of that stream."""
+    edit_interval: float = Field(default=3.0, gt=0)
+    """Seconds between two edits of a message, where there is no streaming. Slack: 3."""
+    streaming_refusal_ttl: float = Field(default=300.0, ge=0)
+    """Seconds for which streaming, edits or a form of a text are not tried again where Slack refused them."""
+    task_display_mode: Literal["plan", "timeline"] = "plan"
+    """How Slack groups task cards."""
+    max_cards: int = Field(default=200, gt=0)
+    """Task cards of one answer, and no new ones once they fill half of `max_segments`: the steps beyond are
+    counted in one card, so that the answer has room."""
+    max_form_fields: int = Field(default=50, gt=0)
+    """Fields of a question that are shown; how many more there are is said below them."""
+    max_form_choices: int = Field(default=100, gt=0)
+    """Choices of a field that are shown; how many more there are is said behind them."""
+
+
+class GovernorSettings(SettingsSection):
+    """Slack's budgets, shared by all answers of a workspace. A refusal lowers them for a while."""
+
+    starts_per_minute: float = Field(default=20.0, gt=0)
+    """Streams that may be started in a minute. Slack: Tier 2, 20."""
+    stops_per_minute: float = Field(default=20.0, gt=0)
+    """Streams that may be stopped in a minute. Slack: Tier 2, 20."""
+    appends_per_minute: float = Field(default=100.0, gt=0)
+    """Appends in a minute, for all streams together. Slack: Tier 4, 100."""
+    updates_per_minute: float = Field(default=50.0, gt=0)
+    """Edits of messages in a minute. Slack: Tier 3, 50."""
+    statuses_per_minute: float = Field(default=600.0, gt=0)
+    """Typing statuses in a minute. Slack: 600."""
+    posts_per_second: float = Field(default=1.0, gt=0)
+    """Posts in a second, in one channel. Slack: 1."""
+    post_burst: float = Field(default=3.0, ge=1)
+    """Posts at once, in one channel. Slack tolerates more and does not say how many."""
+    reads_per_minute: float = Field(default=50.0, gt=0)
+    """Reads of a thread or channel in a minute. Slack: Tier 3, 50."""
+    others_per_minute: float = Field(default=20.0, gt=0)
+    """Calls in a minute of every other method. Slack: Tier 2, 20, or more."""
+    rate_utilization: float = Field(default=0.9, gt=0, le=1)
+    """Part of these rates that is used: Slack counts when a call arrives, not when it is sent."""
+    burst_share: float = Field(default=1.0, gt=0, le=1)
+    """Part of a minute's calls that may be made at once after a rest. Slack does not say how many."""
+    recover_after: float = Field(default=60.0, gt=0)
+    """Seconds without a refusal after which a lowered rate is raised by half."""
+    starving_after: float = Field(default=10.0, gt=0)
+    """Seconds after which text that waits for its slot counts as a card: cards cannot starve it."""
+    start_slot_timeout: float = Field(default=5.0, ge=0)
+    """Seconds an answer waits for a slot to start a stream; then it becomes an ordinary message."""
+
+
+class TurnSettings(SettingsSection):
+    """How turns are kept in order."""
+
+    turn_deadline: float = Field(default=2100.0, gt=0)
+    """Seconds from a turn's begin to its end in Slack: the agent's time and all waiting for Slack."""
+    shutdown_grace: float = Field(default=20.0, ge=0)
+    """Seconds that running answers get to finish when the bot is told to end. Then the readers of the rest
+    are told, which Slack's limits may stretch to 25 more: give the process 30 more than this."""
+    retry_cache_size: int = Field(default=1000, ge=0)
+    """Questions that can be asked again by the retry button."""
+    max_bot_turns: int = Field(default=3, ge=1)
+    """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
+
+
+class StoreSettings(SettingsSection):
+    """What outlives the process."""
+
+    url: str = "sqlite:///slack_bot.sqlite"
+    """`sqlite:///relative/path`, `sqlite:////absolute/path`, or `memory://`."""
+    dedupe_hours: float = Field(default=24.0, gt=0)
+    """Hours for which a message that was taken is not taken again."""
+    cleanup_interval: float = Field(default=3600.0, gt=0)
+    """Seconds between two removals of what is older than that."""
+    max_failures: int = Field(default=4, gt=0)
+    """Failures in a row to store a question after which the process ends, as soon as no answer runs, to be
+    started again. A mention comes as two events, and Slack brings each again at once: that makes 4."""
+
+
+class LogSettings(SettingsSection):
+    """Logging."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severe level that is logged. Message text is logged at debug only; tokens never."""
+    format: Literal["text", "json"] = "text"
+    """A line of text an entry, with a traceback below it where there is one; or one JSON object an entry."""
+
+
+class ReferenceSettings(SettingsSection):
+    """The reference agent of `play` and `agent`: how it streams its answers, and which model it asks."""
+
+    response_mode: Literal["hybrid", "marker", "structured"] = "hybrid"
+    """How the answer is told apart from what the model says on the way: by a marker in its text, with or
+    without a structured response around it afterwards, or as one field of a JSON object."""
+    structured_output: bool = False
+    """The final result carries the structured response as data, where it is valid; else as text."""
+    pace: float = Field(default=30.0, ge=0)
+    """Tokens a second that the local model writes; 0: as fast as it goes."""
+    model_url: HttpUrl | None = None
+    """Base URL of an OpenAI-compatible endpoint (`https://host/v1`); empty: the local model."""
+    model_key: SecretStr | None = None
+    """Key for that endpoint."""
+    model_name: str = "gpt-4o-mini"
+    """Name of the model at that endpoint."""
+    model_timeout: float = Field(default=120.0, gt=0)
+    """Seconds without a word from that endpoint until it is given up."""
+    heartbeat: float = Field(default=30.0, ge=0)
+    """Seconds of silence after which the agent says that it is still working; 0: never. CAIPE: 30."""
+    search_calls: int = Field(default=5, ge=0)
+    """Calls of `search` in one run. CAIPE: 5."""
+    fetch_calls: int = Field(default=10, ge=0)
+    """Calls of `fetch_document` in one run. CAIPE: 10."""
+    middleware: bool = True
+    """Master switch of the five below: off wins over each of them."""
+    deterministic_middleware: bool = True
+    """Plans come from a fixed workflow at once; off: the model takes its time for each."""
+    self_service_middleware: bool = True
+    """What the human is asked comes as a form with fields; off: in words only."""
+    policy_middleware: bool = True
+    """Each tool call is checked first, which takes 0.15 s; tools that nobody gave are refused."""
+    skills_middleware: bool = True
+    """A skill that fits the question is announced, and told to the model."""
+    file_arg_middleware: bool = True
+    """A tool's argument that names a bundled page as `@page.md` becomes that page's name."""

@@ -1,0 +1,95 @@
+"""PURE. A name that does not exist: what was probably meant, or nothing where no name is near."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+# Of the part that tells one name from another: what all names begin with says nothing.
+_NEAR = 0.75
+# Names that other programs may well use are ours only if hardly a letter differs.
+_VERY_NEAR = 0.9
+_WATCHED = ("A2A_AGENT", "SLACK_APP", "SLACK_SIGN", "SLACK_API")
+_OTHERS = {"SLACK_API_TOKEN"}
+_RENAMED_SECTIONS = {"desk": "turns"}
+RENAMED = {
+    "slack_timeout": "timeout",
+    "slack_write_timeout": "write_timeout",
+    "wire": "protocol_version",
+    "convention": "dialect",
+    "answer_from": "answer_source",
+    "accept_within": "accept_timeout",
+    "quiet_told": "quiet_notice_after",
+    "silence_told": "lost_notice_after",
+    "asked_grace": "input_required_grace",
+    "stop_wait": "stop_timeout",
+    "poll_for": "poll_timeout",
+    "poll_pauses": "poll_intervals",
+    "first_flush": "first_flush_delay",
+    "retry_later": "retry_timeout",
+    "insist_for": "post_retry_timeout",
+    "refusal_memory": "streaming_refusal_ttl",
+    "rate_share": "rate_utilization",
+    "start_wait": "start_slot_timeout",
+    "turn_limit": "turn_deadline",
+    "remembered_questions": "retry_cache_size",
+    "store_url": "url",
+    "log_level": "level",
+    "log_format": "format",
+}
+"""Names of the first edition, by their last part, and what each is called now."""
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = _NEAR) -> str | None:
+    """The one of `known` that `name` is nearly, if there is one."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), None)
+
+
+def remedy(name: str, prefix: str, sections: Mapping[str, Iterable[str]], usual: Iterable[str]) -> str:
+    """What to tell after `NAME is not a setting`: a guess, the sections there are, or nothing ("").
+
+    `name` begins with `prefix`; `sections` are the leaves of each section; `usual` are names without section.
+    """
+    section, divided, leaf = name.removeprefix(prefix).lower().partition("__")
+    now = _RENAMED_SECTIONS.get(section, section), RENAMED.get(leaf, leaf)
+    if now != (section, leaf) and now[1] in sections.get(now[0], ()):
+        return f" any more; it is called {_full(prefix, *now)} now"
+    if section in sections and not leaf:
+        some = next(iter(sections[section]))
+        return f": it is a section; write {_full(prefix, section, some)} or another setting of it"
+    if divided:
+        meant = _in_section(section, leaf, sections)
+        guess = _full(prefix, *meant) if meant else None
+        if guess is None and section not in sections:
+            return f"; the sections are {', '.join(each.upper() for each in sections)}"
+    else:
+        guess = _undivided(section, prefix, sections, usual)
+    return f"; did you mean {guess}?" if guess else ""
+
+
+def usual_meant(name: str, usual: Iterable[str]) -> str | None:
+    """The usual name that `name`, which does not begin with our prefix, is a misspelling of."""
+    if not name.startswith(_WATCHED) or name in _OTHERS:
+        return None
+    return nearest(name, usual, _VERY_NEAR)
+
+
+def _in_section(section: str, leaf: str, sections: Mapping[str, Iterable[str]]) -> tuple[str, str] | None:
+    meant = nearest(section, sections)
+    if meant and (near := nearest(leaf, sections[meant])):
+        return meant, near
+    return next(((each, leaf) for each, leaves in sections.items() if leaf in leaves), None)
+
+
+def _undivided(
+    rest: str, prefix: str, sections: Mapping[str, Iterable[str]], usual: Iterable[str]
+) -> str | None:
+    names = {f"{section}_{leaf}": (section, leaf) for section in sections for leaf in sections[section]}
+    names |= {leaf: (section, leaf) for section in sections for leaf in sections[section]}
+    full = {each: _full(prefix, *path) for each, path in names.items()}
+    full |= {each.removeprefix(prefix).lower(): each for each in usual if each.startswith(prefix)}
+    return full[near] if (near := nearest(rest, full)) else None
+
+
+def _full(prefix: str, section: str, leaf: str) -> str:
+    return f"{prefix}{section}__{leaf}".upper()

@@ -1,0 +1,1 @@
+"""The ways to write an answer into a thread: a native stream, an edited message, a post."""

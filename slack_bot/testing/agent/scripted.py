@@ -1,0 +1,325 @@
+"""A scripted agent: serves any tape or captured stream as an A2A server would, with its timing and its cuts.
+
+`replay`, tests and the playground need an agent that says exactly this, exactly so, every time. What is
+served is decided in `playback`; here stand the protocol around it and the face for httpx, in memory, for the
+virtual clock. `scripted_http` is the face with a real socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from ...clock import Clock, loop_clock
+from ..tape.tape import Recording, Tape
+from .playback import Beat, Breakdown, Playback, RequestId, error_of, json_bytes, result_of, sse
+from .snapshot import Json, Wire, is_over, status_event, with_state
+
+_SEND = frozenset({"message/send", "SendMessage"})
+_STREAM = frozenset({"message/stream", "SendStreamingMessage"})
+_GET = frozenset({"tasks/get", "GetTask"})
+_CANCEL = frozenset({"tasks/cancel", "CancelTask"})
+_JOIN = frozenset({"tasks/resubscribe", "SubscribeToTask"})
+_CARDS = (".well-known/agent-card.json", ".well-known/agent.json")
+_JSON = {"content-type": "application/json"}
+_EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store"}
+
+
+class ConnectionCut(Exception):
+    """The connection breaks here: a face turns this into whatever its other side would see."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCall:
+    """A JSON-RPC call that came in. `headers` have lower-case names."""
+
+    method: str
+    id: RequestId
+    params: Json
+    headers: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The text of the message that was sent, "" for other calls."""
+        message = self.params.get("message")
+        parts = message.get("parts") if isinstance(message, dict) else None
+        texts = [part.get("text") for part in parts or () if isinstance(part, dict)]
+        return "".join(text for text in texts if isinstance(text, str))
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedAnswer:
+    """An HTTP answer. Reading `body` takes its time, and raises `ConnectionCut` where it is cut."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: AsyncGenerator[bytes, None]
+
+
+@dataclass(slots=True)
+class _Playing:
+    """One question being answered."""
+
+    playback: Playback
+    started: float
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    canceled: Json | None = None
+
+
+class ScriptedAgent:
+    """Answers the n-th question with the n-th source; the last one is played again for all that follow.
+
+    `cut_after` and `agent_error` (`{"after": events, "message": text}`) are a scenario's. `speed` is how much
+    faster than its capture it plays; `math.inf` is at once. `goes_on`: a cut does not end the work on the
+    task. `calls` is everything that was asked.
+    """
+
+    def __init__(
+        self,
+        *sources: Tape | Recording,
+        cut_after: int | None = None,
+        agent_error: Mapping[str, Any] | None = None,
+        speed: float = 1.0,
+        goes_on: bool = True,
+        streaming: bool = True,
+        clock: Clock | None = None,
+    ) -> None:
+        if not sources or not speed > 0:
+            raise ValueError("a scripted agent needs a tape and a speed above 0")
+        breakdown = None
+        if agent_error is not None:
+            breakdown = Breakdown(int(agent_error.get("after", 0)), str(agent_error.get("message", "")))
+        self._playbacks = [
+            Playback(source, cut_after=cut_after, breakdown=breakdown, goes_on=goes_on) for source in sources
+        ]
+        self._speed = speed
+        self._streaming = streaming
+        self._clock = clock or loop_clock()
+        self._playings: list[_Playing] = []
+        self.calls: list[AgentCall] = []
+
+    @property
+    def wire(self) -> Wire:
+        """The dialect that the card announces: the first source's."""
+        return self._playbacks[0].wire
+
+    @property
+    def questions(self) -> list[AgentCall]:
+        """The calls that asked something."""
+        return [call for call in self.calls if call.method in _SEND | _STREAM]
+
+    async def handle(
+        self, method: str, url: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> ScriptedAnswer:
+        """Answer one HTTP request. `url` is absolute."""
+        address = url.partition("?")[0]
+        if method == "GET":
+            for path in _CARDS:
+                if address.endswith("/" + path):
+                    return _json(self.card(address.removesuffix(path)))
+            return _json({"error": "not found"}, status=404)
+        try:
+            call = _read_call(body, headers or {})
+        except (ValueError, RecursionError):
+            return _json(error_of(None, {"code": -32700, "message": "Invalid JSON payload"}))
+        self.calls.append(call)
+        return await self._dispatch(call)
+
+    def card(self, url: str) -> Json:
+        """The agent card, for an agent that is reached at `url`."""
+        card: Json = {
+            "name": "Scripted agent",
+            "description": "Plays a capture.",
+            "version": "1.0.0",
+            "capabilities": {"streaming": self._streaming},
+            "defaultInputModes": ["text/plain"],
+            "defaultOutputModes": ["text/plain"],
+            "skills": [],
+        }
+        if self.wire == "0.3":
+            return card | {"url": url, "preferredTransport": "JSONRPC", "protocolVersion": "0.3.0"}
+        interface = {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+        return card | {"supportedInterfaces": [interface]}
+
+    async def _dispatch(self, call: AgentCall) -> ScriptedAnswer:
+        if call.method in _STREAM:
+            playing = self._begin()
+            playback = playing.playback
+            body = self._play(playing, playback.beats(call.id), call.id)
+            return ScriptedAnswer(playback.status, playback.headers, body)
+        if call.method in _SEND:
+            return await self._send(call)
+        if call.method not in _GET | _CANCEL | _JOIN:
+            return _json(error_of(call.id, {"code": -32601, "message": "Method not found"}))
+        found = self._find(call.params.get("id"))
+        if found is None:
+            return _json(error_of(call.id, {"code": -32001, "message": "Task not found"}))
+        return self._about_task(call, *found)
+
+    def _about_task(self, call: AgentCall, playing: _Playing, task: Json) -> ScriptedAnswer:
+        if call.method in _GET:
+            return _json(result_of(call.id, task))
+        if call.method in _CANCEL:
+            if is_over(task):
+                return _json(error_of(call.id, {"code": -32002, "message": "Task cannot be canceled"}))
+            playing.canceled = with_state(task, "canceled", playing.playback.wire)
+            playing.stopped.set()
+            return _json(result_of(call.id, playing.canceled))
+        if is_over(task):
+            return _json(error_of(call.id, {"code": -32004, "message": "The task is over"}))
+        return ScriptedAnswer(200, _EVENTS, self._join(call, playing, task))
+
+    async def _send(self, call: AgentCall) -> ScriptedAnswer:
+        playing = self._begin()
+        playback = playing.playback
+        if playback.is_json:
+            body = self._play(playing, playback.beats(call.id), call.id)
+            return ScriptedAnswer(playback.status, playback.headers, body)
+        await self._reached(playing, playback.length)
+        task = playing.canceled or playback.task_at(math.inf)
+        found = task or playback.message_at(math.inf)
+        if found is None:
+            return _json(error_of(call.id, {"code": -32603, "message": "The capture holds no answer"}))
+        if playback.wire == "1.0":
+            found = {"task": found} if task is not None else {"message": found}
+        return _json(result_of(call.id, found))
+
+    async def _join(self, call: AgentCall, playing: _Playing, task: Json) -> AsyncGenerator[bytes, None]:
+        """1.0 begins with the task as it stands; on 0.3 what was missed is lost (facts: A2A 2.3)."""
+        after = self._elapsed(playing)
+        if playing.playback.wire == "1.0":
+            yield sse(result_of(call.id, {"task": task}))
+        async for data in self._play(playing, playing.playback.later(call.id, after), call.id):
+            yield data
+
+    # -- playing ---------------------------------------------------------------------------------------------
+
+    def _begin(self) -> _Playing:
+        number = min(len(self._playings), len(self._playbacks) - 1)
+        playing = _Playing(self._playbacks[number], self._clock.monotonic())
+        self._playings.append(playing)
+        return playing
+
+    async def _play(
+        self, playing: _Playing, beats: Iterator[Beat], request_id: RequestId
+    ) -> AsyncGenerator[bytes, None]:
+        for beat in beats:
+            if not await self._reached(playing, beat.t):
+                assert playing.canceled is not None
+                event = status_event(playing.canceled, playing.playback.wire)
+                yield sse(result_of(request_id, event))
+                return
+            if beat.end == "cut":
+                raise ConnectionCut
+            if beat.end is not None:
+                return
+            yield beat.data
+
+    async def _reached(self, playing: _Playing, t: float) -> bool:
+        """Wait until `t` of the tape. False: the task was canceled before."""
+        delay = playing.started + t / self._speed - self._clock.monotonic()
+        if delay > 0:
+            try:
+                async with asyncio.timeout(delay):
+                    await playing.stopped.wait()
+            except TimeoutError:
+                return True
+        return not playing.stopped.is_set()
+
+    def _elapsed(self, playing: _Playing) -> float:
+        if math.isinf(self._speed):
+            return math.inf
+        return (self._clock.monotonic() - playing.started) * self._speed
+
+    def _task(self, playing: _Playing) -> Json | None:
+        return playing.canceled or playing.playback.task_at(self._elapsed(playing))
+
+    def _find(self, task_id: object) -> tuple[_Playing, Json] | None:
+        """The latest question whose task has this id, and the task as it stands."""
+        for playing in reversed(self._playings):
+            task = self._task(playing)
+            if task is not None and task["id"] == task_id:
+                return playing, task
+        return None
+
+
+def _read_call(body: bytes, headers: Mapping[str, str]) -> AgentCall:
+    value = json.loads(body)
+    if not isinstance(value, dict):
+        raise ValueError("a JSON-RPC call is an object")
+    params = value.get("params")
+    return AgentCall(
+        method=str(value.get("method", "")),
+        id=value.get("id"),
+        params=params if isinstance(params, dict) else {},
+        headers={name.lower(): text for name, text in headers.items()},
+    )
+
+
+def _json(value: Json, *, status: int = 200) -> ScriptedAnswer:
+    return ScriptedAnswer(status, _JSON, _once(json_bytes(value)))
+
+
+async def _once(data: bytes) -> AsyncGenerator[bytes, None]:
+    yield data
+
+
+class ScriptedTransport(httpx.AsyncBaseTransport):
+    """The scripted agent as an httpx transport: no socket, any host, the loop's own time."""
+
+    def __init__(self, agent: ScriptedAgent) -> None:
+        self.agent = agent
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Answer `request`; its read timeout counts as it would on a socket."""
+        timeouts = request.extensions.get("timeout") or {}
+        patience = _Patience(request, timeouts.get("read"))
+        body = await request.aread()
+        answer = await patience.wait(
+            self.agent.handle(request.method, str(request.url), body, dict(request.headers.items()))
+        )
+        return httpx.Response(
+            answer.status, headers=dict(answer.headers), stream=_Body(answer.body, patience), request=request
+        )
+
+
+class _Patience:
+    def __init__(self, request: httpx.Request, seconds: float | None) -> None:
+        self.request = request
+        self._seconds = seconds
+
+    async def wait(self, awaitable: Any) -> Any:
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await awaitable
+        except TimeoutError:
+            raise httpx.ReadTimeout("the read operation timed out", request=self.request) from None
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, chunks: AsyncGenerator[bytes, None], patience: _Patience) -> None:
+        self._chunks = chunks
+        self._patience = patience
+
+    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
+        while True:
+            try:
+                chunk = await self._patience.wait(anext(self._chunks, None))
+            except ConnectionCut:
+                # the words of h11, whose error it would be on a socket
+                raise httpx.RemoteProtocolError(
+                    "peer closed connection without sending complete message body (incomplete chunked read)",
+                    request=self._patience.request,
+                ) from None
+            if chunk is None:
+                return
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._chunks.aclose()

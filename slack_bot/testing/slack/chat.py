@@ -1,0 +1,170 @@
+"""PURE. Posts, edits, deletions, messages for one person only, and reactions."""
+
+from __future__ import annotations
+
+from . import blocks as blockkit
+from . import payloads, rendering
+from .checks import bot_channel, channel_of, message_of, metadata, person_of, root_exists
+from .state import Channel, Json, Refused, StoredMessage, WorkspaceState
+
+_TEXT_CHARS = 40_000
+
+
+def post(state: WorkspaceState, args: Json, now: float) -> Json:
+    """chat.postMessage. A person's id as channel means the direct message with that person."""
+    channel = _addressed(state, args["channel"])
+    ignores = _ignores_markdown(state, "chat.postMessage", args)
+    body = "" if ignores else _body(state, args)
+    thread_ts = args.get("thread_ts")
+    root = root_exists(state, channel, thread_ts) if thread_ts else None
+    sent = _new(state, channel, root, now)
+    sent.body, sent.blocks, sent.metadata = body, _kept_blocks(state, args), metadata(state, args)
+    sent.is_markdown = "markdown_text" in args
+    blockkit.take_cards(sent)
+    if root is not None:
+        state.thread(channel.id, root).status = ""
+    state.add(sent)
+    payloads.message(state, sent, now)
+    return {"channel": channel.id, "ts": sent.ts, "message": rendering.read_back(state, sent, True)}
+
+
+def ephemeral(state: WorkspaceState, args: Json, now: float) -> Json:
+    """chat.postEphemeral."""
+    channel = bot_channel(state, args["channel"])
+    person = person_of(state, args["user"])
+    if person.id not in channel.members:
+        raise Refused("user_not_in_channel")
+    body = _body(state, args)
+    thread_ts = args.get("thread_ts")
+    root = root_exists(state, channel, thread_ts) if thread_ts else None
+    sent = _new(state, channel, root, now)
+    sent.body, sent.blocks, sent.ephemeral_for = body, _kept_blocks(state, args), person.id
+    sent.is_markdown = "markdown_text" in args
+    state.add(sent)
+    return {"message_ts": sent.ts}
+
+
+def update(state: WorkspaceState, args: Json, now: float) -> Json:
+    """chat.update: replaces the message wholesale, cards and all; metadata stays unless given."""
+    message = message_of(state, bot_channel(state, args["channel"]), args["ts"])
+    if not message.by_app:
+        raise Refused("cant_update_message")
+    if message.state == "streaming":
+        raise Refused("streaming_state_conflict")
+    if len(args.get("text") or "") > state.rules.update_chars:
+        raise Refused("msg_too_long")
+    if _ignores_markdown(state, "chat.update", args):
+        return _updated(state, message)
+    body = _body(state, args)
+    blocks, kept = _kept_blocks(state, args), metadata(state, args)
+    message.body, message.blocks, message.edited = body, blocks, True
+    message.plan_failed, message.is_markdown = False, "markdown_text" in args
+    blockkit.take_cards(message)
+    message.metadata = kept if kept is not None else message.metadata
+    state.changed(message.channel, message.root)
+    payloads.changed(state, message, now)
+    return _updated(state, message)
+
+
+def _updated(state: WorkspaceState, message: StoredMessage) -> Json:
+    shown = rendering.read_back(state, message, True)
+    return {"channel": message.channel, "ts": message.ts, "text": shown["text"], "message": shown}
+
+
+def delete(state: WorkspaceState, args: Json, now: float) -> Json:
+    """chat.delete."""
+    message = message_of(state, bot_channel(state, args["channel"]), args["ts"])
+    if not message.by_app or message.state == "streaming":
+        raise Refused("cant_delete_message")
+    remove(state, message, now)
+    return {"channel": message.channel, "ts": message.ts}
+
+
+def remove(state: WorkspaceState, message: StoredMessage, now: float) -> None:
+    """Take a message out of its channel, whoever asks."""
+    del state.messages[message.channel][message.ts]
+    state.open_streams.pop(message.ts, None)
+    payloads.deleted(state, message, now)
+    state.changed(message.channel, message.root)
+
+
+def react(state: WorkspaceState, args: Json, now: float) -> Json:
+    """reactions.add, by the app."""
+    users = _reaction(state, args)
+    if state.bot.user_id in users:
+        raise Refused("already_reacted")
+    users.append(state.bot.user_id)
+    _changed(state, args)
+    return {}
+
+
+def unreact(state: WorkspaceState, args: Json, now: float) -> Json:
+    """reactions.remove, by the app."""
+    if "channel" not in args or "timestamp" not in args:
+        raise Refused("no_item_specified")
+    users = _reaction(state, args)
+    if state.bot.user_id not in users:
+        raise Refused("no_reaction")
+    users.remove(state.bot.user_id)
+    _changed(state, args)
+    return {}
+
+
+def _reaction(state: WorkspaceState, args: Json) -> list[str]:
+    return _reacted(state, args).reactions.setdefault(args["name"].strip(":"), [])
+
+
+def _reacted(state: WorkspaceState, args: Json) -> StoredMessage:
+    return message_of(state, channel_of(state, args["channel"]), args["timestamp"])
+
+
+def _changed(state: WorkspaceState, args: Json) -> None:
+    message = _reacted(state, args)
+    state.changed(message.channel, message.root)
+
+
+def _addressed(state: WorkspaceState, channel_id: str) -> Channel:
+    if channel_id in state.people:
+        for channel in state.channels.values():
+            if channel.kind == "im" and channel_id in channel.members:
+                return channel
+    return bot_channel(state, channel_id)
+
+
+def _new(state: WorkspaceState, channel: Channel, root: str | None, now: float) -> StoredMessage:
+    return StoredMessage(
+        channel.id, state.next_ts(now), state.bot.user_id, state.team, thread_ts=root, by_app=True
+    )
+
+
+def _body(state: WorkspaceState, args: Json) -> str:
+    """The text of a message, checked. Raises `Refused` for none, too much or two kinds."""
+    text, markdown, blocks = args.get("text"), args.get("markdown_text"), args.get("blocks")
+    if markdown is not None and (text is not None or blocks is not None):
+        raise Refused("markdown_text_conflict")
+    if len(markdown or "") > state.rules.call_chars:
+        raise Refused("msg_too_long", f"markdown_text holds {len(markdown or '')} characters")
+    body = (markdown or text or "")[:_TEXT_CHARS]
+    if not body.strip() and not blocks and not args.get("attachments"):
+        raise Refused("no_text")
+    return body
+
+
+def _ignores_markdown(state: WorkspaceState, method: str, args: Json) -> bool:
+    return "markdown_text" in args and method in state.rules.ignores_markdown_text
+
+
+def _kept_blocks(state: WorkspaceState, args: Json) -> list[Json]:
+    blocks = args.get("blocks") or []
+    blockkit.check(state, blocks)
+    return blockkit.with_ids(state, blocks)
+
+
+METHODS = {
+    "chat.postMessage": post,
+    "chat.postEphemeral": ephemeral,
+    "chat.update": update,
+    "chat.delete": delete,
+    "reactions.add": react,
+    "reactions.remove": unreact,
+}

@@ -1,0 +1,117 @@
+"""PURE. Slack's limits as numbers, each with where it comes from.
+
+`Rules()` enforces what Slack documents for a single call; `Rules.real()` adds what only time and sums show:
+how often, how long and how much. Numbers that nobody documented were measured by others and are marked
+[obs].
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRate:
+    """So many calls in so many seconds, refilled evenly. `burst`: how many may come at once (None: `calls`).
+
+    `per_channel`: every channel has a budget of its own; otherwise the workspace has one.
+    """
+
+    calls: int
+    seconds: float = 60.0
+    burst: int | None = None
+    per_channel: bool = False
+
+
+TIER_2, TIER_3, TIER_4 = MethodRate(20), MethodRate(50), MethodRate(100)
+"""Slack's tiers, a minute (facts: Slack 7). Bursts are allowed and not quantified; a minute's budget here."""
+
+_POSTS = (MethodRate(1, 1.0, burst=5, per_channel=True), MethodRate(300))
+"""One a second a channel, bursts allowed, several hundred a minute a workspace (facts: Slack 7)."""
+
+RATES: Mapping[str, tuple[MethodRate, ...]] = {
+    "agents.sessions.setStatus": (TIER_3,),
+    "apps.connections.open": (TIER_3,),
+    "assistant.threads.setStatus": (MethodRate(600),),
+    "assistant.threads.setSuggestedPrompts": (TIER_4,),
+    "chat.appendStream": (TIER_4,),
+    "chat.delete": (TIER_3,),
+    "chat.postEphemeral": (TIER_4,),
+    "chat.postMessage": _POSTS,
+    "chat.startStream": (TIER_2,),
+    "chat.stopStream": (TIER_2,),
+    "chat.update": (TIER_3,),
+    "conversations.history": (TIER_3,),
+    "conversations.info": (TIER_3,),
+    "conversations.open": (TIER_3,),
+    "conversations.replies": (TIER_3,),
+    "files.completeUploadExternal": (TIER_4,),
+    "files.getUploadURLExternal": (TIER_4,),
+    "reactions.add": (TIER_3,),
+    "reactions.remove": (TIER_2,),
+    "users.info": (TIER_4,),
+    "views.open": (TIER_4,),
+    "views.publish": (TIER_4,),
+    "views.push": (TIER_4,),
+    "views.update": (TIER_4,),
+}
+"""What each method may be called, for all streams and threads of the workspace together (facts: Slack 1.5, 4,
+7; Slack's method pages)."""
+
+_DISTRIBUTED = dict.fromkeys(("conversations.history", "conversations.replies"), (MethodRate(1),))
+_DISTRIBUTED_PAGE = 15
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceRules:
+    """Slack's limits and habits. None: not enforced.
+
+    `call_chars`: characters of Markdown in one call; `update_chars`: of `text` in chat.update; `card_chars`:
+    of a card's or a plan's title, details or output; `blocks`: in one call [doc] (facts: Slack 1.2 to 1.7).
+    `mention_first`: of a mention's two events, `app_mention` comes before `message` (Slack keeps no order).
+    `status_timeout`: seconds after which a typing status goes away by itself [doc] (facts: Slack 4).
+    `stream_life`: seconds from chat.startStream to the seal, however lively the stream is [obs] (facts: Slack
+    1.6). `stream_idle`: seconds without an append to the seal; reported as 30 and as 300, so it is an option
+    [obs] (facts: Slack 1.6).
+    `stream_bytes`: weighted UTF-8 bytes of one streamed message: text, titles, and details and output twice
+    [obs] (facts: Slack 1.7).
+    `ignores_markdown_text`: methods that answer ok to `markdown_text` and show nothing of it, as three
+    emulators of others do.
+    `stop_tells_message`: the answer to chat.stopStream has the message; Slack does not promise it.
+    `only_viewer_live`: in a channel a stream is live for its recipient; everybody else sees its first content
+    until it is over [obs] (delivery contract, section 5).
+    `rates`: how often each method may be called. `page`: most objects that a reading method gives at once.
+    """
+
+    call_chars: int = 12_000
+    update_chars: int = 4_000
+    card_chars: int = 256
+    blocks: int = 50
+    metadata_bytes: int = 8_000
+    status_timeout: float = 120.0
+    trigger_life: float = 3.0
+    view_stack: int = 3
+    mention_first: bool = True
+    agent_sessions: bool = True
+    stream_life: float | None = None
+    stream_idle: float | None = None
+    stream_bytes: int | None = None
+    ignores_markdown_text: frozenset[str] = frozenset()
+    stop_tells_message: bool = True
+    only_viewer_live: bool = True
+    rates: Mapping[str, tuple[MethodRate, ...]] | None = None
+    page: int | None = None
+
+    @classmethod
+    def real(cls, *, idle: float | None = None, distributed: bool = False) -> WorkspaceRules:
+        """All of Slack's limits.
+
+        `idle`: also seal a stream after so many seconds without an append. `distributed`: the app is sold
+        outside Slack's Marketplace, so threads are read once a minute, 15 messages at most (facts: Slack 7).
+        """
+        whole = cls(stream_life=300.0, stream_idle=idle, stream_bytes=11_000, rates=RATES)
+        if not distributed:
+            return whole
+        return dataclasses.replace(whole, rates={**RATES, **_DISTRIBUTED}, page=_DISTRIBUTED_PAGE)

@@ -1,0 +1,242 @@
+"""PURE. What the emulated workspace remembers: people, channels, messages, threads, and what it wants to
+send.
+
+Everything is plain data and counters, so the same calls at the same times give the same ids, timestamps and
+payloads. Times are wall-clock seconds, given by the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .manifest import SHIPPED, AppManifest
+from .rules import WorkspaceRules as WorkspaceRules
+
+Json = dict[str, Any]
+ChannelKind = Literal["channel", "group", "im", "mpim"]
+MessageState = Literal["streaming", "sealed", "posted"]
+
+
+class Refused(Exception):
+    """A call is refused. `error` is Slack's name for it, `detail` what `response_metadata` says about it.
+
+    `fields` stand beside the error in the body of the answer.
+    """
+
+    def __init__(self, error: str, detail: str = "", fields: Json | None = None) -> None:
+        super().__init__(f"{error}: {detail}" if detail else error)
+        self.error = error
+        self.detail = detail
+        self.fields = fields or {}
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """Who the app under test is in this workspace."""
+
+    user_id: str = "U0BOT"
+    bot_id: str = "B0BOT"
+    app_id: str = "A0APP"
+    name: str = "slack_bot"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A user. `team` differs from the workspace's for a guest from another one (Slack Connect)."""
+
+    id: str
+    name: str
+    team: str
+    is_bot: bool = False
+
+
+@dataclass(slots=True)
+class Channel:
+    """A conversation. An `im` has exactly one human member."""
+
+    id: str
+    name: str
+    kind: ChannelKind = "channel"
+    members: set[str] = field(default_factory=set)
+    archived: bool = False
+
+
+@dataclass(slots=True)
+class Task:
+    """A task card as it stands: title and status were replaced, details and output appended."""
+
+    id: str
+    title: str
+    status: str
+    details: str = ""
+    output: str = ""
+    sources: list[Json] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class StoredMessage:
+    """One message. `body` is what was streamed or written as text; `blocks` is what stands below it.
+
+    Of a stream: `recipient` sees it live, everybody else sees `first`, the message after its first content,
+    until it is over. `started_at` and `touched_at` are when it began and when something was last added.
+    `full`: it takes nothing more; `expired`: nobody stopped it.
+    """
+
+    channel: str
+    ts: str
+    author: str
+    team: str
+    thread_ts: str | None = None
+    body: str = ""
+    blocks: list[Json] = field(default_factory=list)
+    tasks: dict[str, Task] = field(default_factory=dict)
+    plan_title: str | None = None
+    plan_failed: bool = False
+    state: MessageState = "posted"
+    mode: Literal["text", "chunks"] | None = None
+    display: str = "timeline"
+    by_app: bool = False
+    is_markdown: bool = False
+    stopped_by: str | None = None
+    metadata: Json | None = None
+    reactions: dict[str, list[str]] = field(default_factory=dict)
+    files: list[Json] = field(default_factory=list)
+    ephemeral_for: str | None = None
+    edited: bool = False
+    client_msg_id: str | None = None
+    recipient: str | None = None
+    first: StoredMessage | None = None
+    started_at: float = 0.0
+    touched_at: float = 0.0
+    full: bool = False
+    expired: bool = False
+
+    @property
+    def root(self) -> str:
+        """The ts of the thread this message stands in; its own for a root."""
+        return self.thread_ts or self.ts
+
+
+@dataclass(slots=True)
+class Thread:
+    """What belongs to a thread and to none of its messages. `status_rows`: statuses that came too late to be
+    the typing line and showed up as rows of their own."""
+
+    replies: list[str] = field(default_factory=list)
+    status: str = ""
+    status_at: float = 0.0
+    status_rows: list[str] = field(default_factory=list)
+    session: str | None = None
+    title: str | None = None
+    prompts: list[Json] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Upload:
+    """A file that was announced. `content` None: its bytes have not come yet."""
+
+    id: str
+    name: str
+    length: int
+    content: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Something for the app. `payload` is the payload of a Socket Mode envelope or an HTTP body."""
+
+    id: str
+    type: Literal["events_api", "interactive"]
+    payload: Json
+    accepts_response_payload: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something changed that a person or the app could notice."""
+
+    kind: Literal["thread", "envelope"]
+    channel: str = ""
+    thread_ts: str = ""
+
+
+@dataclass(slots=True)
+class WorkspaceState:
+    """The whole memory of one workspace."""
+
+    team: str
+    domain: str
+    bot: Bot
+    rules: WorkspaceRules
+    manifest: AppManifest = SHIPPED
+    people: dict[str, Person] = field(default_factory=dict)
+    channels: dict[str, Channel] = field(default_factory=dict)
+    messages: dict[str, dict[str, StoredMessage]] = field(default_factory=dict)
+    threads: dict[tuple[str, str], Thread] = field(default_factory=dict)
+    views: dict[str, Json] = field(default_factory=dict)
+    triggers: dict[str, float] = field(default_factory=dict)
+    tickets: set[str] = field(default_factory=set)
+    responses: dict[str, Json] = field(default_factory=dict)
+    uploads: dict[str, Upload] = field(default_factory=dict)
+    open_streams: dict[str, StoredMessage] = field(default_factory=dict)
+    outbox: list[Envelope] = field(default_factory=list)
+    listeners: list[Callable[[Change], None]] = field(default_factory=list)
+    link_base: str = "wss://workspace.invalid"
+    file_base: str = "https://workspace.invalid"
+    now: float = 0.0
+    _micros: int = 0
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    def next_ts(self, now: float) -> str:
+        """A message timestamp: `now`, pushed on by a microsecond where it was taken."""
+        self._micros = max(int(now * 1_000_000), self._micros + 1)
+        return f"{self._micros // 1_000_000}.{self._micros % 1_000_000:06d}"
+
+    def next_id(self, prefix: str) -> str:
+        """`prefix` and a number that counts up."""
+        count = self._counts[prefix] = self._counts.get(prefix, 0) + 1
+        return f"{prefix}{count:06d}"
+
+    def find(self, channel: str, ts: str) -> StoredMessage | None:
+        """A message, or None."""
+        return self.messages.get(channel, {}).get(ts)
+
+    def thread(self, channel: str, root: str) -> Thread:
+        """A thread's own data; empty where none was kept yet."""
+        return self.threads.setdefault((channel, root), Thread())
+
+    def add(self, message: StoredMessage) -> StoredMessage:
+        """Keep a new message and hang it into its thread."""
+        self.messages.setdefault(message.channel, {})[message.ts] = message
+        if message.thread_ts is not None:
+            self.thread(message.channel, message.thread_ts).replies.append(message.ts)
+        self.changed(message.channel, message.root)
+        return message
+
+    def in_thread(self, channel: str, root: str) -> list[StoredMessage]:
+        """The root, if it stands, and its replies, in order of time."""
+        found = [self.find(channel, ts) for ts in (root, *self.thread(channel, root).replies)]
+        return sorted((m for m in found if m is not None), key=lambda m: ts_key(m.ts))
+
+    def send(self, kind: Literal["events_api", "interactive"], payload: Json) -> Envelope:
+        """Put something for the app into the outbox."""
+        envelope = Envelope(self.next_id("envelope-"), kind, payload, kind == "interactive")
+        self.outbox.append(envelope)
+        self._tell(Change("envelope"))
+        return envelope
+
+    def changed(self, channel: str, root: str) -> None:
+        """Tell the listeners that a thread looks different now."""
+        self._tell(Change("thread", channel, root))
+
+    def _tell(self, change: Change) -> None:
+        for listener in tuple(self.listeners):
+            listener(change)
+
+
+def ts_key(ts: str) -> tuple[int, int]:
+    """Timestamps in order of time."""
+    whole, _, rest = ts.partition(".")
+    return (int(whole), int(rest or 0))

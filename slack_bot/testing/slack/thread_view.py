@@ -1,0 +1,157 @@
+"""PURE. The thread as a person sees it, frozen: what tests, `replay` and the page read."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import blocks as blockkit
+from .state import Json, MessageState, StoredMessage, WorkspaceState
+from .threads import status_of
+
+PLAN_FAILED = "Something went wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTask:
+    """A task card. `status` is pending, in_progress, complete or error; details and output have piled up."""
+
+    id: str
+    title: str
+    status: str
+    details: str = ""
+    output: str = ""
+    sources: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenFile:
+    """A file that stands under a message. `content`: its bytes, as they were uploaded.
+
+    `id` is Slack's, which differs from file to file and so is no part of what makes two alike.
+    """
+
+    name: str
+    title: str = ""
+    content: bytes = b""
+    id: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMessage:
+    """A message as a person sees it.
+
+    `text` is its body: what was streamed, the post's own text where it has no blocks, else the words of its
+    markdown, section, header and rich text blocks. `extras` are the words of everything else: notes, footers,
+    button labels, and all blocks that a stream was stopped with. `status_line` is the thread's typing status
+    and stands on its last message. `ephemeral_for` is the only person who sees the message (None: everybody).
+    `expired`: Slack sealed the stream because its time was over; a client shows that as an error.
+    """
+
+    ts: str
+    author: str
+    is_bot: bool
+    text: str
+    blocks: tuple[Mapping[str, Any], ...] = ()
+    tasks: tuple[SeenTask, ...] = ()
+    plan_title: str | None = None
+    plan_failed: bool = False
+    state: MessageState = "posted"
+    status_line: str | None = None
+    ephemeral_for: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    reactions: Mapping[str, tuple[str, ...]] | None = None
+    thread_ts: str | None = None
+    extras: tuple[str, ...] = ()
+    display: str = "timeline"
+    stopped_by: str | None = None
+    edited: bool = False
+    files: tuple[SeenFile, ...] = ()
+    expired: bool = False
+
+    @property
+    def read(self) -> str:
+        """Everything a person reads in this message, one part a paragraph."""
+        cards = [f"{task.title} ({task.status})" for task in self.tasks]
+        parts = [self.plan_title or "", *cards, self.text, *self.extras]
+        return "\n\n".join(part for part in parts if part)
+
+
+def see(state: WorkspaceState, message: StoredMessage, viewer: str | None = None) -> SeenMessage:
+    """One message, without its thread's status, as `viewer` sees it. None: all there is."""
+    message = _visible_to(state, message, viewer)
+    text, extras = _words(message)
+    if message.plan_failed:
+        text = f"{PLAN_FAILED}\n\n{text}".rstrip()
+    return SeenMessage(
+        ts=message.ts,
+        author=message.author,
+        is_bot=message.by_app,
+        text=text,
+        blocks=tuple(copy.deepcopy(message.blocks)),
+        tasks=tuple(_task(task_id, message) for task_id in message.tasks),
+        plan_title=message.plan_title,
+        plan_failed=message.plan_failed,
+        state=message.state,
+        ephemeral_for=message.ephemeral_for,
+        metadata=copy.deepcopy(message.metadata),
+        reactions={name: tuple(users) for name, users in message.reactions.items() if users},
+        thread_ts=message.thread_ts,
+        extras=extras,
+        display=message.display,
+        stopped_by=message.stopped_by,
+        edited=message.edited,
+        files=tuple(_file(state, file) for file in message.files),
+        expired=message.expired,
+    )
+
+
+def _visible_to(state: WorkspaceState, message: StoredMessage, viewer: str | None) -> StoredMessage:
+    """In a channel only its recipient sees a stream grow; the others see how it began, until it is over."""
+    alone = state.rules.only_viewer_live and state.channels[message.channel].kind != "im"
+    if viewer in (None, message.recipient) or message.state != "streaming" or not alone:
+        return message
+    return message.first or message
+
+
+def _file(state: WorkspaceState, file: Json) -> SeenFile:
+    known = state.uploads.get(file["id"])
+    content = known.content if known is not None and known.content is not None else b""
+    return SeenFile(str(file["name"]), str(file.get("title", "")), content, str(file["id"]))
+
+
+def see_thread(
+    state: WorkspaceState, channel: str, root: str, now: float, viewer: str | None = None
+) -> list[SeenMessage]:
+    """A thread in order of time, its root first; the typing status stands on the last message.
+
+    `viewer`: as this person sees it, without what is for somebody else alone. None: all there is.
+    """
+    shown = [
+        see(state, message, viewer)
+        for message in state.in_thread(channel, root)
+        if viewer is None or message.ephemeral_for in (None, viewer)
+    ]
+    status = status_of(state, state.thread(channel, root), now)
+    if shown and status is not None:
+        last = shown[-1]
+        fields: Json = {name: getattr(last, name) for name in SeenMessage.__slots__}
+        shown[-1] = SeenMessage(**{**fields, "status_line": status})
+    return shown
+
+
+def _words(message: StoredMessage) -> tuple[str, tuple[str, ...]]:
+    is_stream = message.state != "posted" and not message.edited
+    if is_stream:
+        return message.body, tuple(filter(None, map(blockkit.plain, message.blocks)))
+    if not message.blocks:
+        # cards are blocks too, and where there are blocks `text` is only what a notification says
+        return "" if message.tasks else message.body, ()
+    return blockkit.body_text(message.blocks), blockkit.furniture(message.blocks)
+
+
+def _task(task_id: str, message: StoredMessage) -> SeenTask:
+    task = message.tasks[task_id]
+    return SeenTask(task.id, task.title, task.status, task.details, task.output, tuple(task.sources))

@@ -1,0 +1,330 @@
+"""PURE. An emulated Slack workspace: Web API calls and people's actions in, threads and payloads out.
+
+It is part of the product: the playground, `replay` and the tests all talk to it, so it refuses what Slack
+would refuse. It does no I/O; `inprocess` and `slack_api` are its faces. Every call and every action is told
+the time, in wall-clock seconds.
+
+    workspace = Workspace()
+    workspace.add_channel("C1")
+    ts = workspace.say("U1", "C1", "<@U0BOT> hello", now=0.0)      # puts events for the app into `outbox`
+    workspace.call("chat.postMessage", {"channel": "C1", "text": "hi", "thread_ts": ts}, now=1.0,
+    token=BOT_TOKEN) workspace.thread("C1", ts)                                     # what a person sees
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from . import blocks as blockkit
+from . import chat, lifetimes, lookups, payloads, responses, streams, thread_view, threads, views
+from .call_pipeline import CallAnswer, CallPipeline, SlackCall, outcome, unapplied
+from .faults import UPLOAD, FaultScript
+from .manifest import SHIPPED, AppManifest
+from .rules import WorkspaceRules
+from .state import (
+    Bot,
+    Change,
+    Channel,
+    ChannelKind,
+    Envelope,
+    Json,
+    Person,
+    Refused,
+    StoredMessage,
+    WorkspaceState,
+    ts_key,
+)
+from .thread_view import SeenFile, SeenMessage, SeenTask
+
+__all__ = [
+    "APP_TOKEN",
+    "BOT_TOKEN",
+    "SIGNING_SECRET",
+    "AppManifest",
+    "Bot",
+    "CallAnswer",
+    "Change",
+    "Envelope",
+    "Person",
+    "SeenFile",
+    "SeenMessage",
+    "SeenTask",
+    "SlackCall",
+    "Workspace",
+    "WorkspaceRules",
+]
+
+BOT_TOKEN = "xoxb-emulated-workspace"
+APP_TOKEN = "xapp-emulated-workspace"
+SIGNING_SECRET = "emulated-signing-secret"
+_METHODS: dict[str, Callable[[WorkspaceState, Json, float], Json]] = {
+    **chat.METHODS,
+    **lookups.METHODS,
+    **streams.METHODS,
+    **threads.METHODS,
+    **views.METHODS,
+}
+
+
+class Workspace:
+    """One workspace with one app in it. `faults` is a script as `emulated.faults` reads it.
+
+    `manifest`: the app's scopes and events, which are enforced; by default those of the manifest that people
+    install the bot with.
+    """
+
+    def __init__(
+        self,
+        *,
+        team: str = "T1",
+        domain: str = "playground",
+        bot: Bot | None = None,
+        rules: WorkspaceRules | None = None,
+        manifest: AppManifest = SHIPPED,
+        faults: Mapping[str, Sequence[str | None]] | None = None,
+        bot_token: str = BOT_TOKEN,
+        app_token: str = APP_TOKEN,
+    ) -> None:
+        self.state = WorkspaceState(team, domain, bot or Bot(), rules or WorkspaceRules(), manifest)
+        self.faults = FaultScript(faults)
+        self._door = CallPipeline(self.state, _METHODS, {bot_token: "bot", app_token: "app"}, self.faults)
+        self.state.people[self.bot.user_id] = Person(self.bot.user_id, self.bot.name, team, is_bot=True)
+
+    @property
+    def bot(self) -> Bot:
+        """The app under test."""
+        return self.state.bot
+
+    @property
+    def calls(self) -> list[SlackCall]:
+        """Every call that arrived, or was to arrive, in order."""
+        return self._door.calls
+
+    @property
+    def outbox(self) -> list[Envelope]:
+        """What Slack wants to deliver and no face has taken yet."""
+        return self.state.outbox
+
+    def take(self) -> list[Envelope]:
+        """Empty the outbox."""
+        taken, self.state.outbox = self.state.outbox, []
+        return taken
+
+    def listen(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+        """Call `listener`, at once, when a thread looks different or the outbox grew. Returns: stop that."""
+        self.state.listeners.append(listener)
+        return lambda: self.state.listeners.remove(listener)
+
+    # ---- people and places
+
+    def add_user(self, user: str, name: str = "", *, team: str | None = None, is_bot: bool = False) -> Person:
+        """A person of this workspace; with `team` a guest of another one; or another app's bot."""
+        person = Person(user, name or user.lower(), team or self.state.team, is_bot)
+        self.state.people[user] = person
+        return person
+
+    def add_channel(
+        self, channel: str, name: str = "", *, kind: ChannelKind = "channel", with_bot: bool = True
+    ) -> Channel:
+        """A channel; everybody who says something in it is a member."""
+        members = {self.bot.user_id} if with_bot else set()
+        self.state.channels[channel] = Channel(channel, name or channel.lower(), kind, members)
+        return self.state.channels[channel]
+
+    def direct(self, user: str) -> str:
+        """The id of the direct message between the app and `user`."""
+        self._person(user)
+        return lookups.direct_channel(self.state, user).id
+
+    # ---- the Web API
+
+    def call(
+        self,
+        method: str,
+        args: Mapping[str, Any],
+        *,
+        now: float,
+        token: str | None,
+        is_json: bool = False,
+        arrived: bool = False,
+    ) -> CallAnswer:
+        """A Web API call. `args` as they came: JSON values, or strings out of a form.
+
+        `arrived`: the call was answered with `postponed` before, and its delay is over.
+        """
+        return self._door.call(method, args, now=now, token=token, is_json=is_json, arrived=arrived)
+
+    def redeem(self, ticket: str) -> bool:
+        """A Socket Mode ticket is good once."""
+        found = ticket in self.state.tickets
+        self.state.tickets.discard(ticket)
+        return found
+
+    def receive_file(self, file_id: str, content: bytes, *, arrived: bool = False) -> CallAnswer:
+        """Bytes came to an upload address, which ends in `file_id`. A fault script names it `upload`."""
+        fault = None if arrived else self.faults.next(UPLOAD)
+        if fault is not None and not fault.applied:
+            return unapplied(fault)
+        status = views.receive(self.state, file_id, content)
+        return outcome(CallAnswer({"ok": status == 200}, status), fault)
+
+    def respond(self, key: str, body: Json, *, now: float) -> CallAnswer:
+        """The app posts to a response_url, which ends in `key`."""
+        try:
+            responses.respond(self.state, key, body, now)
+        except Refused as refused:
+            return CallAnswer({"ok": False, "error": refused.error}, 404)
+        return CallAnswer({"ok": True})
+
+    # ---- what people do
+
+    def say(
+        self,
+        user: str,
+        channel: str,
+        text: str,
+        *,
+        now: float,
+        thread_ts: str | None = None,
+        ts: str | None = None,
+        files: Sequence[str] = (),
+    ) -> str:
+        """A person writes. Returns the message's ts (`ts`, where one is wanted). The app hears of it."""
+        message = self.place(user, channel, text, now=now, thread_ts=thread_ts, ts=ts)
+        message.files = [{"id": self.state.next_id("F"), "name": name} for name in files]
+        payloads.message(self.state, message, now)
+        return message.ts
+
+    def place(
+        self,
+        user: str,
+        channel: str,
+        text: str,
+        *,
+        now: float,
+        thread_ts: str | None = None,
+        ts: str | None = None,
+    ) -> StoredMessage:
+        """A person's message is just there: as `say`, but the app is not told."""
+        self.pass_time(now)
+        person, place = self._person(user), self.state.channels[channel]
+        place.members.add(person.id)
+        if thread_ts is not None and self.state.find(channel, thread_ts) is None:
+            raise LookupError(f"no message {thread_ts} in {channel}")
+        return self.state.add(
+            StoredMessage(
+                channel,
+                ts or self.state.next_ts(now),
+                person.id,
+                person.team,
+                thread_ts=thread_ts if thread_ts != ts else None,
+                body=text,
+                client_msg_id=self.state.next_id("client-msg-"),
+            )
+        )
+
+    def press(
+        self, user: str, channel: str, ts: str, action_id: str, *, now: float, value: str | None = None
+    ) -> Envelope:
+        """A person presses a control. `value` picks one of several, or the side of feedback buttons.
+
+        LookupError: that message has no such control.
+        """
+        message = self.state.find(channel, ts)
+        if message is None:
+            raise LookupError(f"no message {ts} in {channel}")
+        for block, control in blockkit.controls(message.blocks):
+            action = _action(control, action_id, value)
+            if action is not None:
+                action["block_id"] = block["block_id"]
+                url = responses.offer(self.state, message, user, now)
+                return payloads.pressed(self.state, self._person(user), message, action, url, now)
+        raise LookupError(f"no control {action_id} with value {value} on {ts}")
+
+    def submit_view(self, user: str, view_id: str, values: dict[str, Any], *, now: float) -> Envelope:
+        """A person sends a modal. `values` as Slack's `view.state.values`. LookupError: no such view."""
+        return payloads.submitted(self.state, self._person(user), self.state.views[view_id], values, now)
+
+    def stop(self, user: str, channel: str, thread_ts: str, *, now: float) -> list[str]:
+        """A person presses Slack's own Stop: the thread's streams are sealed. Returns their ts."""
+        self.pass_time(now)
+        running = [m for m in self.state.in_thread(channel, thread_ts) if m.state == "streaming"]
+        for message in running:
+            message.stopped_by = user
+            streams.seal(self.state, message, now)
+        sealed = [message.ts for message in running]
+        payloads.stopped(self.state, channel, thread_ts, self._person(user).id, sealed, now)
+        return sealed
+
+    def delete_root(self, channel: str, ts: str, *, now: float, with_replies: bool = False) -> None:
+        """The root of a thread is deleted. Its replies stay, unless somebody clears the whole thread."""
+        for message in self.state.in_thread(channel, ts):
+            if message.ts == ts or with_replies:
+                chat.remove(self.state, message, now)
+
+    def open_home(self, user: str, *, now: float, tab: str = "home") -> None:
+        """A person comes to the app's Home or Messages tab."""
+        payloads.home_opened(self.state, self._person(user).id, self.direct(user), tab, now)
+
+    # ---- what people see
+
+    def thread(
+        self, channel: str, ts: str, *, now: float | None = None, viewer: str | None = None
+    ) -> list[SeenMessage]:
+        """A thread, root first. `now` decides whether a typing status still shows (the last call's).
+
+        `viewer`: as this person sees it; a stream in a channel is live for its recipient only. None: all of
+        it.
+        """
+        return thread_view.see_thread(self.state, channel, ts, self.state.now if now is None else now, viewer)
+
+    def history(self, channel: str) -> list[SeenMessage]:
+        """The channel's roots, oldest first."""
+        roots = [m for m in self.state.messages.get(channel, {}).values() if m.thread_ts is None]
+        return [thread_view.see(self.state, m) for m in sorted(roots, key=lambda m: ts_key(m.ts))]
+
+    def status_line(self, channel: str, ts: str, *, now: float | None = None) -> str | None:
+        """The typing status of a thread."""
+        at = self.state.now if now is None else now
+        return threads.status_of(self.state, self.state.thread(channel, ts), at)
+
+    def status_rows(self, channel: str, ts: str) -> list[str]:
+        """Statuses that were set while a stream was open: each is a defect, a second row under the answer."""
+        return list(self.state.thread(channel, ts).status_rows)
+
+    def session(self, channel: str, ts: str) -> str | None:
+        """The status of the thread's agent session: active, processing, suspended, closed, or none yet."""
+        return self.state.thread(channel, ts).session
+
+    def open_streams(self) -> list[str]:
+        """The ts of every stream nobody has stopped."""
+        return [m.ts for m in self.state.open_streams.values() if m.state == "streaming"]
+
+    def next_end(self) -> float | None:
+        """When Slack will seal the next stream by itself, None: not if nothing else happens."""
+        return lifetimes.next_end(self.state)
+
+    def pass_time(self, now: float) -> None:
+        """It is `now`: streams whose time is over are sealed. Every call does this too."""
+        self.state.now = max(self.state.now, now)
+        lifetimes.expire(self.state, now)
+
+    def _person(self, user: str) -> Person:
+        person = self.state.people.get(user)
+        return person if person is not None else self.add_user(user)
+
+
+def _action(control: Json, action_id: str, value: str | None) -> Json | None:
+    """What a press of `control` reports, if it is the one meant."""
+    if control["action_id"] != action_id:
+        return None
+    action: Json = {"action_id": action_id, "type": control["type"]}
+    if control["type"] != "feedback_buttons":
+        fits = value is None or value == control.get("value")
+        return action | {"value": control.get("value", ""), "text": control["text"]} if fits else None
+    for side in ("positive", "negative"):
+        button = control[f"{side}_button"]
+        if value is None or button["value"] == value or value == side:
+            return action | {"value": button["value"], "text": button["text"]}
+    return None

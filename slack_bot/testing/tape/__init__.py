@@ -1,0 +1,1 @@
+"""Capture files of every kind become one format: the tape."""

@@ -1,0 +1,206 @@
+"""PURE. One item of a capture, in whatever wrapping a tool gave it, becomes a moment of a tape.
+
+The wrappings are told apart by their keys, item by item, so one file may mix them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from ...errors import UnreadableInput
+from .json_file import Json, load_json
+from .recording import SPACING
+
+RESULT_KEYS = frozenset(
+    {"kind", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "parts"}
+)
+"""An object with one of these is an A2A result of 0.3 or 1.0, whole or flat."""
+
+_CAIPE_TASK = {"taskId": "replayed-task", "contextId": "replayed-context"}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One thing that came, `t` seconds from the start. Exactly one of the others is set.
+
+    `event` is the A2A result without its envelope, `error` a JSON-RPC error object, `comment` an SSE comment,
+    `raw` the text of something that is none of these, exactly as it came. `question` begins a follow-up: what
+    comes after it answers this text, in the same context.
+    """
+
+    t: float
+    event: Json | None = None
+    comment: str | None = None
+    error: Json | None = None
+    end: Literal["closed", "cut"] | None = None
+    raw: str | None = None
+    question: str | None = None
+
+
+INTERRUPTED = "the capture was interrupted here"
+"""The comment with which a tape ends where whoever made it did not wait for the end."""
+HTTP_STATUS = "http_status"
+"""Key of an `error` that an HTTP answer was, in place of a stream or of one in JSON-RPC.
+
+Beside it: `message`, the beginning of its body, and where they matter `content_type` and `retry_after`, in
+seconds. Where the body held a JSON-RPC error, its keys stand here, too.
+"""
+
+
+def http_status_of(error: Json | None) -> int | None:
+    """The HTTP status that `error`, a moment's, came with; None where it is JSON-RPC's alone."""
+    status = (error or {}).get(HTTP_STATUS)
+    is_one = isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600
+    return status if is_one else None
+
+
+class Items:
+    """Turns items of any known shape into moments, and keeps the time where they have none."""
+
+    def __init__(self, name: str, unit: str) -> None:
+        self._name, self._unit = name, unit
+        self._first_stamp: float | None = None
+        self._known = self._count = 0
+        self.last = 0.0
+        self.needs_end = False
+
+    def moment(self, item: Any, number: int) -> Moment:
+        """The moment that `item` describes. Raises UnreadableInput if it is not even an object."""
+        if not isinstance(item, dict):
+            raise self._wrong(number, f"an event must be a JSON object, not {_kind(item)}")
+        self._count += 1
+        t = self._time(item, number)
+        if (end := item.get("end")) in ("closed", "cut") and not RESULT_KEYS & item.keys():
+            self._known += 1
+            return Moment(t, end=end)
+        if (said := _said(t, item)) is not None:
+            self._known += 1
+            return said
+        return self._event(t, self._inner(item, number), number)
+
+    def check_some(self, *, may_be_empty: bool = False) -> None:
+        """Raises UnreadableInput unless something was an event: a list of other things is not a capture."""
+        if not self._count and not may_be_empty:
+            raise UnreadableInput(f"{self._name}: there are no events in it")
+        if self._count and not self._known:
+            raise UnreadableInput(f"{self._name}: none of its {self._count} objects is an A2A event")
+
+    def _event(self, t: float, value: Json, number: int) -> Moment:
+        if not RESULT_KEYS & value.keys():
+            if "result" in value or "jsonrpc" in value:
+                return self._unwrapped(t, value, number)
+            if isinstance(error := value.get("error"), dict):
+                self._known += 1
+                return Moment(t, error=error)
+        self._known += bool(RESULT_KEYS & value.keys())
+        return Moment(t, event=_untimed(value))
+
+    def _unwrapped(self, t: float, envelope: Json, number: int) -> Moment:
+        self._known += 1
+        result, error = envelope.get("result"), envelope.get("error")
+        if isinstance(result, dict):
+            return Moment(t, event=_untimed(result))
+        if isinstance(error, dict):
+            return Moment(t, error=error)
+        raise self._wrong(number, "a JSON-RPC envelope without a result or an error")
+
+    def _inner(self, item: Json, number: int) -> Json:
+        """What stands inside the wrappings of capture tools."""
+        if isinstance(item.get("artifact_name"), str):
+            self.needs_end = True
+            return _caipe_artifact(item, number)
+        for wrapping in ("raw", "event", "data"):
+            inner = item.get(wrapping)
+            if wrapping == "data" and "event" not in item:
+                continue
+            if isinstance(inner, str) and wrapping == "data":
+                inner = load_json(inner, self._name, number)
+            if isinstance(inner, dict):
+                return inner
+        return item
+
+    def _time(self, item: Json, number: int) -> float:
+        inner = item.get("result")
+        for value in (item.get("_t"), item.get("t"), inner.get("_t") if isinstance(inner, dict) else None):
+            if value is not None:
+                return self._at(self._seconds(value, number))
+        if (stamp := item.get("timestamp")) is not None:
+            seconds = self._stamp(stamp, number)
+            self._first_stamp = seconds if self._first_stamp is None else self._first_stamp
+            return self._at(round(seconds - self._first_stamp, 6))
+        return self._at(round(self.last + SPACING, 6) if self._count > 1 else 0.0)
+
+    def _at(self, t: float) -> float:
+        # the order of the file is the order of arrival: clocks of capture tools step back now and then
+        self.last = max(self.last, t)
+        return self.last
+
+    def _seconds(self, value: Any, number: int) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise self._wrong(number, "a time must be a number of seconds from the start")
+        return float(value)
+
+    def _stamp(self, value: Any, number: int) -> float:
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return value / 1000 if value > 1e11 else float(value)
+        try:
+            moment = datetime.fromisoformat(value)
+        except (TypeError, ValueError) as error:
+            raise self._wrong(number, "its timestamp is not an ISO 8601 time") from error
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+    def _wrong(self, number: int, reason: str) -> UnreadableInput:
+        return UnreadableInput(f"{self._name}, {self._unit} {number}: {reason}")
+
+
+def _said(t: float, item: Json) -> Moment | None:
+    """A moment that is words and no JSON."""
+    if isinstance(text := item.get("comment"), str):
+        return Moment(t, comment=text)
+    if RESULT_KEYS & item.keys():
+        return None
+    if isinstance(text := item.get("raw"), str):
+        return Moment(t, raw=text)
+    if isinstance(text := item.get("question"), str):
+        return Moment(t, question=text)
+    return None
+
+
+def _kind(value: Any) -> str:
+    names = {list: "a list", str: "a string", bool: "true or false", int: "a number", float: "a number"}
+    return names.get(type(value), "null")
+
+
+def _caipe_artifact(item: Json, number: int) -> Json:
+    """CAIPE's JSON captures keep the artifacts of an answer, without the events that carried them."""
+    parts = item.get("parts")
+    if not isinstance(parts, list):
+        parts = [{"kind": "text", "text": str(item.get("text", ""))}]
+    artifact = {
+        "artifactId": f"artifact-{item.get('seq', number)}",
+        "name": item["artifact_name"],
+        "description": item.get("description", ""),
+        "metadata": item.get("metadata") or {},
+        "parts": parts,
+    }
+    return {
+        "kind": "artifact-update",
+        **_CAIPE_TASK,
+        "artifact": artifact,
+        "append": False,
+        "lastChunk": True,
+    }
+
+
+def caipe_end(status: Any) -> Json:
+    """The end that such a capture leaves out; `status` is its `raw_status`, a word or an A2A status."""
+    if not isinstance(status, dict):
+        status = {"state": status if isinstance(status, str) else "completed"}
+    return {"kind": "status-update", **_CAIPE_TASK, "status": status, "final": True}
+
+
+def _untimed(value: Json) -> Json:
+    return {name: part for name, part in value.items() if name != "_t"}

@@ -1,0 +1,279 @@
+"""PURE. Every kind of capture file becomes a `Tape` (events and when they came) or a `Recording` (raw bytes).
+
+Formats are recognised by content, never by name: people rename files. What is read is kept raw; only the
+JSON-RPC envelope is taken off, so that a tape says the same whichever tool wrote it. A file that cannot be
+read says why in one sentence with its name and, where there is one, the line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...errors import UnreadableInput
+from .items import INTERRUPTED, RESULT_KEYS, Items, Moment, caipe_end
+from .json_file import Json, load_json, load_row
+from .mapped_tape import MappedLines
+from .recording import Recording, looks_raw, read_recording
+
+__all__ = ["Json", "Moment", "Recording", "Tape", "read_tape", "write_tape"]
+
+FORMAT = "slack-bot-tape"
+VERSION = 1
+LONG = 4 * 1024 * 1024
+"""Bytes from which on a tape is read line by line whenever its moments are asked for (`lines`)."""
+READS = ("dialect", "answer_source")
+"""Settings that say how an answer is read; a tape's head may name them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """A whole stream. `head` has `format`, `version`, and where known agent, wire, question, captured_at."""
+
+    head: Json
+    moments: Sequence[Moment]
+
+
+def read_tape(
+    data: str | bytes, name: str, key: str | None = None, *, may_be_empty: bool = False
+) -> Tape | Recording:
+    """Read a capture. `name` is the file's, for errors; `key` picks one list of several.
+
+    A file without events is a capture if `may_be_empty`, or if the scenario in its head has an `agent_error`.
+
+    Raises:
+        UnreadableInput: not a format we know, truncated, binary, empty, or `key` is missing or wrong.
+    """
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if len(raw) >= LONG and (long := _read_long(raw, name, key)) is not None:
+        return long
+    raw = raw[:]  # a mapped file becomes its bytes
+    if not raw.strip():
+        raise UnreadableInput(f"{name}: the file is empty")
+    if looks_raw(raw) and b"\0" not in raw:
+        _no_key(key, name, "a raw response")
+        return _read_raw(raw, name)
+    text = _decode(raw, name).removeprefix("\ufeff")
+    if text.lstrip()[:1] not in ("{", "["):
+        raise UnreadableInput(f"{name}, line 1: neither JSON nor SSE text starts like this")
+    if (head := _tape_head(text)) is not None:
+        _no_key(key, name, "a tape")
+        return _tape(head, _read_lines(text, name, may_be_empty or _fails(head)))
+    return _tape({}, _read_document(load_json(text, name), name, key, may_be_empty))
+
+
+def write_tape(tape: Tape) -> str:
+    """`tape` as JSON Lines: the head, then one moment a line. `read_tape` gives the same tape back."""
+    return "".join(tape_lines(tape.head, tape.moments))
+
+
+def tape_lines(head: Json, moments: Iterable[Moment]) -> Iterator[str]:
+    """The lines of a tape, one by one: a long one need not be held to be written."""
+    yield as_line({"format": FORMAT, "version": VERSION, **head})
+    for moment in moments:
+        yield as_line(row_of(moment))
+
+
+def as_line(row: Json) -> str:
+    """One line of a tape."""
+    return json.dumps(row, ensure_ascii=False, separators=(", ", ": ")) + "\n"
+
+
+def turns_of(tape: Tape) -> tuple[tuple[str | None, Tape], ...]:
+    """Each question of `tape` (None: not known) and what came in answer to it, in seconds from there."""
+    asked = tape.head.get("question")
+    if not _has_questions(tape.moments):
+        return ((asked if isinstance(asked, str) else None, tape),)
+    turns: list[tuple[str | None, float, list[Moment]]] = [
+        (asked if isinstance(asked, str) else None, 0.0, [])
+    ]
+    for moment in tape.moments:
+        if moment.question is not None:
+            turns.append((moment.question, moment.t, []))
+        else:
+            _, start, moments = turns[-1]
+            moments.append(replace(moment, t=round(moment.t - start, 6)) if start else moment)
+    return tuple((text, Tape({**tape.head, "question": text}, tuple(rows))) for text, _, rows in turns)
+
+
+def interrupted_at(capture: Tape | Recording) -> float | None:
+    """When whoever made `capture` did not wait any longer, in seconds; None where it came to an end.
+
+    What the agent did after that is not known: it is no stream that the agent or the network cut.
+    """
+    if isinstance(capture, Recording):
+        return capture.ended if capture.interrupted else None
+    last = capture.moments[-1] if capture.moments else None
+    return last.t if last is not None and last.comment == INTERRUPTED else None
+
+
+def assumption(capture: Tape | Recording, outcome: str | None) -> str | None:
+    """What a replay of `capture` that ended as `outcome` took for granted, in a sentence; None: nothing.
+
+    Behind a broken connection the bot asks for the task, and no capture of a stream alone says what it heard.
+    """
+    if outcome != "lost":
+        return None
+    if isinstance(capture, Recording):
+        ended = capture.ended if capture.cut else None
+    else:
+        last = capture.moments[-1] if capture.moments else None
+        ended = last.t if last is not None and last.end == "cut" else None
+    if ended is None:
+        return None
+    return (
+        f"the capture breaks off at {ended:.3f} s, and what the agent did then is not in it: from there on"
+        " the task is taken to stay as it was"
+    )
+
+
+def _has_questions(moments: Sequence[Moment]) -> bool:
+    if isinstance(moments, MappedLines):
+        return moments.has_questions
+    return any(moment.question is not None for moment in moments)
+
+
+def _read_long(raw: bytes, name: str, key: str | None) -> Tape | None:
+    """A long tape of ours; None for everything else."""
+    try:
+        head = json.loads(raw[: raw.find(b"\n") + 1])
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        return None
+    _no_key(key, name, "a tape")
+    _check_head(head, name)
+    return Tape({"format": FORMAT, "version": VERSION, **head}, MappedLines(raw, name))
+
+
+def _no_key(key: str | None, name: str, what: str) -> None:
+    if key is not None:
+        raise UnreadableInput(f"{name}: {what} has no key {key!r}; leave --key out")
+
+
+def _decode(raw: bytes, name: str) -> str:
+    if b"\0" in raw:
+        raise UnreadableInput(f"{name}: the file is binary, not text")
+    try:
+        return raw.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise UnreadableInput(f"{name}, line {line}: not UTF-8 text") from error
+
+
+def _read_raw(raw: bytes, name: str) -> Recording:
+    recording = read_recording(raw)
+    if recording is None:
+        raise UnreadableInput(f"{name}, line 1: no SSE text or HTTP response follows the '#' lines")
+    return recording
+
+
+def _tape(head: Json, moments: Iterable[Moment]) -> Tape:
+    return Tape({"format": FORMAT, "version": VERSION, **head}, tuple(moments))
+
+
+def row_of(moment: Moment) -> Json:
+    """`moment` as a line of a tape says it."""
+    row: Json = {"t": moment.t}
+    for name in ("event", "comment", "error", "end", "raw", "question"):
+        value = getattr(moment, name)
+        if value is not None:
+            row[name] = value
+    return row
+
+
+# --- JSON Lines ---------------------------------------------------------------------------------------------
+
+
+def _tape_head(text: str) -> Json | None:
+    """The first line, if this is JSON Lines: our head, or {} where the lines begin at once."""
+    line, _, rest = text.lstrip("\r\n\t ").partition("\n")
+    try:
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(first, dict):
+        return None
+    if first.get("format") == FORMAT:
+        return first
+    return {} if rest.strip() else None
+
+
+def _fails(head: Json) -> bool:
+    """The scenario in a tape's head has an `agent_error`: its reader sees an error without any event."""
+    around = head.get("scenario")
+    return isinstance(around, dict) and around.get("agent_error") is not None
+
+
+def _read_lines(text: str, name: str, may_be_empty: bool) -> Iterator[Moment]:
+    items, seen = Items(name, "line"), 0
+    start = number = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line, start, number = text[start:end], end + 1, number + 1
+        if not line.strip():
+            continue
+        value = load_row(line, name, number)
+        seen += 1
+        if seen == 1 and isinstance(value, dict) and value.get("format") == FORMAT:
+            _check_head(value, name)
+            continue
+        yield items.moment(value, number)
+    items.check_some(may_be_empty=may_be_empty)
+
+
+def _check_head(head: Json, name: str) -> None:
+    version = head.get("version", VERSION)
+    if version != VERSION:
+        raise UnreadableInput(f"{name}, line 1: tape version {version!r} is not known here (only {VERSION})")
+
+
+# --- one JSON document --------------------------------------------------------------------------------------
+
+
+def _read_document(value: Any, name: str, key: str | None, may_be_empty: bool) -> Iterator[Moment]:
+    status = None
+    if isinstance(value, dict):
+        status, value = value.get("raw_status"), _pick(value, name, key)
+    else:
+        _no_key(key, name, "a plain list")
+    items = Items(name, "item")
+    for number, item in enumerate(value, 1):
+        yield items.moment(item, number)
+    items.check_some(may_be_empty=may_be_empty)
+    if items.needs_end:
+        yield Moment(items.last, event=caipe_end(status))
+
+
+def _pick(document: Json, name: str, key: str | None) -> list[Any]:
+    """The list of events in an object: the format's own, or the one that `key` names."""
+    if key is None:
+        if isinstance(document.get("events"), list):
+            return list(document["events"])
+        if "jsonrpc" in document or RESULT_KEYS & document.keys():
+            return [document]
+        if isinstance(document.get("artifacts"), list):
+            return list(document["artifacts"])
+    if isinstance(document.get("artifacts"), dict):
+        document = document["artifacts"]
+    lists = {label: value for label, value in document.items() if _is_events(value)}
+    if key is not None:
+        if key not in lists:
+            raise UnreadableInput(f"{name}: no list of events is called {key!r}; there are: {_names(lists)}")
+        return list(lists[key])
+    if len(lists) == 1:
+        return list(next(iter(lists.values())))
+    if lists:
+        raise UnreadableInput(f"{name}: several lists of events; choose one with --key: {_names(lists)}")
+    raise UnreadableInput(f"{name}, line 1: a JSON object without a list of events")
+
+
+def _is_events(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _names(lists: Mapping[str, object]) -> str:
+    return ", ".join(lists) or "none"

@@ -1,0 +1,108 @@
+"""An event loop whose time is virtual: when nothing is ready, its clock jumps to the next timer.
+
+So an answer of five minutes replays in milliseconds, timers fire in exactly the order they would have, and
+two runs of the same input are the same. Everything in the bot reads the loop's time (`clock.py`), sleeps
+with `asyncio.sleep` and limits with `asyncio.timeout`; those need no change.
+
+Sockets, subprocesses and threads do not belong on this loop: nobody outside it can know how late it is. A
+file descriptor is polled but never waited for. What is given to a thread is done at once, in no virtual time,
+because the loop may have jumped over a thread's answer. Where everything waits and no timer is set, a real
+loop would hang for ever; this one raises `Deadlock` and names the tasks that wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import threading
+from collections.abc import Callable, Coroutine
+from contextvars import Context
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+from ..clock import Clock
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+WALL_ZERO = 1_700_000_000.0
+"""Wall time at virtual second 0, in seconds since 1970: a fixed day, so that replays are repeatable."""
+
+
+class Deadlock(RuntimeError):
+    """Everything waits and nothing will ever happen."""
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """A selector event loop on virtual time. `start` is its first reading, in seconds."""
+
+    def __init__(self, start: float = 0.0) -> None:
+        self._virtual = start
+        self._owner = threading.get_ident()
+        super().__init__(_JumpingSelector(self._jump))
+
+    def time(self) -> float:
+        """Virtual seconds."""
+        return self._virtual
+
+    def call_soon_threadsafe(
+        self, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        """As `call_soon`, from this loop's own thread only. RuntimeError from any other."""
+        if threading.get_ident() != self._owner:
+            raise RuntimeError("a loop with virtual time cannot be called from another thread")
+        return self.call_soon(callback, *args, context=context)
+
+    def run_in_executor(
+        self, executor: Any, func: Callable[[Unpack[Ts]], T], *args: *Ts
+    ) -> asyncio.Future[T]:
+        """What `func` gives or raises, done at the loop's next step and not in a thread."""
+
+        async def work() -> T:
+            return func(*args)
+
+        return self.create_task(work())
+
+    def _jump(self, timeout: float | None) -> None:
+        if timeout is None:
+            raise Deadlock(f"nothing is ready and no timer is set; waiting: {self._waiting()}")
+        self._virtual += timeout
+
+    def _waiting(self) -> str:
+        names = sorted(
+            f"{task.get_name()} in {getattr(task.get_coro(), '__qualname__', '?')}"
+            for task in asyncio.all_tasks(self)
+        )
+        return ", ".join(names) or "no task"
+
+
+class _JumpingSelector(selectors.SelectSelector):
+    """Never waits: what would have been a wait is told to `jump`, in seconds (None: for ever)."""
+
+    def __init__(self, jump: Callable[[float | None], None]) -> None:
+        super().__init__()
+        self._jump = jump
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if not ready and (timeout is None or timeout > 0):
+            self._jump(timeout)
+        return ready
+
+
+def run(main: Coroutine[Any, Any, T], *, start: float = 0.0) -> T:
+    """Run `main` to its end on virtual time and close the loop, as `asyncio.run` does.
+
+    Raises:
+        DeadEnd: everything waits and no timer is set.
+    """
+    with asyncio.Runner(loop_factory=lambda: VirtualLoop(start)) as runner:
+        return runner.run(main)
+
+
+def new_clock(wall_zero: float = WALL_ZERO) -> Clock:
+    """A clock for a virtual loop: wall time is `wall_zero` at virtual second 0 and moves with it."""
+
+    def monotonic() -> float:
+        return asyncio.get_running_loop().time()
+
+    return Clock(monotonic=monotonic, wall=lambda: wall_zero + monotonic())

@@ -1,0 +1,1 @@
+"""`slack-bot capture`: ask a live agent, and keep what it sends."""

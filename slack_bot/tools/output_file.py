@@ -1,0 +1,131 @@
+"""A file that a verb writes: tried before anything is asked, touched only when there is something to write.
+
+A capture that could not be written after five minutes would be a pity, and so would be an old one lost for
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from ..errors import UnreadableInput
+
+
+class Output(Protocol):
+    """Where a capture goes."""
+
+    @property
+    def path(self) -> Path | str:
+        """What it is called."""
+
+    @property
+    def has_content(self) -> bool:
+        """Something was written."""
+
+    def text(self, text: str) -> None:
+        """Write text as UTF-8; lone surrogates, which JSON may hold, are kept."""
+
+    def write(self, data: bytes) -> None:
+        """Write bytes."""
+
+
+class MemoryOutput:
+    """Keeps what is written; `path` is only a name."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.data = b""
+
+    @property
+    def has_content(self) -> bool:
+        """Something was written."""
+        return bool(self.data)
+
+    def text(self, text: str) -> None:
+        """As a file would."""
+        self.write(text.encode("utf-8", "surrogatepass"))
+
+    def write(self, data: bytes) -> None:
+        """Keep `data`."""
+        self.data += data
+
+
+def check_distinct(*paths: str | None) -> None:
+    """Raises UnreadableInput where two of `paths`, None left out, are one file: the second would be lost."""
+    wanted = [Path(each) for each in paths if each is not None]
+    for number, path in enumerate(wanted):
+        if any(_will_be_one_file(path, other) for other in wanted[:number]):
+            raise UnreadableInput(f"{path}: two outputs would be written to this file; give each its own")
+
+
+def _will_be_one_file(one: Path, other: Path) -> bool:
+    """As `_is_one_file`, also where neither is there yet."""
+    try:
+        return _is_one_file(one, other) or (one.resolve() == other.resolve() and not one.exists())
+    except (OSError, ValueError):
+        return False
+
+
+def _is_one_file(one: Path, other: Path) -> bool:
+    """By whatever name or link; False where either is not there, and for a terminal, which may be both."""
+    try:
+        return one.is_file() and one.samefile(other)
+    except (OSError, ValueError):
+        return False
+
+
+class OutputFile:
+    """The file at `path`. It is not there before the first `write`, and each write is in it at once.
+
+    `inputs` are the files that are read, None and addresses among them. Raises UnreadableInput if `path` is
+    one of these or cannot be written.
+    """
+
+    def __init__(self, path: str, inputs: Iterable[str | None] = ()) -> None:
+        self.path = Path(path)
+        self._file: FileIO | None = None
+        if any(each is not None and _is_one_file(self.path, Path(each)) for each in inputs):
+            raise UnreadableInput(f"{path}: this file is read, so it is not written; give another file")
+        is_new = not self.path.exists()
+        try:
+            with self.path.open("ab"):
+                pass
+            if is_new:
+                self.path.unlink()  # at once: who is killed while he waits leaves nothing behind
+        except OSError as error:
+            reason = error.strerror or "cannot be written"
+            raise UnreadableInput(f"{path}: {reason}; give another file") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    @property
+    def has_content(self) -> bool:
+        """Something was written."""
+        return self._file is not None
+
+    def text(self, text: str) -> None:
+        """Write text as UTF-8; lone surrogates, which JSON may hold, are kept."""
+        self.write(text.encode("utf-8", "surrogatepass"))
+
+    def write(self, data: bytes) -> None:
+        """Write, to the disk's cache at least: whoever kills this process finds what was written."""
+        try:
+            if self._file is None:
+                self._file = self.path.open("wb", buffering=0)
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            reason = error.strerror or "the disk refused"
+            raise UnreadableInput(f"{self.path}: {reason}; what was written before is kept") from error

@@ -1,0 +1,84 @@
+"""PURE. A replayed thread as a person reads it in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...testing.tape.json_file import Json
+from .pace import Pace, as_words
+
+STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
+"""How a message came to be, in words."""
+_MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A further question. `place`: how many of the bot's messages stand above it."""
+
+    place: int
+    text: str
+
+
+def as_text(
+    result: Json, *, asker: str, question: str, more: Sequence[FollowUp] = (), paces: Sequence[Pace]
+) -> str:
+    """The thread, and a summary line for each question. `result` is the object of `replay --json`."""
+    parts, start = list[str](), 0
+    asked = [FollowUp(0, question), *more]
+    ends = [*(each.place for each in more), len(result["thread"])]
+    for number, (each, end) in enumerate(zip(asked, ends, strict=True)):
+        parts += [f"{asker}: {each.text}", *map(_message, result["thread"][start:end])]
+        parts += [f"-- {as_words(paces[number])}"] if number < len(paces) else []
+        start = end
+    return "\n\n".join(parts) + "\n"
+
+
+def as_thread(result: Json, *, asker: str, question: str) -> str:
+    """The thread alone, without a line end, and without further questions."""
+    return "\n\n".join([f"{asker}: {question}", *map(_message, result["thread"])])
+
+
+def _message(message: Json) -> str:
+    lines = [f"bot ({STATES.get(message['state'], message['state'])}):"]
+    lines += [line for task in message["tasks"] for line in _task(task)]
+    if message["text"]:
+        lines.append(message["text"].rstrip("\n"))
+    # a post's words stand in its blocks as well
+    under = [text for block in message["blocks"] for text in _block(block) if text not in message["text"]]
+    lines += [f"  | {text}" for text in under]
+    if message["status_line"]:
+        lines.append(f"  ({message['status_line']})")
+    return "\n".join(lines)
+
+
+def _task(task: Json) -> list[str]:
+    head = f"  {_MARKS.get(str(task.get('status')), '[?]')} {task.get('title', '')} - {task.get('status')}"
+    more = [str(task.get(name) or "").strip() for name in ("details", "output")]
+    return [head, *(f"      {line}" for text in more if text for line in text.split("\n"))]
+
+
+def words_in(blocks: Iterable[Json]) -> str:
+    """What can be read in blocks, on one line."""
+    return " ".join(text for block in blocks for text in _block(block))
+
+
+def _block(block: Json) -> list[str]:
+    """The words and buttons of a block; one we do not know is named."""
+    words = [text for text in _texts(block) if text]
+    return words or [f"<{block.get('type', 'block')}>"]
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [text for part in value for text in _texts(part)]
+    if not isinstance(value, dict):
+        return []
+    text = value.get("text")
+    own = [f"[{text}]" if value.get("type") == "button" else text] if isinstance(text, str) else []
+    if value.get("type") == "button":
+        return [f"[{label}]" for label in _texts(value.get("text"))] or own
+    inner = [part for name, part in value.items() if name != "text" or isinstance(part, dict | list)]
+    return [*own, *(line for part in inner for line in _texts(part))]

@@ -1,0 +1,430 @@
+"""`slack-bot replay`: a capture through the whole bot onto an emulated workspace, on a virtual clock.
+
+Nothing of the bot is replaced: Bolt takes the mention, the agent's HTTP client reads the capture, slack_sdk
+calls the workspace. Only the two HTTP borders are in memory and the loop's time is virtual, so a replay takes
+milliseconds and gives the same result every time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import httpx
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+
+from ...app import App, build
+from ...clock import Clock, loop_clock
+from ...errors import UnreadableInput
+from ...observe.facts import Fact, Observer, TurnEnded, TurnStarted, null_observer
+from ...settings.load import Settings, load, with_overrides
+from ...slack.rate_limiter.local import RateLimiter
+from ...store.contracts import Conversation
+from ...store.memory import MemoryStore
+from ...testing import virtual_clock
+from ...testing.agent.scripted import ScriptedAgent, ScriptedTransport
+from ...testing.slack.in_process import SlackSession
+from ...testing.slack.workspace import (
+    BOT_TOKEN,
+    SIGNING_SECRET,
+    Change,
+    SeenMessage,
+    Workspace,
+    WorkspaceRules,
+)
+from ...testing.tape.json_file import Json
+from ...testing.tape.tape import Recording, Tape, assumption, interrupted_at, turns_of
+from ...turn.record import ThreadKey
+from ..open_capture import open_capture, read_bytes
+from .collector import Collector
+from .pace import Pace
+from .plain_text import FollowUp, as_text
+from .result import Shown, as_line, visible
+from .scenario import Scenario, as_captured, read_scenario
+from .watch import Watching
+
+AGENT_URL = "http://agent.invalid/"
+
+Turns: TypeAlias = Sequence[tuple[str | None, Tape | Recording]]
+
+INTERRUPTED = "interrupted"
+"""The outcome of a turn whose capture does not say how it went on."""
+
+_TAKEN_WITHIN = 1.0
+_SETTLES = 2.0
+"""Seconds within which all that came is shown: longer than any text waits in the buffer."""
+_LONGEST = 7 * 86_400.0
+
+
+def main(args: argparse.Namespace) -> int:
+    """The verb. `args`: files, scenario, key, json, speed. Returns the exit code; raises UnreadableInput."""
+    scenario = read_scenario_file(args.scenario)
+    captures = [open_capture(path, args.key, scenario) for path in map(Path, args.files)]
+    accept_any_script()
+    for path, capture in zip(args.files, captures, strict=True):
+        around = as_captured(scenario, capture)
+        watching = None if args.speed is None else Watching(sys.stderr)
+        seen = replayed(capture, around, witness=watching, speed=args.speed)
+        result = seen.result()
+        if watching is not None:
+            watching.end()
+        tell_assumed(path, capture, result)
+        if args.json:
+            sys.stdout.write(as_line(result) + "\n")
+            continue
+        head, end = (f"== {path}\n\n", "\n") if len(captures) > 1 else ("", "")
+        said = as_text(
+            result, asker=around.user, question=around.text, more=seen.follow_ups, paces=seen.paces()
+        )
+        sys.stdout.write(head + said + end)
+    return 0
+
+
+def tell_assumed(name: str, capture: Tape | Recording, result: Json) -> None:
+    """Say on stderr what the result rests on that is not in the capture."""
+    if (assumed := assumption(capture, result["outcome"])) is not None:
+        sys.stderr.write(f"note: {name}: {assumed}\n")
+
+
+def replay(
+    capture: Tape | Recording, scenario: Scenario | None = None, observer: Observer = null_observer
+) -> Json:
+    """The result of `replay --json` for one capture, as plain data.
+
+    Raises SettingsError where the scenario names a setting that does not exist or a value that cannot be.
+    """
+    return replayed(capture, scenario, observer).result()
+
+
+def replayed(
+    capture: Tape | Recording,
+    scenario: Scenario | None = None,
+    observer: Observer = null_observer,
+    *,
+    witness: Collector | None = None,
+    through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
+    speed: float | None = None,
+) -> Observation:
+    """As `replay`, with all that `witness` keeps. `through` stands between the bot and the agent.
+
+    `speed` is how many times as fast as it was the agent speaks, in real time; None: in virtual time.
+    """
+    around = as_captured(scenario or Scenario(), capture)
+    turns = asked_in(capture)
+    agent = agent_of(turns, around, speed or 1.0)
+    clock = virtual_clock.new_clock() if speed is None else loop_clock()
+    settings, transport = settings_with(AGENT_URL, around.settings), through(ScriptedTransport(agent))
+    stops = interrupted_at(turns[-1][1])
+    asking = ReplayQuestions(
+        follow_ups=tuple(text or "" for text, _ in turns[1:]),
+        stops=None if stops is None else stops / (speed or 1.0),
+    )
+    seen = observe(around, settings, clock, transport, observer, witness, asking)
+    return virtual_clock.run(seen) if speed is None else asyncio.run(seen)
+
+
+def asked_in(capture: Tape | Recording) -> Turns:
+    """Each question of a capture (None: not known) and what came in answer to it."""
+    return turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
+
+
+def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
+    """The agent that answers the n-th question as it is answered in `turns`, with the scenario's faults."""
+    return ScriptedAgent(
+        *(turn for _, turn in turns),
+        cut_after=around.cut_after,
+        agent_error=None if around.agent_error is None else asdict(around.agent_error),
+        speed=speed,
+    )
+
+
+async def build_in(
+    workspace: Workspace,
+    settings: Settings,
+    clock: Clock,
+    observer: Observer,
+    transport: httpx.AsyncBaseTransport | None,
+    gate: RateLimiter | None = None,
+) -> App:
+    """A bot in an emulated workspace, without a socket, that knows nothing yet. `gate` as in `build`."""
+    session: Any = SlackSession(workspace, clock, timeout=settings.slack.timeout)
+    return await build(
+        settings,
+        clock=clock,
+        observer=observer,
+        http_transport=transport,
+        slack_session=session,
+        store=MemoryStore(settings.store.dedupe_hours),
+        gate=gate,
+    )
+
+
+async def remember_context(app: App, thread: ThreadKey, context_id: str | None) -> None:
+    """The thread has this A2A context already; None: it has none."""
+    if context_id is not None:
+        known = Conversation(context_id=context_id)
+        await app.store.conversations.put(app.agent.name, thread, known, app.clock.wall())
+
+
+async def deliver(app: App, payload: Mapping[str, Any]) -> BoltResponse:
+    """Hand to the bot what Slack sends it, as Socket Mode would."""
+    return await app.bolt.async_dispatch(AsyncBoltRequest(body=dict(payload), mode="socket_mode"))
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayQuestions:
+    """How a question is put, besides its scenario.
+
+    `follow_ups` are further questions in the same thread. `stops`: seconds after the last question from which
+    on nothing is known of the agent; `limit`: seconds that nobody waits longer for any answer. The thread is
+    the one that stands then. `lore` is what was learned of the agent before; what is learned now is added.
+    """
+
+    follow_ups: tuple[str, ...] = ()
+    stops: float | None = None
+    limit: float | None = None
+    profiles: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """All that was to be seen of one or more turns. `asked_at` is in monotonic seconds."""
+
+    witness: Collector
+    thread: tuple[Shown, ...]
+    asked_at: float
+    follow_ups: tuple[FollowUp, ...] = ()
+
+    def result(self) -> Json:
+        """The object of `replay --json`."""
+        return self.witness.result(self.thread, self.asked_at)
+
+    def paces(self) -> list[Pace]:
+        """How each turn went."""
+        return self.witness.paces(self.thread)
+
+
+async def perform(
+    scenario: Scenario,
+    agent_url: str,
+    clock: Clock,
+    transport: httpx.AsyncBaseTransport | None = None,
+    observer: Observer = null_observer,
+) -> Json:
+    """Ask one question in an emulated workspace and return the result, on the running loop's own time.
+
+    The agent at `agent_url` is reached through `transport`, or over the network where that is None. `watcher`
+    hears all facts. Raises SettingsError for the scenario's settings.
+    """
+    settings = settings_with(agent_url, scenario.settings)
+    return (await observe(scenario, settings, clock, transport, observer)).result()
+
+
+async def observe(
+    scenario: Scenario,
+    settings: Settings,
+    clock: Clock,
+    transport: httpx.AsyncBaseTransport | None = None,
+    observer: Observer = null_observer,
+    witness: Collector | None = None,
+    asking: ReplayQuestions | None = None,
+) -> Observation:
+    """As `perform`, with all settings given. `witness` decides how much is kept: by default what the result
+    needs.
+    """
+    performance = _Performance(scenario, settings, clock, observer, witness or Collector())
+    return await performance.run(transport, asking or ReplayQuestions())
+
+
+class _Performance:
+    """One question in one scenario."""
+
+    def __init__(
+        self, scenario: Scenario, settings: Settings, clock: Clock, observer: Observer, witness: Collector
+    ) -> None:
+        self._scenario, self._clock = scenario, clock
+        self._settings = letting_ask(scenario.user, settings) if scenario.asker_is_bot else settings
+        self._observer, self._witness = observer, witness
+        self._workspace = _workspace(scenario)
+        self._mail = asyncio.Event()
+        self._turned = asyncio.Event()
+        self._counts = Counter[type]()
+        self._is_over = False
+        self._follow_ups: list[FollowUp] = []
+        self._turn_began = 0.0
+
+    async def run(self, transport: httpx.AsyncBaseTransport | None, asking: ReplayQuestions) -> Observation:
+        asked = self._scenario
+        app = await build_in(self._workspace, self._settings, self._clock, self._note, transport)
+        app.agent.load_profile(asking.profiles)
+        async with app:
+            thread = ThreadKey(asked.team, asked.channel, asked.thread_ts)
+            await remember_context(app, thread, asked.context_id)
+            asked_at = await self._ask(app, asking)
+            asking.profiles.update(app.agent.profile)
+            shown, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
+        return Observation(self._witness, shown, asked_at, tuple(self._follow_ups))
+
+    async def _ask(self, app: App, asking: ReplayQuestions) -> float:
+        """Say the questions, and let everything happen that follows from them. Returns when it began."""
+        asked, workspace = self._scenario, self._workspace
+        workspace.place(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts)
+        workspace.listen(self._changed)
+        asked_at = self._clock.monotonic()
+        async with _company(self._deliver(app), self._press_stop()):
+            for number, text in enumerate((asked.text, *asking.follow_ups)):
+                try:
+                    await asyncio.wait_for(self._until(TurnEnded, number), asking.limit or _LONGEST)
+                    if number:
+                        self._follow_ups.append(FollowUp(len(self._thread()), text))
+                    self._turn_began = self._clock.monotonic()
+                    said, now = f"<@{workspace.bot.user_id}> {text}", self._clock.wall()
+                    workspace.say(asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts)
+                    await asyncio.wait_for(self._until(TurnStarted, number + 1), _TAKEN_WITHIN)
+                except TimeoutError:
+                    break
+            await self._finish(app, asking.stops if asking.limit is None else asking.limit)
+        return asked_at
+
+    async def _finish(self, app: App, stops: float | None) -> None:
+        """Let the last turn end, or stand as it is where nobody knows how it went on."""
+        if stops is None:
+            await app.dispatcher.close(_LONGEST)
+            return
+        try:
+            await asyncio.wait_for(app.dispatcher.idle(), stops + _SETTLES)
+        except TimeoutError:
+            why = f"nobody waited longer than {stops:.2f} s for its end"
+            known_until, latches = self._turn_began + stops, dict[str, bool]()
+            self._note(TurnEnded(known_until, "", INTERRUPTED, why, None, None, None, latches, 0))
+
+    async def _until(self, kind: type[Fact], count: int) -> None:
+        while self._counts[kind] < count:
+            self._turned.clear()
+            await self._turned.wait()
+
+    async def _deliver(self, app: App) -> None:
+        """Slack's events to the bot, as they come, for as long as the question is being answered."""
+        while True:
+            self._mail.clear()
+            for envelope in self._workspace.take():
+                await deliver(app, envelope.payload)
+            await self._mail.wait()
+
+    async def _press_stop(self) -> None:
+        asked = self._scenario
+        if asked.stop_at is not None:
+            await asyncio.sleep(asked.stop_at)
+            self._workspace.stop(asked.user, asked.channel, asked.thread_ts, now=self._clock.wall())
+
+    def _note(self, fact: Fact) -> None:
+        if self._is_over:
+            return
+        self._witness.take(fact)
+        if isinstance(fact, TurnStarted | TurnEnded):
+            self._counts[type(fact)] += 1
+            self._turned.set()
+        self._observer(fact)
+
+    def _changed(self, change: Change) -> None:
+        if change.kind == "envelope":
+            self._mail.set()
+            return
+        if self._is_over:
+            return
+        self._witness.look(self._clock.monotonic(), visible(self._thread()))
+
+    def _thread(self) -> list[Shown]:
+        asked = self._scenario
+        seen = self._workspace.thread(asked.channel, asked.thread_ts)
+        return [_shown(message) for message in seen if message.is_bot]
+
+
+@asynccontextmanager
+async def _company(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Let `work` go on beside the block. What breaks in it breaks here."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
+            raise end
+
+
+def _shown(message: SeenMessage) -> Shown:
+    kind = ((message.metadata or {}).get("event_payload") or {}).get("kind")
+    return Shown(
+        ts=message.ts,
+        text=message.text,
+        state=message.state,
+        blocks=tuple(dict(block) for block in message.blocks),
+        tasks=tuple(
+            {
+                "id": task.id,
+                "title": task.title,
+                "status": task.status,
+                "details": task.details,
+                "output": task.output,
+            }
+            for task in message.tasks
+        ),
+        status_line=message.status_line,
+        is_answer=message.state != "posted" or kind == "answer",
+    )
+
+
+def _workspace(scenario: Scenario) -> Workspace:
+    workspace = Workspace(team=scenario.team, rules=WorkspaceRules.real(), faults=scenario.slack_faults)
+    kinds: Mapping[str, Any] = {"D": "im", "G": "group"}
+    workspace.add_channel(scenario.channel, kind=kinds.get(scenario.channel[0], "channel"))
+    workspace.add_user(scenario.user, is_bot=scenario.asker_is_bot)
+    return workspace
+
+
+def letting_ask(bot: str, settings: Settings) -> Settings:
+    """`bot`, who asks in a replay, may ask all its questions."""
+    return with_overrides(settings, {"allowed_bots": [bot], "max_bot_turns": sys.maxsize})
+
+
+def settings_with(agent_url: str, overrides: Mapping[str, Any]) -> Settings:
+    """The defaults with `overrides`: what the environment says must not change what a tape shows.
+
+    Raises SettingsError for a setting that does not exist or a value that cannot be.
+    """
+    env = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "A2A_AGENT_URL": agent_url}
+    settings = load(env, env_file=None, secrets_dir=None)
+    return with_overrides(settings, overrides) if overrides else settings
+
+
+def emulated(settings: Settings) -> Settings:
+    """`settings` with the tokens of the emulated workspace in place of real ones."""
+    return with_overrides(settings, {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET})
+
+
+def read_scenario_file(path: str | None) -> Scenario:
+    """The scenario in the file at `path`; the usual one for None. Raises UnreadableInput."""
+    if path is None:
+        return Scenario()
+    try:
+        return read_scenario(read_bytes(Path(path)).decode("utf-8-sig"), path)
+    except UnicodeDecodeError as error:
+        raise UnreadableInput(f"{path}: not UTF-8 text") from error
+
+
+def accept_any_script() -> None:
+    """Let stdout replace what it cannot show: threads hold every script of the world, terminals do not."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")

@@ -1,0 +1,194 @@
+"""PURE. What surrounds a replayed tape: who asks, where, what goes wrong and when.
+
+A misspelt key would quietly test something else than its author meant, so every key and every fault is
+checked, and the nearest name is offered.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from ...errors import UnreadableInput
+from ...settings.suggestions import RENAMED
+from ...testing.slack.faults import METHODS as FAULT_METHODS
+from ...testing.slack.faults import method_name
+from ...testing.slack.faults import parse as parse_fault
+from ...testing.tape.json_file import Json, load_document
+from ...testing.tape.tape import READS, Recording, Tape
+
+Check: TypeAlias = Callable[[Any], bool]
+
+
+SURROUNDINGS = ("slack_faults", "cut_after", "agent_error", "stop_at")
+"""What a tape's head may say of the scenario in which it was made, besides settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFault:
+    """The agent's server answers with a JSON-RPC error after `after` events, saying `message`."""
+
+    after: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """The surroundings of one replay. Times are seconds from the question.
+
+    `slack_faults` are lists of faults a method, used call by call, the last one repeating (None: no fault).
+    `cut_after` breaks the agent's stream after so many events; `stop_at` is when the asker presses Stop.
+    `settings` are leaf names of the settings and their values.
+    """
+
+    channel: str = "C1"
+    thread_ts: str = "111.222"
+    team: str = "T1"
+    user: str = "U123"
+    text: str = "q"
+    context_id: str | None = None
+    slack_faults: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    cut_after: int | None = None
+    agent_error: AgentFault | None = None
+    stop_at: float | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def asker_is_bot(self) -> bool:
+        """Slack's bot ids begin with B."""
+        return self.user.startswith("B")
+
+
+def read_scenario(text: str, name: str) -> Scenario:
+    """The scenario in `text`, JSON from file `name`. Raises UnreadableInput with one sentence."""
+    document = load_document(text, name)
+    if not isinstance(document, dict):
+        raise UnreadableInput(f"{name}: a scenario must be a JSON object")
+    return make_scenario(document, name)
+
+
+def make_scenario(document: Mapping[str, Any], name: str = "scenario") -> Scenario:
+    """The scenario that `document` describes; a null is the same as leaving the key out."""
+    given = {key: value for key, value in document.items() if value is not None}
+    _known(document, _SHAPES, name, "a key of a scenario")
+    for key, value in given.items():
+        check, wanted = _SHAPES[key]
+        if not check(value):
+            raise UnreadableInput(f"{name}: {key} must be {wanted}")
+    values = dict(given)
+    if "slack_faults" in given:
+        values["slack_faults"] = _faults(given["slack_faults"], name)
+    if "agent_error" in given:
+        values["agent_error"] = _agent_fault(given["agent_error"], name)
+    return Scenario(**values)
+
+
+def _faults(given: Mapping[str, Any], name: str) -> dict[str, tuple[str | None, ...]]:
+    faults: dict[str, tuple[str | None, ...]] = {}
+    for method, entries in given.items():
+        spelled = _method(method, name)
+        if not isinstance(entries, list) or not entries:
+            raise UnreadableInput(
+                f"{name}: slack_faults.{method} must be a list with one fault or null a call"
+            )
+        try:
+            for entry in entries:
+                parse_fault(entry)
+        except ValueError as error:
+            raise UnreadableInput(f"{name}: in slack_faults.{method}, {error}") from error
+        faults[spelled] = tuple(entries)
+    return faults
+
+
+def _method(given: str, name: str) -> str:
+    try:
+        return method_name(given)
+    except ValueError as error:
+        near = difflib.get_close_matches(given.replace("_", "."), FAULT_METHODS, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(FAULT_METHODS))}"
+        raise UnreadableInput(f"{name}: in slack_faults, {error}; {hint}") from error
+
+
+def _agent_fault(given: Mapping[str, Any], name: str) -> AgentFault:
+    _known(given, ("after", "message"), name, "a key of agent_error")
+    after, message = given.get("after", 0), given.get("message", "")
+    if not _is_count(after) or not isinstance(message, str):
+        raise UnreadableInput(
+            f"{name}: agent_error must be an object with a number `after` and a text `message`"
+        )
+    return AgentFault(after, message)
+
+
+def _known(given: Iterable[str], names: Iterable[str], where: str, what: str) -> None:
+    known = list(names)
+    for key in given:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+            raise UnreadableInput(f"{where}: {key!r} is not {what}; {hint}")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_ts(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"\d+\.\d+", value) is not None
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_seconds(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+_SHAPES: dict[str, tuple[Check, str]] = {
+    "channel": (_is_text, "a channel id"),
+    "thread_ts": (_is_ts, 'a Slack ts in quotes, such as "111.222"'),
+    "team": (_is_text, "a team id"),
+    "user": (_is_text, "a user id (one that begins with B is a bot)"),
+    "text": (_is_text, "the text of the question"),
+    "context_id": (_is_text, "an A2A context id"),
+    "slack_faults": (_is_object, "an object: method to list of faults"),
+    "cut_after": (_is_count, "a number of events"),
+    "agent_error": (_is_object, "an object with `after` and `message`"),
+    "stop_at": (_is_seconds, "a number of seconds"),
+    "settings": (_is_object, "an object: setting to value"),
+}
+
+
+def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Tapes stay readable: the settings that stand in older ones have other names today."""
+    return {RENAMED.get(name, name): value for name, value in settings.items()}
+
+
+def as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
+    """The scenario, and where it does not say otherwise what the head of a tape says of its surroundings.
+
+    That is the question, the way of reading with which the tape was made, and the scenario of a tape that the
+    playground wrote. Raises UnreadableInput where that is none.
+    """
+    head: Json = capture.head if isinstance(capture, Tape) else {}
+    said, around, asked = head.get("settings"), head.get("scenario"), head.get("question")
+    reads = _renamed(said) if isinstance(said, dict) else {}
+    kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
+    own = make_scenario(around, "the tape's head") if isinstance(around, dict) else Scenario()
+    own = replace(own, settings=_renamed(own.settings))
+    if isinstance(asked, str) and asked:
+        own = replace(own, text=asked)
+    usual = Scenario()
+    found = {
+        name: value if (value := getattr(scenario, name)) != getattr(usual, name) else getattr(own, name)
+        for name in (*SURROUNDINGS, "text")
+    }
+    return replace(scenario, **found, settings={**kept, **own.settings, **scenario.settings})

@@ -1,0 +1,248 @@
+"""PURE. A tape fit to share: every text, name, id and link is another one; shape and times are the same.
+
+What decides how a tape is read stays: kinds, states, artifact names, flags, the words of tool notifications,
+and the keys under which all this stands. Whatever is not known to be one of these is replaced, other keys as
+well: an agent's data may have people's names as keys.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from ..a2a.content.tool_parts import is_type
+from ..a2a.dialects import BY_NAME
+from ..testing.tape.items import INTERRUPTED, Moment
+from ..testing.tape.json_file import Json
+from ..testing.tape.tape import Tape
+from .pseudonyms import JSON_KEPT, KEPT, Scrambler, Words
+
+_PROTOCOL = frozenset(
+    {
+        "kind",
+        "role",
+        "state",
+        "status",
+        "agentType",
+        "content_type",
+        "mimeType",
+        "mediaType",
+        "media_type",
+        "wire",
+        "method",
+        "type",
+    }
+)
+_KEYS = (
+    "append artifact artifactId artifact_id artifactUpdate artifact_update artifacts content contextId",
+    "context_id data description error extensions file fileWithBytes file_with_bytes fileWithUri",
+    "file_with_uri filename fileUrl final history id index jsonrpc kind lastChunk last_chunk mediaType",
+    "media_type message messageId message_id metadata method mimeType mime_type msg name params parts",
+    "bytes raw base64 referenceTaskIds result role seq state status statusUpdate status_update task taskId",
+    "task_id text timestamp total type update uri url",
+    "artifact_name asked code content_type http_status retry_after wire",
+    "agent agentType answer sourceAgent trace_id is_final_answer is_narration",
+    "args arguments call_id callId function function_name functionName input is_error output plan_step_id",
+    "response tool tool_call_id toolCallId tool_name toolName tool_title tool_use_id toolUseId",
+    "order step_id steps title",
+    "enum field_description field_name field_values fields form input_description input_fields input_title",
+    "instructions interrupts label options prompt properties question reason require_user_input required",
+    "schema user_input value",
+    "PlatformEngineerResponse ResponseFormat is_task_complete was_task_successful",
+)
+KNOWN_KEYS = frozenset(name for line in _KEYS for name in line.split())
+"""Keys that the bot reads, or that A2A itself gives a meaning to: those of the protocol, of HTTP errors in a
+tape, of what agents tell of their answer, of tool calls, plan steps, forms and CAIPE's envelope."""
+_SIGNS = re.compile("|".join(sign for dialect in BY_NAME.values() for sign in dialect.signs) or r"(?!)")
+_MEANING = re.compile(r"(?:^|(?<=_))(?:type|kind|(?:is_)?(?:thought|thinking|reasoning)|is_long_running)\Z")
+"""The end of a key that says what a part or its metadata is, whatever stands before it."""
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
+_IDS = re.compile(r"(?:^id|Id|_id|_ids|Ids|ID)$")
+_BYTES = frozenset({"bytes", "raw", "base64"})
+_BEGINNINGS = re.compile(
+    r"\s*(?:Tool call (?:started|completed|failed): |(?:\S+ )?(?:Running|Calling|Executing|Tool): ?|"
+    r"⏳ Waiting for |"
+    r"Returning structured response|is_task_complete=|ping\b|heartbeat\b|keep-?alive\b)"
+)
+_SSE_FIELD = re.compile(r"(?m)^(?:data|event|id|retry)?:(?: ?error$)?")
+_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?")
+_ZERO = datetime(2000, 1, 1, tzinfo=UTC)
+_SMALL = 1000  # numbers below are counts and orders; others may be anybody's
+_HEAD = ("format", "version", "wire", "method", "settings")
+_FLAGS = ("is_narration", "is_final_answer")
+_TOOLS = re.compile("tool_notification")
+
+
+def scrubbed(tape: Tape) -> tuple[Json, Iterator[Moment]]:
+    """`tape` with its content replaced: its head, and its moments one by one."""
+    is_json = any(text.lstrip().startswith("{") for moment in tape.moments for text in _texts(moment.event))
+    scrub = _Scrub(Words((*KEPT, *JSON_KEPT) if is_json else KEPT))
+    return scrub.head(tape.head), map(scrub.moment, tape.moments)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, each in value.items():
+            if name == "text" and isinstance(each, str):
+                yield each
+            else:
+                yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+class _Scrub:
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._streams: dict[tuple[str, ...], Scrambler] = {}
+        self._ids: dict[str, str] = {}
+        self._given: set[str] = set()
+        self._first: datetime | None = None
+
+    def head(self, head: Json) -> Json:
+        kept: Json = {name: head[name] for name in _HEAD if name in head}
+        if isinstance(question := head.get("question"), str):
+            kept["question"] = self._words.text(question)
+        return kept
+
+    def moment(self, moment: Moment) -> Moment:
+        if moment.event is not None:
+            return replace(moment, event=self._event(moment.event))
+        if moment.error is not None:
+            return replace(moment, error=self._object(moment.error))
+        if moment.comment is not None:
+            is_ours = moment.comment == INTERRUPTED
+            return moment if is_ours else replace(moment, comment=self._said(moment.comment))
+        if moment.raw is not None:
+            return replace(moment, raw=self._raw(moment.raw))
+        if moment.question is not None:
+            return replace(moment, question=self._words.text(moment.question))
+        return moment
+
+    # -- events ----------------------------------------------------------------------------------------------
+
+    def _event(self, event: Json) -> Json:
+        """One event. The text of an artifact that grows goes on where it stood."""
+        wrapper = event.get("artifactUpdate")
+        update = wrapper if isinstance(wrapper, dict) else event
+        artifact = update.get("artifact")
+        if not isinstance(artifact, dict):
+            return self._object(event)
+        name = str(artifact.get("name") or "")
+        if _TOOLS.search(name):
+            for stream in self._streams.values():
+                stream.pause()
+            return self._object(event)
+        stream = self._stream(artifact, name, begins=update.get("append") is False)
+        parts = artifact.get("parts")
+        texts = iter([stream.push(text) for text in _plain_texts(parts)])
+        found = self._object(event)
+        inner = (found["artifactUpdate"] if update is wrapper else found)["artifact"]
+        for part in inner.get("parts") or ():
+            if isinstance(part, dict) and isinstance(part.get("text"), str):
+                part["text"] = next(texts)
+        return found
+
+    def _stream(self, artifact: Json, name: str, *, begins: bool) -> Scrambler:
+        metadata = artifact.get("metadata")
+        flags = [str(metadata.get(flag)) for flag in _FLAGS] if isinstance(metadata, dict) else []
+        key = (str(artifact.get("artifactId")), name, *flags)
+        if begins or key not in self._streams:
+            self._streams[key] = self._words.stream()
+        return self._streams[key]
+
+    # -- values ----------------------------------------------------------------------------------------------
+
+    def _object(self, value: Json) -> Json:
+        found: Json = {}
+        for name, each in value.items():
+            shown = self._key(name)
+            while shown in found or (shown != name and shown in KNOWN_KEYS):
+                shown = self._words.text(f"{shown}x")  # it has another one's name already
+            found[shown] = self._value(name, each)
+        return found
+
+    def _key(self, name: str) -> str:
+        """A key that the bot reads, as it is; another one as if it were text."""
+        if name in KNOWN_KEYS:
+            return name
+        if name in self._ids:
+            return self._ids[name]
+        signed, means = _SIGNS.match(name), _MEANING.search(name)
+        begin, end = signed.end() if signed else 0, means.start() if means else len(name)
+        return name[:begin] + self._words.text(name[begin:end]) + name[end:]
+
+    def _value(self, name: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return self._object(value)
+        if isinstance(value, list):
+            return [self._value(name, each) for each in value]
+        if isinstance(value, str):
+            return self._string(name, value)
+        if isinstance(value, bool) or name == "code":
+            return value
+        if isinstance(value, int | float) and abs(value) >= _SMALL:
+            return type(value)(self._words.text(str(abs(int(value)))))
+        return value
+
+    def _string(self, name: str, text: str) -> str:
+        if name in _PROTOCOL or (name in ("name", "artifact_name") and _WORD.fullmatch(text)):
+            return text if _WORD.fullmatch(text) or "/" in text else self._words.text(text)
+        if _MEANING.search(name) and is_type(text):
+            return text
+        if _IDS.search(name):
+            return self._id(text)
+        if _STAMP.fullmatch(text):
+            return self._stamp(text)
+        if name in _BYTES:
+            return "A" * len(text)
+        return self._said(text)
+
+    def _said(self, text: str) -> str:
+        """A text; the beginning that tells a reader what it is stays, and so does a tool that is none."""
+        begins = _BEGINNINGS.match(text)
+        at = begins.end() if begins else 0
+        rest = text[at:]
+        if any(dialect.is_announcement(rest.strip()) for dialect in BY_NAME.values() if rest):
+            return text if _WORD.fullmatch(rest.strip()) else text[:at] + self._words.text(rest)
+        return text[:at] + self._words.text(rest)
+
+    def _raw(self, text: str) -> str:
+        found, at = "", 0
+        for match in _SSE_FIELD.finditer(text):
+            found += self._words.text(text[at : match.start()]) + match.group()
+            at = match.end()
+        return found + self._words.text(text[at:])
+
+    def _id(self, text: str) -> str:
+        """Another id of the same shape; the same for the same."""
+        if text not in self._ids:
+            found, attempt = text, 0
+            while found == text or found in self._given:
+                seed = f"{len(self._ids)} {attempt}".encode()
+                digest = sha256(seed).hexdigest() * (len(text) // 64 + 1)
+                kinds = zip(text, digest, strict=False)
+                found = "".join(new if old.isalnum() else old for old, new in kinds)
+                found += digest[: attempt // 50]  # a short id may have no free neighbour of its length
+                attempt += 1
+            self._ids[text] = found
+            self._given.add(found)
+        return self._ids[text]
+
+    def _stamp(self, text: str) -> str:
+        """The same distance from the first one; the first one is 2000-01-01."""
+        moment = datetime.fromisoformat(text)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        self._first = moment if self._first is None else self._first
+        shifted: datetime = _ZERO + timedelta(seconds=(moment - self._first).total_seconds())
+        return shifted.isoformat().replace("+00:00", "Z")
+
+
+def _plain_texts(parts: Any) -> list[str]:
+    found = parts if isinstance(parts, list) else []
+    return [part["text"] for part in found if isinstance(part, dict) and isinstance(part.get("text"), str)]

@@ -1,0 +1,1 @@
+"""`slack-bot trace`: the timeline of a turn."""

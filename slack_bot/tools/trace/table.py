@@ -1,0 +1,237 @@
+"""PURE. A trace for a terminal: time, event, decision and its reason, Slack call; and the figures below.
+
+Rows come one by one, so a live turn can be watched. Of many alike, with at most calls between them, only the
+first two and the last one are printed, and what lies between is counted. The bot's own looks at the task,
+where they find nothing new, are counted only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from unicodedata import combining, east_asian_width
+
+from .figures import BURST_WITHIN, SILENCE, Summary, Timeline
+from .picture import seconds, share
+from .timeline import Decision, Row
+
+_FIRST = 2  # of many alike
+_TIME, _EVENT, _CALL = 9, 34, 40
+_LEAST, _NARROW = 40, 100  # columns: of any table, and below which all columns but the time's are narrower
+_LOOK = "look"
+
+
+@dataclass(slots=True)
+class _Run:
+    """Rows of one lane that are alike: how many there are, and those not printed, each with its place."""
+
+    like: object
+    count: int = 0
+    hidden: list[tuple[int, Row]] = field(default_factory=list)
+    dropped: int = 0
+    chars: int = 0
+
+    def hide(self, place: int, row: Row) -> None:
+        """Only the first and the last are needed."""
+        if len(self.hidden) == 2:
+            self.dropped += 1
+            self.chars += self.hidden.pop()[1].chars
+        self.hidden.append((place, row))
+
+
+class Table:
+    """Gives the lines for each row. `width` is the terminal's, in characters; `everything`: none left out."""
+
+    def __init__(self, width: int = 160, *, everything: bool = False) -> None:
+        room = max(width, _LEAST) - _TIME - 3
+        small = min(1.0, room / (_NARROW - _TIME - 3))
+        self._event, self._call = int(_EVENT * small), int(_CALL * small)
+        self._decision = room - self._event - self._call
+        self._width = max(width, _LEAST)
+        self._everything = everything
+        self._runs: dict[str, _Run] = {}
+        self._place = 0
+        self._at = 0.0
+
+    def head(self) -> list[str]:
+        """The names of the columns."""
+        names = self._line("time", "event", "decision and reason", "Slack call")
+        return [names, "-" * _columns(names)]
+
+    def add(self, row: Row) -> list[str]:
+        """The lines that `row` makes known."""
+        self._place += 1
+        is_look = row.kind == _LOOK
+        before = [] if is_look else self._silence(row)
+        if self._everything or (row.lane == "decision" and not is_look):
+            return [*before, *self.end(), *self._lines(row)]
+        lane = row.kind if is_look else row.lane
+        like = (row.kind, row.name, row.ok, tuple(each.kinds for each in row.decisions))
+        run = self._runs.get(lane)
+        if run is not None and run.like != like and not is_look:
+            before += self.end()
+        run = self._runs.setdefault(lane, _Run(like))
+        run.count += 1
+        if run.count > (0 if is_look else _FIRST):
+            run.hide(self._place, row)
+            return before
+        return [*before, *self._told_before(lane), *self._lines(row)]
+
+    def end(self) -> list[str]:
+        """What is left when nothing more comes."""
+        found = [told for lane, run in self._runs.items() for told in self._rest(lane, run)]
+        self._runs = {}
+        return [line for _, lines in sorted(found, key=lambda each: each[0]) for line in lines]
+
+    def _silence(self, row: Row) -> list[str]:
+        silence, self._at = row.t - self._at, max(row.t, self._at)
+        if silence < SILENCE:
+            return []
+        return [*self.end(), f"{'':{_TIME}}... {seconds(silence)} of silence ..."]
+
+    def _told_before(self, lane: str) -> list[str]:
+        """What the other lanes kept back came before the line that is printed now."""
+        found = list[tuple[int, list[str]]]()
+        for other, run in self._runs.items():
+            if other != lane and run.hidden:
+                found += self._rest(other, run)
+                self._runs[other] = _Run(run.like, run.count)
+        return [line for _, lines in sorted(found, key=lambda each: each[0]) for line in lines]
+
+    def _rest(self, lane: str, run: _Run) -> Iterator[tuple[int, list[str]]]:
+        """The lines for the rows that were not printed, with the place of each among all rows."""
+        if not run.hidden:
+            return
+        (place, row), (end, last) = run.hidden[0], run.hidden[-1]
+        if lane == _LOOK:
+            yield place, [self._looks(len(run.hidden) + run.dropped, row, last)]
+            return
+        if end == place:
+            yield place, self._lines(row)
+            return
+        yield place, [self._between(row, run)] if run.dropped else self._lines(row)
+        yield end, self._lines(last)
+
+    def _between(self, first: Row, run: _Run) -> str:
+        is_call = first.lane == "slack"
+        count, chars = run.dropped + 1, run.chars + first.chars
+        said = f"... {count:,} more {'call' if is_call else 'event'}{'s' * (count > 1)} like this"
+        said += f", {chars:,} characters"
+        start = _TIME + (self._event + self._decision + 2 if is_call else 0)
+        return cut(" " * min(start, max(0, self._width - len(said))) + said, self._width).rstrip()
+
+    def _looks(self, count: int, first: Row, last: Row) -> str:
+        if count == 1:
+            return self._line(f"{first.t:.3f}", f"(asked: {first.name})", "nothing new")
+        said = f"the task was asked for {count:,} times until {last.t:.3f} s, {last.name}: nothing new"
+        return cut(f"{first.t:.3f}".rjust(_TIME - 1) + f" ... {said}", self._width).rstrip()
+
+    def _lines(self, row: Row) -> list[str]:
+        time = f"{row.t:.3f}"
+        if row.kind == "asking":
+            return ["", cut(f"{time:>{_TIME - 1}} {row.name}: {row.text}", self._width).rstrip()]
+        if row.lane == "slack":
+            mark = "" if row.ok else "FAILED "
+            return [self._line(time, "", "", mark + _with_text(row.name, row, self._call - len(mark)))]
+        name = f"asked: {row.name}" if row.asked else row.name
+        name = f"({name})" if row.lane == "decision" else _with_text(name, row, self._event)
+        told = list(_told(row.decisions))
+        lines = [self._line(time, name, told[0] if told else "")]
+        return lines + [self._line("", "", each) for each in told[1:]]
+
+    def _line(self, time: str, event: str, decision: str = "", call: str = "") -> str:
+        cells = (
+            time.rjust(_TIME - 1),
+            cut(event, self._event),
+            cut(decision, self._decision),
+            cut(call, self._call),
+        )
+        return " ".join(cells).rstrip()
+
+
+def _told(decisions: tuple[Decision, ...]) -> Iterator[str]:
+    """Each decision that says something, on a line of its own."""
+    for each in decisions:
+        done = ", ".join(f"{name}: {reason}" if reason else name for name, reason in each.actions)
+        if each.late:
+            yield f"{each.event}: {late(each.state)} ({each.why})"
+        elif each.event != "TaskKnown":
+            yield done or f"{each.event}: {each.why}"
+
+
+LATE = ("dropped, it came too late", "not shown, the human had stopped it")
+"""What becomes of an event that comes too late."""
+
+
+def late(state: str) -> str:
+    """Which of `LATE` it was. `state` is where the turn stood."""
+    return LATE[state == "stopping"]
+
+
+def _with_text(name: str, row: Row, room: int) -> str:
+    if not row.chars:
+        return name
+    short = name.removeprefix("assistant.threads.").removeprefix("chat.")
+    head = f"{short} +{row.chars:,}"
+    return f"{head} {row.text}" if room - len(head) > 4 else head
+
+
+def _columns(text: str) -> int:
+    return sum(_width(letter) for letter in text)
+
+
+def _width(letter: str) -> int:
+    if combining(letter) or letter in "\u200b\u200c\u200d\ufe0f":
+        return 0
+    return 2 if east_asian_width(letter) in "WF" else 1
+
+
+def cut(text: str, room: int) -> str:
+    """`text` on exactly `room` columns, without anything that moves a terminal's cursor."""
+    text = "".join(letter if letter.isprintable() else " " for letter in text)
+    if _columns(text) > room:
+        while text and _columns(text) > room - 1:
+            text = text[:-1]
+        text += "…"
+    return text + " " * (room - _columns(text))
+
+
+def figures(summary: Summary) -> str:
+    """The figures, one a line."""
+    calls = ", ".join(f"{name} {count}" for name, count in summary.calls.items()) or "none"
+    failed = f"; {summary.failed_calls} failed" if summary.failed_calls else ""
+    chars = ", ".join(f"{kind} {count:,}" for kind, count in summary.chars.items() if count) or "none"
+    lines = [
+        ("outcome", summary.outcome + (f" ({summary.reason})" if summary.reason else "")),
+        ("first event", seconds(summary.first_event)),
+        ("first answer token", seconds(summary.first_answer)),
+        ("first visible text", seconds(summary.first_visible)),
+        ("streaming for", seconds(summary.streaming)),
+        ("longest silence", f"{seconds(summary.longest_silence)} of the agent"),
+        ("longest wait", f"{seconds(summary.longest_wait)} of the reader, without anything new"),
+        *_bursts(summary),
+        ("events", f"{summary.events:,}"),
+        ("Slack calls", f"{sum(summary.calls.values())}: {calls}{failed}"),
+        ("characters sent", chars),
+        ("characters shown", f"{summary.shown:,}"),
+    ]
+    return "".join(f"{name:>20}  {value}\n" for name, value in lines)
+
+
+def _bursts(summary: Summary) -> Iterator[tuple[str, str]]:
+    shown, sent = summary.burst_share, summary.agent_burst_share
+    within = f"within {BURST_WITHIN:g} s"
+    if shown is None:
+        yield "burst share", "no text was shown"
+    else:
+        yield "burst share", f"{share(shown)} of the text was shown {within}"
+    if sent is not None:
+        yield "", f"{share(sent)} of what the agent wrote was sent {within}"
+
+
+def figures_of(line: Timeline) -> str:
+    """The figures of each question's turn; of a single one without its name."""
+    if len(line.turns) < 2:
+        return figures(line.summary)
+    parts = (f"{turn.user}: {turn.question}\n{figures(turn.summary)}" for turn in line.turns)
+    return "\n".join(parts)

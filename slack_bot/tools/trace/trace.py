@@ -1,0 +1,205 @@
+"""`slack-bot trace`: the timeline of a turn, from a tape or live, as a table and as a picture.
+
+The whole bot runs against an emulated workspace, as in `replay`; live, it asks a real agent and the clock is
+a real one. Several tapes are drawn below each other on one axis.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ...clock import loop_clock
+from ...errors import BotError, UnreadableInput
+from ...observe.facts import Fact, Observer, TurnStarted
+from ...settings.load import Settings, load, with_overrides
+from ...testing.tape.json_file import Json
+from ...testing.tape.tape import Recording, Tape
+from ...turn.events import StreamEnded
+from ..capture.agent_address import check_there, is_address, masks_of, settings_for
+from ..capture.reachability import card_of
+from ..capture.redaction import Redactor
+from ..interruption import told_if_interrupted
+from ..open_capture import open_capture
+from ..output_file import OutputFile, check_distinct
+from ..replay.replay import (
+    Observation,
+    accept_any_script,
+    emulated,
+    observe,
+    read_scenario_file,
+    replayed,
+    tell_assumed,
+)
+from ..replay.scenario import Scenario, as_captured
+from .figures import Timeline, timeline
+from .html_page import page
+from .picture import draw
+from .table import Table, figures_of
+from .timeline import TimelineBuilder
+
+ModeObserver = Callable[[Scenario, Settings, Observer], Observation]
+
+
+def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
+    """The verb. `args`: targets, modes, html, svg, scenario, key, all. Returns the exit status.
+
+    `modes`: the reference agent in each of its modes, for `--modes`.
+
+    Raises UnreadableInput for wrong usage and for what cannot be read or written, BotError where there is no
+    agent to ask, or one that never said anything.
+    """
+    if args.modes and len(args.targets) != 1:
+        raise UnreadableInput('--modes wants a question: slack-bot trace --modes "what is agntcy"')
+    live = is_address(args.targets[0]) and not args.modes
+    if not live and not args.modes:
+        check_there(*args.targets)
+    if live and len(args.targets) != 2:
+        raise UnreadableInput("a live trace wants an address and a question: slack-bot trace URL TEXT")
+    check_distinct(args.html or None, args.svg or None)
+    accept_any_script()
+    scenario = read_scenario_file(args.scenario)
+    inputs = [*args.targets, args.scenario]
+    outs = [(OutputFile(path, inputs), make) for path, make in ((args.html, page), (args.svg, draw)) if path]
+    with told_if_interrupted(lambda: "the trace ends here" + (", nothing was drawn" if outs else "")):
+        if args.modes:
+            lines = _modes(args, scenario, modes)
+        else:
+            lines = [_live(args, scenario)] if live else _taped(args, scenario)
+    for out, make in outs:
+        with out:
+            out.text(make(lines))
+        sys.stderr.write(f"-> {out.path}\n")
+    if live and (why := _silence(lines[0])) is not None:
+        raise BotError(f"the agent did not answer: {why}; capture keeps what its server says")
+    return 0
+
+
+def trace_capture(
+    capture: Tape | Recording, name: str, scenario: Scenario, table: Table | None = None
+) -> tuple[Timeline, Json]:
+    """The timeline of one capture, and the object of `replay --json`.
+
+    The rows are printed as they come where there is a table.
+    """
+    teller = Teller(table)
+    seen = replayed(capture, as_captured(scenario, capture), teller)
+    return teller.finish(name, seen), seen.result()
+
+
+def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
+    captures = [(path, open_capture(Path(path), args.key, scenario)) for path in args.targets]
+    found = []
+    for path, capture in captures:
+        if len(captures) > 1:
+            sys.stdout.write(f"== {path}\n")
+        line, result = trace_capture(capture, _short_name(path), scenario, _table(args.all))
+        tell_assumed(path, capture, result)
+        found.append(line)
+    return found
+
+
+def _modes(args: argparse.Namespace, scenario: Scenario, modes: Mapping[str, ModeObserver]) -> list[Timeline]:
+    """The reference agent in each of its modes, by the same question."""
+    asked, settings, found = replace(scenario, text=_question(args.targets[0])), load(), []
+    for mode, observe_mode in modes.items():
+        sys.stdout.write(f"== {mode}\n")
+        teller = Teller(_table(args.all), masks_of(settings))
+        found.append(teller.finish(mode, observe_mode(asked, settings, teller)))
+    return found
+
+
+def _question(text: str) -> str:
+    if not text.strip():
+        raise UnreadableInput("the question is empty; write what to ask the agent")
+    return text
+
+
+def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
+    url, text = args.targets
+    given = load()
+    settings, note = settings_for(url, given)
+    if note:
+        sys.stderr.write(f"note: {note}\n")
+    settings = with_overrides(settings, scenario.settings) if scenario.settings else settings
+    asked = replace(scenario, text=_question(text))
+    asyncio.run(
+        card_of(settings, "URL")
+    )  # the bot tells it in the thread if there is none; here it is an error
+    teller = Teller(_table(args.all), masks_of(given, settings))
+    seen = asyncio.run(_observed(asked, settings, teller))
+    return teller.finish(url, seen)
+
+
+def _silence(line: Timeline) -> str | None:
+    """Why nothing at all came from the agent; None where something did, be it an error of its own."""
+    if line.summary.events:
+        return None
+    ends = [each.why for row in line.rows for each in row.decisions if each.event == StreamEnded.__name__]
+    why = ends[-1] if ends else "the question was not asked"
+    return None if why.startswith("the agent answered with error") else why
+
+
+async def _observed(scenario: Scenario, settings: Settings, teller: Teller) -> Observation:
+    return await observe(scenario, emulated(settings), loop_clock(), observer=teller)
+
+
+def _table(everything: bool) -> Table:
+    return Table(shutil.get_terminal_size((160, 24)).columns, everything=everything)
+
+
+def _short_name(path: str) -> str:
+    return Path(path).name
+
+
+class Teller:
+    """A watcher that collects a story and prints its rows, each as soon as it is whole."""
+
+    def __init__(self, table: Table | None, masks: Redactor | None = None) -> None:
+        self._table, self._masks = table, masks or Redactor()
+        self._early: list[Fact] = []
+        self._story: TimelineBuilder | None = None
+        self._printed = 0
+        self._is_read = True
+
+    def __call__(self, fact: Fact) -> None:
+        """Take note."""
+        if self._story is None:
+            if not isinstance(fact, TurnStarted):
+                self._early.append(fact)
+                return
+            self._story = TimelineBuilder(fact.at, self._masks.text)
+            self._print(self._table.head() if self._table else ())
+        self._story.take(fact)
+        self._show()
+
+    def finish(self, name: str, seen: Observation) -> Timeline:
+        """The timeline, and the figures printed."""
+        story = self._story or TimelineBuilder(seen.asked_at, self._masks.text)
+        found = timeline(name, story, seen.witness.samples)
+        if self._table is not None:
+            self._show()
+            self._print([*self._table.end(), "", figures_of(found)])
+        return found
+
+    def _show(self) -> None:
+        if self._story is None or self._table is None:
+            return
+        for row in self._story.rows[self._printed :]:
+            self._print(self._table.add(row))
+        self._printed = len(self._story.rows)
+
+    def _print(self, lines: Sequence[str]) -> None:
+        """A watcher never raises: what cannot be written stays in the stream, whose last flush tells it."""
+        if not self._is_read:
+            return
+        try:
+            sys.stdout.writelines(f"{line}\n" for line in lines)
+            sys.stdout.flush()
+        except OSError:
+            self._is_read = False

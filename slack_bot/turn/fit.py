@@ -1,0 +1,211 @@
+"""How much of the waiting text goes into the present message, and whether the message ends there.
+
+A message must end before Slack ends it, at the best place near its limit. Where the text comes bit by bit
+nobody can look back: what stands cannot be taken away. So the nearer the limit, the less good a place may be
+to be taken when it comes by: first only a blank line, then a line's end. Where more waits than fits, the best
+place of the last quarter is taken.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from .carryover import LONGEST_CLOSER, closing_markup, last_line
+from .graphemes import cluster_cut
+from .markdown import Cut, CutQuality, MarkdownState, cuts_up_to, open_at_end
+
+_LOOK_BACK = 4  # a better place is looked for in the last such part of a message
+_TAKEN_FROM = {CutQuality.PARAGRAPH: 0.90, CutQuality.LINE: 0.94, CutQuality.ROW: 0.97}  # part of the limit
+_LEADS_ON = re.compile(r"[ \t>]*#{1,6}(?:[ \t].*)?|.*[:：]")
+_SENTENCE_END = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*\s*", re.DOTALL)
+_CLOSES = re.compile(r"[ \t>]*(?:`{3}|~{3})")
+_FRAGILE = re.compile(r"(?:[*_~`|\\#>-]+|&#?\w*|<\S*)\Z")
+_FRAGILE_REACH = 64  # characters looked back over to keep a run of marks or an entity whole
+_LINE_REACH = 400  # characters of the line before a cut that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLimits:
+    """What one message takes.
+
+    `rotate_after` and `rotate_grace` are seconds (`math.inf` for messages that do not age): at `rotate_after`
+    a message ends if it ends well there, and after a grace more in any case. `rotate_bytes` are weighted
+    bytes: text + titles + 2 x (details + output), in UTF-8. `max_call_chars` are characters of one call.
+    """
+
+    rotate_after: float = 240.0
+    rotate_grace: float = 20.0
+    rotate_bytes: int = 9_000
+    max_segments: int = 20
+    max_call_chars: int = 12_000
+
+    @property
+    def reserve(self) -> int:
+        """Bytes kept free for what closes a message."""
+        return min(LONGEST_CLOSER, self.rotate_bytes // 8)
+
+    @property
+    def decoration(self) -> int:
+        """Bytes that may be spent on how a message begins."""
+        return self.rotate_bytes // 4
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """`chars` characters of the waiting text go into the message, and it `ends` there."""
+
+    chars: int
+    ends: bool
+
+
+def utf8_len(text: str) -> int:
+    """Bytes of `text` in UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def max_chars(text: str, room: int) -> int:
+    """How many characters of `text` have at most `room` bytes."""
+    if room <= 0:
+        return 0
+    data = text[:room].encode("utf-8", "surrogatepass")
+    whole = sum(byte & 0xC0 != 0x80 for byte in data[:room])
+    return whole - 1 if len(data) > room and data[room] & 0xC0 == 0x80 else whole
+
+
+def fit(
+    waiting: str,
+    before: MarkdownState,
+    used: int,
+    here: CutQuality | None,
+    limits: MessageLimits,
+    *,
+    final: bool = False,
+) -> Fit:
+    """Lay `waiting` into a message that weighs `used` bytes already and stands as `before`.
+
+    `here`: how good a place the end of the message is now; None: it has no text. `final`: no more text comes.
+    """
+    if _fits(waiting, before, used, limits):
+        if final or used + utf8_len(waiting) < limits.rotate_bytes * _TAKEN_FROM[CutQuality.PARAGRAPH]:
+            return Fit(len(waiting), ends=False)
+        return _passing(waiting, before, used, here, limits)
+    room = max_chars(waiting, limits.rotate_bytes - limits.reserve - used)
+    if room > limits.max_call_chars:
+        return Fit(_best(waiting, before, limits.max_call_chars, 0, None), ends=False)
+    near = max_chars(waiting, limits.rotate_bytes - limits.rotate_bytes // _LOOK_BACK - used)
+    is_near = used >= limits.rotate_bytes - limits.rotate_bytes // _LOOK_BACK
+    return Fit(_best(waiting, before, room, near, here, is_near=is_near), ends=True)
+
+
+def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimits) -> Fit | None:
+    """Lay `waiting` up to its first line end, where the message ends; None: no line ends in it in time."""
+    room = min(max_chars(waiting, limits.rotate_bytes - limits.reserve - used), limits.max_call_chars)
+    for cut in cuts_up_to(waiting, room, before):
+        if cut.rank >= CutQuality.ROW and not cut.waits and not _may_be_header(waiting, cut.at, before):
+            return Fit(cut.at, ends=True)
+    return None
+
+
+def _may_be_header(waiting: str, at: int, before: MarkdownState) -> bool:
+    """The line that ends at `at` is a table's header row if a separator row follows: not known yet."""
+    return "\n" not in waiting[at:] and bool(before.then(waiting[:at]).open.header)
+
+
+def quality_at_end(text: str, standing: MarkdownState) -> CutQuality | None:
+    """How good a place the end of `text` is, which stands as `standing`; None: within a word or a mark."""
+    state = open_at_end("", before=standing)
+    if text.endswith("\n"):
+        if state.header:
+            return CutQuality.WORD  # a table's header row, as far as is known
+        if state.fence or state.table or state.emphasis or state.code:
+            return CutQuality.ROW
+        rank = CutQuality.PARAGRAPH if text[:-1].rpartition("\n")[2].strip() == "" else CutQuality.LINE
+        return _leading_on(text[-_LINE_REACH:], rank)
+    if state.emphasis or state.code or state.fence or state.table:
+        return CutQuality.WORD if text[-1:].isspace() else None
+    if not text[-1:].isspace():
+        return None
+    return CutQuality.SENTENCE if _SENTENCE_END.fullmatch(text[-_FRAGILE_REACH:]) else CutQuality.WORD
+
+
+def _fits(waiting: str, before: MarkdownState, used: int, limits: MessageLimits) -> bool:
+    if len(waiting) > min(limits.max_call_chars, limits.rotate_bytes - used):
+        return False
+    weight = used + utf8_len(waiting)
+    if weight + limits.reserve <= limits.rotate_bytes:
+        return True
+    return weight + utf8_len(closing_markup(before.then(waiting), waiting[-1:])) <= limits.rotate_bytes
+
+
+def _passing(
+    waiting: str, before: MarkdownState, used: int, here: CutQuality | None, limits: MessageLimits
+) -> Fit:
+    """All of it fits: but is there a place in it that is good enough this near to the limit?"""
+    starts = {
+        rank: max_chars(waiting, math.ceil(part * limits.rotate_bytes) - used)
+        for rank, part in _TAKEN_FROM.items()
+    }
+    if here in starts and used >= _TAKEN_FROM[here] * limits.rotate_bytes:
+        return Fit(0, ends=True)
+    for cut in cuts_up_to(waiting, len(waiting) - 1, before):
+        rank = _rank(cut, waiting)
+        if rank in starts and cut.at >= starts[rank] and not cut.waits:
+            return Fit(cut.at, ends=True)
+    return Fit(len(waiting), ends=False)
+
+
+def _best(
+    waiting: str,
+    before: MarkdownState,
+    room: int,
+    near: int,
+    here: CutQuality | None,
+    *,
+    is_near: bool = False,
+) -> int:
+    """The best place up to `room`, from `near` on if there is one. 0: where the message ends now."""
+    found: dict[CutQuality, int] = {}
+    word = anywhere = 0
+    lead = len(waiting) - len(waiting.lstrip()) if here is None else 0  # nobody sees a message of white space
+    for cut in cuts_up_to(waiting, room, before):
+        if cut.waits or cut.at <= lead:
+            continue
+        rank = _rank(cut, waiting)
+        anywhere = cut.at
+        if cut.inside and cut.rank < CutQuality.ROW:
+            continue
+        word = cut.at
+        if cut.at >= near:
+            found[rank] = cut.at
+    if is_near and here is not None and here >= max(found, default=CutQuality.WORD):
+        return found.get(here, 0)
+    if found:
+        return found[max(found)]
+    if word or anywhere or here is not None or is_near:
+        return word or anywhere
+    return _anywhere(waiting, max(1, room))
+
+
+def _rank(cut: Cut, text: str) -> CutQuality:
+    """How good `cut` is with what stands before and behind it: no heading alone at the end of a message."""
+    if cut.rank is CutQuality.ROW and _CLOSES.match(text, cut.at):
+        return CutQuality.SENTENCE  # the next message would begin with an empty fence
+    if cut.rank < CutQuality.LINE:
+        return cut.rank
+    rank = CutQuality.ROW if text[cut.at : cut.at + 1] in {" ", "\t"} else cut.rank
+    return _leading_on(text[max(0, cut.at - _LINE_REACH) : cut.at], rank)
+
+
+def _leading_on(text: str, rank: CutQuality) -> CutQuality:
+    return CutQuality.ROW if _LEADS_ON.fullmatch(last_line(text)) else rank
+
+
+def _anywhere(text: str, room: int) -> int:
+    """As much as there is room for, without a cut through a cluster, a run of marks or an entity."""
+    cut = cluster_cut(text, room)
+    fragile = _FRAGILE.search(text[max(0, cut - _FRAGILE_REACH) : cut])
+    if fragile and len(fragile.group()) < min(cut, _FRAGILE_REACH):
+        cut = cluster_cut(text, cut - len(fragile.group()))
+    return cut

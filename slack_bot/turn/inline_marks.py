@@ -1,0 +1,206 @@
+"""What stands open within a line of Markdown: emphasis, code spans, links. And where its words end.
+
+This is not a Markdown parser. It asks what a reader would see if the text stopped here: a mark that was
+opened and not closed shows as stars and brackets until its partner comes. So the rules are looser than
+CommonMark's: a star next to a letter closes if it can and opens if it cannot. A mark taken for open that
+never closes costs an interval of waiting; the opposite error shows stars.
+
+One pass, one stack, every mark pushed and popped at most once: linear for hostile text too.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .graphemes import inside_cluster
+
+_TOKEN = re.compile(
+    r"(?P<space>\s+)"
+    r"|(?P<mark>`+|\*+|_+|~+|\[|\]\(?|\(|\)|<(?=https?://|mailto:)|>)"
+    r"|\\[!-/:-@\[-`{-~]"
+    r"|(?P<word>[^\s`*_~\[\]()<>\\]+)"
+    r"|."
+)
+# scripts written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, CJK punctuation, kana, Han, full width
+_SPACELESS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]"
+)
+_MOST_OPEN = 100  # marks; the outermost of more were not meant, and all would be carried from line to line
+_LOOK_AHEAD = 16  # characters behind a token that may decide what it is
+_FRONT = 256
+_TOKEN_TAIL = 40  # of a long word, only its end can be a marker or end a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class CutPlace:
+    """A border between words, at index `at` of the line: behind white space, or in a script without it.
+
+    `mark` is where the innermost mark open here began (-1: nothing of this line is open), `token` the end of
+    the word before it, `leads` whether that word is the line's first.
+    """
+
+    at: int
+    mark: int
+    token: str
+    leads: bool
+
+
+@dataclass(slots=True)
+class _Mark:
+    char: str
+    count: int
+    at: int
+
+
+_ENDS_SENTENCE = ".!?…"  # behind these a text may be shown before the white space that follows has come
+
+
+class InlineMarks:
+    """The marks open in a line, read from left to right. `opened` is what earlier lines left open."""
+
+    def __init__(self, opened: tuple[str, ...] = ()) -> None:
+        self._stack = [_Mark(run[0], len(run), -1) for run in opened]
+        self._held = dict.fromkeys("`*_~[(<", 0)
+        for run in opened:
+            self._held[run[0]] += 1
+
+    @property
+    def emphasis(self) -> tuple[str, ...]:
+        """The open emphasis runs, outermost first."""
+        return tuple(mark.char * mark.count for mark in self._stack if mark.char in "*_~")
+
+    @property
+    def code(self) -> str:
+        """The backticks of the open code span, if there is one."""
+        return next((mark.char * mark.count for mark in self._stack if mark.char == "`"), "")
+
+    def read(self, line: str, start: int, end: int) -> int:
+        """Read the marks of `line` from `start` on, token by token up to `end`; where the last one ended."""
+        for found in _TOKEN.finditer(line, start):
+            if found.end() > end:
+                break
+            start = found.end()
+            if found.lastgroup == "mark":
+                self._read(found.group(), line, found.start(), start)
+        return start
+
+    def copy(self) -> InlineMarks:
+        """The same marks, to be read on from here."""
+        other = InlineMarks()
+        other._stack = [_Mark(mark.char, mark.count, mark.at) for mark in self._stack]
+        other._held = dict(self._held)
+        return other
+
+    def places(self, line: str) -> Iterator[CutPlace]:
+        """Read `line` and give every border between its words, in order."""
+        word, leads = 0, True
+        for found in _TOKEN.finditer(line):
+            start, end = found.span()
+            if found.lastgroup == "mark":
+                self._read(found.group(), line, start, end)
+            elif found.lastgroup == "word":
+                borders = [char.end() for char in _SPACELESS.finditer(line, start, end)]
+                yield from (
+                    self._place(at, line[at - 1], False) for at in borders if not inside_cluster(line, at)
+                )
+            elif found.lastgroup == "space":
+                token = line[max(word, start - _TOKEN_TAIL) : start]
+                if not inside_cluster(line, end):
+                    yield self._place(end, token, leads)
+                word, leads = end, leads and not token
+        if word < len(line) and line[-1] in _ENDS_SENTENCE and not self._stack and not leads:
+            yield self._place(len(line), line[max(word, len(line) - _TOKEN_TAIL) :], False)
+
+    def _place(self, at: int, token: str, leads: bool) -> CutPlace:
+        return CutPlace(at, self._stack[-1].at if self._stack else -1, token, leads)
+
+    def _read(self, run: str, line: str, start: int, end: int) -> None:
+        match self._stack[-1].char if self._stack else "", run[0]:
+            case "`", char:
+                if char == "`" and len(run) == self._stack[-1].count:
+                    self._pop()
+            case "<", char:
+                if char == ">":
+                    self._pop()
+            case "(", _:
+                self._read_address(run, start)
+            case _, "`" | "[" | "<":
+                self._push(run[0], len(run), start)
+            case _, "]":
+                self._close_bracket(run, start)
+            case _, "*" | "_":
+                self._read_emphasis(run, line[start - 1 : start], line[end : end + 1], start)
+            case _, "~" if len(run) == 2:
+                self._read_emphasis(run, line[start - 1 : start], line[end : end + 1], start)
+
+    def _read_address(self, run: str, start: int) -> None:
+        """Within `](...)` only parentheses count: addresses are full of underscores."""
+        if run.endswith("("):
+            self._push("(", 1, start)
+        elif run == ")":
+            self._pop()
+
+    def _close_bracket(self, run: str, start: int) -> None:
+        if not self._held["["]:
+            return
+        self._pop_to("[")
+        began = self._pop()
+        if run.endswith("("):
+            self._push("(", 1, began.at)
+
+    def _read_emphasis(self, run: str, before: str, after: str, start: int) -> None:
+        char, left = run[0], len(run)
+        if char == "_" and before.isalnum() and after.isalnum():
+            return
+        while left and before.strip() and self._held[char]:
+            self._pop_to(char)
+            mark = self._stack[-1]
+            used = min(left, mark.count)
+            left -= used
+            mark.count -= used
+            if not mark.count:
+                self._pop()
+        if left and after.strip():
+            self._push(char, left, start)
+
+    def _push(self, char: str, count: int, at: int) -> None:
+        if len(self._stack) >= _MOST_OPEN:
+            self._held[self._stack.pop(0).char] -= 1
+        self._stack.append(_Mark(char, count, at))
+        self._held[char] += 1
+
+    def _pop(self) -> _Mark:
+        mark = self._stack.pop()
+        self._held[mark.char] -= 1
+        return mark
+
+    def _pop_to(self, char: str) -> None:
+        """What was opened after the mark that closes now never was a mark."""
+        while self._stack[-1].char != char:
+            self._pop()
+
+
+def spans_of(line: str, opened: tuple[str, ...] = ()) -> InlineMarks:
+    """The marks that are open at the end of `line`.
+
+    The front of a long one is remembered: a message's last line is read dozens of times to find what closes
+    it, each time a character shorter.
+    """
+    front = len(line) // _FRONT * _FRONT - _FRONT
+    if front <= 0:
+        spans, at = InlineMarks(opened), 0
+    else:
+        known, at = _front(line[:front], opened)
+        spans = known.copy()
+    spans.read(line, at, len(line))
+    return spans
+
+
+@functools.lru_cache(maxsize=4)
+def _front(line: str, opened: tuple[str, ...]) -> tuple[InlineMarks, int]:
+    """The marks of the front of a line, and how much of it was read: its end may be half a token."""
+    spans = InlineMarks(opened)
+    return spans, spans.read(line, 0, len(line) - _LOOK_AHEAD)

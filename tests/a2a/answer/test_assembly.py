@@ -1,0 +1,263 @@
+"""The text of a turn, however its chunks came."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.a2a.answer import assembly
+from slack_bot.a2a.answer.assembly import Appended, CumulativeText, KeyedText, Replaced, StringBuilder
+from slack_bot.turn.compare import equivalent
+from tests.examples import examples
+
+
+def pieces() -> KeyedText:
+    return KeyedText(budget=1000)
+
+
+def test_chunks_grow_and_a_blank_line_stands_between_artifacts() -> None:
+    text = pieces()
+    assert text.put("a", "One ", append=False) == Appended("One ")
+    assert text.put("a", "two.", append=True) == Appended("two.")
+    assert text.put("b", "Three.", append=True) == Appended("\n\nThree.")
+    assert text.whole == "One two.\n\nThree."
+    assert text.has("a")
+    assert not text.has("c")
+
+
+def test_the_same_text_again_is_nothing_new() -> None:
+    text = pieces()
+    text.put("a", "One.", append=False)
+    assert text.put("a", "One.", append=False) is None
+    assert text.put("a", "", append=True) is None
+    assert text.put("b", " \n", append=False) is None
+
+
+def test_a_replacement_that_continues_grows_and_one_that_does_not_changes() -> None:
+    text = pieces()
+    text.put("a", "The fox", append=False)
+    assert text.put("a", "The fox ran", append=False) == Appended(" ran")
+    assert text.put("a", "A cat", append=False) == Replaced("A cat")
+    assert text.put("a", "", append=False) is None, "once it changed, the end tells what it is"
+    assert text.final == ""
+
+
+def test_text_that_comes_for_an_earlier_artifact_is_put_where_it_belongs() -> None:
+    text = pieces()
+    text.put("a", "A1", append=False)
+    text.put("b", "B1", append=False)
+    assert text.put("a", "A2", append=True) == Replaced("A1A2\n\nB1")
+
+
+def test_a_snapshot_is_laid_against_what_was_there() -> None:
+    text = pieces()
+    text.put("a", "One ", append=False)
+    assert text.snapshot([("a", "One two"), ("b", "Three")]) == Appended("two\n\nThree")
+    assert text.snapshot([("a", "One two")]) is None
+
+
+def test_the_budget_holds() -> None:
+    text = KeyedText(budget=5)
+    assert text.put("a", "12345", append=False) == Appended("12345")
+    assert not text.overflow
+    assert text.put("a", "6", append=True) is None
+    assert text.overflow
+    assert text.whole == "12345"
+
+
+@examples(1_000)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.text("xy \n", max_size=4), st.booleans()), max_size=25))
+def test_what_is_told_adds_up_to_the_whole(chunks: list[tuple[str, str, bool]]) -> None:
+    """Whoever follows the changes holds the same text as the pieces, until it changes."""
+    text, told, has_changed = pieces(), "", False
+    for key, chunk, append in chunks:
+        change = text.put(key, chunk, append=append)
+        if has_changed:
+            assert change is None
+            continue
+        if isinstance(change, Replaced):
+            assert change == Replaced(text.whole)
+            has_changed = True
+            continue
+        told += change.text if change else ""
+        assert told == text.whole or equivalent(told, text.whole)
+
+
+@examples(1_000)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.text("xy \n", max_size=4)), max_size=25))
+def test_text_that_only_grows_at_its_end_is_told_to_the_last_character(chunks: list[tuple[str, str]]) -> None:
+    text, told, said = pieces(), "", dict[str, str]()
+    for key, chunk in sorted(chunks, key=lambda each: each[0]):
+        change = text.put(key, chunk, append=True)
+        assert not isinstance(change, Replaced)
+        told += change.text if change else ""
+        said[key] = said.get(key, "") + chunk
+    assert told == text.whole
+    assert "".join(told.split()) == "".join("".join(said.values()).split())
+
+
+def test_the_whole_again_under_another_name_is_nothing_new() -> None:
+    text = pieces()
+    text.put("a", "The quick ", append=False)
+    text.put("a", "fox", append=True)
+    assert text.put("b", "The quick\nfox", append=False) is None
+    assert text.put("c", "The quick fox ran", append=False) == Appended(" ran")
+    assert text.final == text.whole == "The quick fox ran"
+    assert text.last_key == "c"
+
+
+def test_a_piece_that_says_an_earlier_one_again_is_said_once_in_the_end() -> None:
+    text = pieces()
+    for word in ("One ", "two"):
+        text.put("a", word, append=True)
+    for word in ("One ", "two"):
+        text.put("b", word, append=True)
+    assert text.whole == "One two\n\nOne two"
+    assert text.final == "One two"
+
+
+def test_what_was_set_aside_is_no_answer_if_something_follows() -> None:
+    text = pieces()
+    text.put("a", "Let me look.", append=False)
+    text.set_aside()
+    assert text.final == "Let me look.", "nothing followed"
+    text.put("b", "The fox.", append=False)
+    assert text.whole == "Let me look.\n\nThe fox."
+    assert text.final == "The fox."
+    text.put("a", " Really.", append=True)
+    assert text.final == "Let me look. Really.\n\nThe fox.", "who goes on with it means it"
+
+
+def test_a_snapshot_may_name_the_pieces_anew() -> None:
+    text = pieces()
+    text.put("stream", "One", append=False)
+    assert text.snapshot([("stored", "One two")]) == Appended(" two")
+    assert text.whole == "One two"
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1), st.integers(200, 400))
+def test_nothing_is_copied_for_a_chunk(keys: list[str], times: int) -> None:
+    """The pieces a text is kept in are as many as the chunks: nobody joined them on the way."""
+    rope = StringBuilder()
+    for number in range(times):
+        rope.add(keys[number % len(keys)])
+    assert rope.size == times
+    assert len(rope._parts) == times
+    assert rope.ending(3) == rope.text[-3:]
+    assert StringBuilder().ending(2) == ""
+
+
+def test_running_text_takes_deltas_snapshots_and_replacements() -> None:
+    running = CumulativeText(budget=100)
+    for text in ("The", "The quick", "The quick fox"):
+        running.put(text)
+    assert running.text == "The quick fox"
+    running.put(" ran")
+    assert running.text == "The quick fox ran"
+    running.put("new", append=False)
+    assert running.text == "new"
+    bounded = CumulativeText(budget=3)
+    bounded.put("12")
+    bounded.put("345")
+    assert bounded.text == "123"
+
+
+def test_a_model_turn_said_again_after_its_deltas_is_no_delta() -> None:
+    running = CumulativeText(budget=100)
+    for text in ("Before. ", "The ", "quick ", "fox"):
+        assert running.put(text) == text
+    assert running.put("The quick fox") == ""
+    assert running.text == "Before. The quick fox"
+    assert running.last == "fox"
+    assert running.put("fox") == "fox", "one delta may well come twice"
+    assert running.steps == 5
+    running.restart()
+    assert (running.text, running.last, running.steps) == ("", "", 0)
+
+
+@examples(1_000)
+@given(st.lists(st.text("ab \n", min_size=1, max_size=5), max_size=12))
+def test_growing_snapshots_make_the_last_one(deltas: list[str]) -> None:
+    running, whole, added = CumulativeText(budget=1000), "", ""
+    for delta in deltas:
+        whole += delta
+        added += running.put(whole)
+    assert running.text == whole == added
+
+
+def test_a_replaced_piece_makes_room_in_the_budget() -> None:
+    text = KeyedText(budget=6)
+    text.put("a", "123456", append=False)
+    assert text.put("a", "654321", append=False) == Replaced("654321")
+    assert text.told == "123456"
+    assert not text.overflow
+    assert text.has_text
+    assert KeyedText(budget=1).last_key == ""
+
+
+def test_signs_that_the_next_delta_begins_with_are_not_lost() -> None:
+    """Whether "### the" follows "#" or grew from it, only the text after it tells."""
+    running = CumulativeText(budget=100)
+    assert [running.put(text) for text in ("#", "### the", " fox")] == ["#", "## the", "#### the fox"]
+    assert running.is_anew
+    assert (running.put("."), running.is_anew, running.text) == (".", False, "#### the fox.")
+    growing = CumulativeText(budget=100)
+    assert [growing.put(text) for text in ("#", "# A", "# A fox", "# A fox")] == ["#", " A", " fox", ""]
+    assert (growing.text, growing.is_anew) == ("# A fox", False)
+    bounded = CumulativeText(budget=6)
+    assert [bounded.put(text) for text in ("-", "- a", "bcd", "e")] == ["-", " a", "-- abc", ""]
+
+
+def test_lines_of_their_own_become_paragraphs_only_where_they_may() -> None:
+    lines = ("Reading it.", "Writing it.", "and so on.")
+    may, may_not = CumulativeText(budget=100), CumulativeText(budget=100)
+    for line in lines:
+        may.put(line, in_lines=True)
+        may_not.put(line)
+    assert may.text == "Reading it.\n\nWriting it.and so on."
+    assert may_not.text == "".join(lines)
+    assert CumulativeText(budget=0).put("nothing fits") == ""
+    text = pieces()
+    text.put("a", "The fox", append=False)
+    assert text.ending(3).endswith("fox")
+
+
+def test_a_snapshot_beyond_the_budget_is_not_cut_short_in_silence() -> None:
+    text = KeyedText(budget=5)
+    assert text.snapshot([("a", "123"), ("b", "456")]) is None
+    assert text.overflow
+    assert text.whole == ""
+
+
+def test_a_part_that_goes_on_behind_others_grows_wherever_it_stands() -> None:
+    text = pieces()
+    text.put("a", "", append=False)
+    text.put("b", "", append=False)
+    assert text.put("a", "One", append=False) == Appended("One")
+    assert text.put("b", "Two", append=False) == Appended("\n\nTwo")
+    assert text.put("b", "Two three", append=False) == Appended(" three")
+    assert text.put("a", "One", append=False) is None
+    assert text.snapshot([("c", "Four"), ("b", "Two three!")]) == Appended("!\n\nFour")
+    assert text.told == text.whole == "One\n\nTwo three!\n\nFour"
+
+
+def test_among_thousands_of_new_names_an_old_part_is_not_sought_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    renamed = [(f"b{n}", f"Part {n}.") for n in range(10)]
+    for most, told in ((1000, None), (0, Appended("\n\n" + "\n\n".join(text for _, text in renamed)))):
+        monkeypatch.setattr(assembly, "_MOST_SOUGHT", most)
+        text = pieces()
+        text.snapshot([(f"a{n}", f"Part {n}.") for n in range(10)])
+        assert text.snapshot(renamed) == told
+        assert text.final.count("Part 3.") == 1, "in the end it is said once all the same"
+
+
+def test_what_must_be_compared_again_and_again_is_told_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assembly, "_MOST_COMPARED", 100)
+    text = pieces()
+    text.put("a", "x", append=False)
+    text.put("b", "x\n\n" * 20 + "x", append=False)
+    found = [text.put("a", "x" + "\n\nx" * n, append=False) for n in range(1, 5)]
+    assert [type(each) for each in found] == [Appended, Replaced, type(None), type(None)]

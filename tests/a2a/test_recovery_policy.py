@@ -1,0 +1,163 @@
+"""Cut and ended are different things; a question is offered again only while it cannot have been taken."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from slack_bot.a2a.recovery_policy import (
+    AfterStream,
+    PollPolicy,
+    PollResult,
+    Resubscribe,
+    RetryPolicy,
+    TaskDone,
+    TaskLost,
+    Wait,
+    after_end,
+    pauses,
+)
+from slack_bot.a2a.wire.frames import TaskState
+from slack_bot.errors import AgentError, AgentFailed, AgentRefused, AgentUnreachable, CardError, StreamCut
+
+WORKING, UNKNOWN = TaskState.WORKING, TaskState.UNKNOWN
+STEPS = (1.0, 2.0, 3.0, 5.0)
+
+
+@pytest.mark.parametrize("cut", [False, True])
+@pytest.mark.parametrize(
+    ("state", "settled", "task_id", "said", "closed_then", "cut_then"),
+    [
+        (TaskState.COMPLETED, False, "t", True, AfterStream.DONE, AfterStream.DONE),
+        (TaskState.FAILED, False, "t", True, AfterStream.DONE, AfterStream.DONE),
+        (TaskState.INPUT_REQUIRED, True, "t", True, AfterStream.DONE, AfterStream.DONE),
+        (WORKING, True, "t", True, AfterStream.DONE, AfterStream.LOOK_ONCE),
+        (WORKING, False, "t", True, AfterStream.ASK_TASK, AfterStream.ASK_TASK),
+        (UNKNOWN, False, "t", False, AfterStream.ASK_TASK, AfterStream.ASK_TASK),
+        (UNKNOWN, True, None, True, AfterStream.DONE, AfterStream.DONE),
+        (UNKNOWN, False, None, True, AfterStream.DONE, AfterStream.GIVE_UP),
+        (UNKNOWN, False, None, False, AfterStream.GIVE_UP, AfterStream.GIVE_UP),
+    ],
+)
+def test_what_to_do(
+    cut: bool,
+    state: TaskState,
+    settled: bool,
+    task_id: str | None,
+    said: bool,
+    closed_then: AfterStream,
+    cut_then: AfterStream,
+) -> None:
+    found = after_end(cut=cut, state=state, is_settled=settled, task_id=task_id, said_something=said)
+    assert found is (cut_then if cut else closed_then)
+
+
+@pytest.mark.parametrize(("cut", "then"), [(False, AfterStream.DONE), (True, AfterStream.ASK_TASK)])
+def test_a_message_in_place_of_a_task_is_all_there_is_though_it_names_a_task(
+    cut: bool, then: AfterStream
+) -> None:
+    found = after_end(
+        cut=cut, state=UNKNOWN, is_settled=False, has_replied=True, task_id="t", said_something=True
+    )
+    assert found is then
+
+
+def test_the_looks_at_a_task_grow_apart() -> None:
+    assert list(islice(pauses(STEPS, 0.0, "x"), 6)) == [1.0, 2.0, 3.0, 5.0, 5.0, 5.0]
+
+
+def test_the_looks_of_two_turns_do_not_come_together_and_one_turn_s_are_repeatable() -> None:
+    one, two, again = (list(islice(pauses(STEPS, 0.2, seed), 20)) for seed in ("a", "b", "a"))
+    assert one == again != two
+    assert all(4.0 <= pause <= 6.0 for pause in one[3:])
+
+
+def refused(status: int, after: float | None = None) -> AgentRefused:
+    return AgentRefused("no", status=status, retry_after=after)
+
+
+@pytest.mark.parametrize(
+    ("errors", "found"),
+    [
+        ([AgentUnreachable("no")] * 3, [1.0, 2.0, None]),
+        ([refused(401)] * 2, [0.0, None]),
+        ([refused(403)], [None]),
+        ([refused(429, 7.0), refused(503, 2.0)], [7.0, 2.0]),
+        ([refused(429), refused(503)], [None, None]),
+        ([refused(503, 31.0)], [None]),
+        ([refused(500, 1.0)], [None]),
+        ([StreamCut("cut"), CardError("no"), AgentFailed("x", code=-32603)], [None, None, None]),
+    ],
+)
+def test_only_a_question_that_was_not_taken_is_offered_again(
+    errors: list[AgentError], found: list[float | None]
+) -> None:
+    offers = RetryPolicy(retries=2, until=30.0)
+    assert [offers.pause_after(error, now=0.0) for error in errors] == found
+
+
+def test_an_offer_is_not_made_for_ever() -> None:
+    offers = RetryPolicy(retries=9, until=30.0)
+    assert offers.pause_after(refused(429, 5.0), now=25.0) == 5.0
+    assert offers.pause_after(refused(429, 5.0), now=25.1) is None
+
+
+def pursuit(*, joins: bool = False, patience: float = 20.0) -> PollPolicy:
+    return PollPolicy(STEPS, 0.0, "x", patience=patience, joins=joins, now=0.0)
+
+
+def test_a_task_that_ended_needs_no_more() -> None:
+    assert pursuit().after(PollResult.OVER, 0.0) == TaskDone()
+
+
+def test_where_a_stream_cannot_be_joined_the_task_is_looked_at_again_and_again() -> None:
+    each = pursuit()
+    found = [
+        each.after(look, 0.0) for look in [PollResult.RUNNING] * 5 + [PollResult.NEWS, PollResult.RUNNING]
+    ]
+    assert found == [Wait(n) for n in (1.0, 2.0, 3.0, 5.0, 5.0, 1.0, 2.0)]
+
+
+def test_a_stream_is_joined_at_once_and_not_in_a_hurry_when_that_brings_nothing() -> None:
+    each = pursuit(joins=True)
+    assert each.after(PollResult.RUNNING, 0.0) == Resubscribe()
+    each.joined(brought_news=False, possible=True)
+    assert [each.after(PollResult.RUNNING, 0.0) for _ in range(4)] == [
+        Wait(1.0),
+        Resubscribe(),
+        Wait(2.0),
+        Resubscribe(),
+    ]
+    each.joined(brought_news=True, possible=True)
+    assert each.after(PollResult.RUNNING, 0.0) == Resubscribe()
+
+
+def test_an_agent_that_lets_nobody_join_is_polled() -> None:
+    each = pursuit(joins=True)
+    assert each.after(PollResult.NEWS, 0.0) == Resubscribe()
+    each.joined(brought_news=False, possible=False)
+    assert [each.after(PollResult.RUNNING, 0.0) for _ in range(2)] == [Wait(1.0), Wait(2.0)]
+
+
+def test_a_task_is_forgotten_when_that_was_said_twice_in_a_row() -> None:
+    each = pursuit()
+    assert each.after(PollResult.UNKNOWN, 0.0) == Wait(1.0)
+    assert each.after(PollResult.RUNNING, 1.0) == Wait(2.0)
+    assert each.after(PollResult.UNKNOWN, 3.0) == Wait(3.0)
+    end = each.after(PollResult.UNKNOWN, 6.0)
+    assert isinstance(end, TaskLost) and end.is_forgotten
+
+
+def test_an_agent_that_gives_no_answer_is_asked_for_so_long_and_no_longer() -> None:
+    each = pursuit(patience=10.0)
+    assert each.after(PollResult.AWAY, 0.0, retry_after=4.0) == Wait(4.0)
+    assert each.after(PollResult.RUNNING, 4.0) == Wait(2.0)
+    assert each.after(PollResult.AWAY, 6.0) == Wait(3.0)
+    assert each.after(PollResult.AWAY, 9.0) == Wait(5.0)
+    assert isinstance(each.after(PollResult.AWAY, 14.0), TaskLost)
+
+
+def test_an_agent_without_a_way_to_ask_for_tasks_is_not_asked_again() -> None:
+    end = pursuit().after(PollResult.CANNOT, 0.0)
+    assert isinstance(end, TaskLost) and not end.is_forgotten

@@ -1,0 +1,415 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from contextlib import aclosing
+from typing import Any
+
+import httpx
+import pytest
+
+from slack_bot.a2a.wire.card import Interface
+from slack_bot.a2a.wire.client import Client
+from slack_bot.a2a.wire.frames import (
+    ArtifactUpdate,
+    MessageReply,
+    Received,
+    Snapshot,
+    StatusUpdate,
+    TaskState,
+    Unknown,
+)
+from slack_bot.a2a.wire.requests import MessageRequest
+from slack_bot.a2a.wire.transport import new_http
+from slack_bot.errors import (
+    AgentError,
+    AgentFailed,
+    AgentRefused,
+    AgentUnreachable,
+    BadAgentData,
+    StreamCut,
+    StreamIdle,
+)
+from slack_bot.settings.models import AgentSettings
+from slack_bot.testing import virtual_clock
+from tests.a2a.memory_server import (
+    CAPTURES,
+    JSON,
+    SSE,
+    URL,
+    Body,
+    Server,
+    capture,
+    json_reply,
+    recorded,
+    reply,
+    sse_reply,
+)
+
+ASKING = MessageRequest("q", "m")
+TASK = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}}
+DONE = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "completed"}}
+
+# how the recordings of broken streams and refused calls end; every other one ends properly
+ENDS: dict[str, type[AgentError] | int] = {
+    "a2asdk0326_HUNG_only_pings_forever": StreamCut,
+    "a2asdk0326_bad_params": -32602,
+    "a2asdk0326_cancel_again": -32002,
+    "a2asdk0326_parse_error": -32700,
+    "a2asdk0326_raise": StreamCut,
+    "a2asdk0326_raise_early": StreamCut,
+    "a2asdk0326_resubscribe": StreamCut,
+    "a2asdk0326_resubscribe_after_raise": StreamCut,
+    "a2asdk0326_resubscribe_terminal": -32602,
+    "a2asdk0326_resubscribe_unknown": -32001,
+    "a2asdk0326_slow_disconnect": StreamCut,
+    "a2asdk0326_stream_terminal_task": -32602,
+    "a2asdk0326_stream_unknown_task": -32001,
+    "a2asdk0326_unknown_method": -32601,
+    "a2asdk130_bad_params": -32602,
+    "a2asdk130_cancel": -32002,
+    "a2asdk130_cancel_again": -32002,
+    "a2asdk130_input_reply_wrong_context": -32602,
+    "a2asdk130_kindparts": -32602,
+    "a2asdk130_messageintask": -32006,
+    "a2asdk130_nocompat_v03method": -32601,
+    "a2asdk130_notask": -32006,
+    "a2asdk130_noversionheader": -32009,
+    "a2asdk130_raise": -32603,
+    "a2asdk130_raise_early": -32603,
+    "a2asdk130_rest_raise": 500,
+    "a2asdk130_rest_raise_early": 500,
+    "a2asdk130_rest_subscribe_get_unknown": 404,
+    "a2asdk130_rest_subscribe_post_unknown": 404,
+    "a2asdk130_rest_unknown_task": 404,
+    "a2asdk130_stream_terminal_task": -32004,
+    "a2asdk130_stream_unknown_task": -32001,
+    "a2asdk130_subscribe": StreamCut,
+    "a2asdk130_subscribe_input_required": StreamCut,
+    "a2asdk130_subscribe_terminal": -32004,
+    "a2asdk130_subscribe_unknown": -32001,
+    "a2asdk130_twomessages": -32006,
+    "a2asdk130_version_0_5": -32009,
+    "a2asdk130compat03_notask": -32006,
+    "a2asdk130compat03_raise": -32603,
+    "a2asdk130compat03_raise_early": -32603,
+    "fasta2a061_stream": BadAgentData,
+    "fasta2a211_get_unknown": -32001,
+    "fasta2a211_unknown_method": BadAgentData,
+}
+
+
+class Run:
+    """One call: what came, and the error it ended with."""
+
+    def __init__(self) -> None:
+        self.received: list[Received] = []
+        self.error: AgentError | None = None
+
+    @property
+    def frames(self) -> list[Any]:
+        return [each.frame for each in self.received]
+
+    @property
+    def text(self) -> str:
+        return "".join(frame.artifact.text for frame in self.frames if isinstance(frame, ArtifactUpdate))
+
+
+async def stream(answer: Any, **settings: Any) -> Run:
+    found = AgentSettings(url=URL, **settings)
+    run = Run()
+    async with new_http(found, Server(lambda _: answer)) as http:
+        client = Client(http, Interface(URL, "1.0"), found, httpx.Auth())
+        try:
+            async with aclosing(client.stream(ASKING)) as coming:
+                async for received in coming:
+                    run.received.append(received)
+        except AgentError as error:
+            run.error = error
+    return run
+
+
+async def failing(answer: Any, **settings: Any) -> AgentError:
+    run = await stream(answer, **settings)
+    assert run.error is not None
+    assert run.received == []
+    return run.error
+
+
+# --- recordings of real servers -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in CAPTURES.glob("*.txt")))
+async def test_every_recording_decodes_or_ends_in_a_typed_error(name: str) -> None:
+    run = await stream(recorded(capture(name)))
+    assert not any(isinstance(frame, Unknown) for frame in run.frames)
+    expected = ENDS.get(name)
+    if isinstance(expected, int):
+        assert isinstance(run.error, AgentFailed)
+        assert run.error.code == expected
+    elif expected is not None:
+        assert type(run.error) is expected
+    else:
+        assert run.error is None
+        assert run.received
+    if run.error is not None:
+        assert "agent.example" not in run.error.safe
+        assert "boom" not in run.error.safe
+
+
+def test_the_table_names_recordings_that_exist() -> None:
+    assert ENDS.keys() <= {path.stem for path in CAPTURES.glob("*.txt")}
+
+
+@pytest.mark.parametrize(
+    "name", ["a2asdk0326_chunks", "a2asdk130_chunks", "a2asdk130compat03_chunks", "a2asdk130_rest_chunks"]
+)
+async def test_the_same_answer_in_every_dialect(name: str) -> None:
+    run = await stream(recorded(capture(name)))
+    assert run.text == "The quick brown fox."
+    kinds = Counter(type(frame) for frame in run.frames)
+    assert kinds == {Snapshot: 1, StatusUpdate: 2, ArtifactUpdate: 4}
+    assert run.frames[-1].state is TaskState.COMPLETED
+    assert {frame.append for frame in run.frames if isinstance(frame, ArtifactUpdate)} <= {None, False, True}
+
+
+async def test_parts_of_the_old_rest_dialect() -> None:
+    run = await stream(recorded(capture("a2asdk0326_rest_stream_chunks")))
+    assert run.text == "The quick brown fox."
+    assert run.frames[0].history[0].text == "chunks"
+
+
+@pytest.mark.parametrize("name", ["a2asdk130_unicode", "a2asdk130compat03_unicode"])
+async def test_separators_that_are_no_line_ends(name: str) -> None:
+    assert "\u2028" in (await stream(recorded(capture(name)))).text
+
+
+@pytest.mark.parametrize("name", ["a2asdk0326_files", "a2asdk130_files", "a2asdk130compat03_files"])
+async def test_files_and_data(name: str) -> None:
+    run = await stream(recorded(capture(name)))
+    (artifact,) = (frame.artifact for frame in run.frames if isinstance(frame, ArtifactUpdate))
+    by_value, by_address, data = artifact.parts
+    assert by_value.file is not None
+    assert (by_value.file.name, by_value.file.mime_type, by_value.file.base64) == (
+        "h.txt",
+        "text/plain",
+        "aGVsbG8=",
+    )
+    assert by_address.file is not None
+    assert by_address.file.url == "https://example.com/a.png"
+    assert data.data == {"a": 1, "b": [1, 2]}
+
+
+def test_the_server_that_pinged_for_ever() -> None:
+    recording = capture("a2asdk0326_HUNG_only_pings_forever")
+
+    async def run() -> tuple[AgentError, float]:
+        error = await failing(recorded(recording, in_time=True), idle_timeout=40, poll_timeout=0)
+        return error, asyncio.get_running_loop().time()
+
+    error, at = virtual_clock.run(run())
+    assert isinstance(error, StreamIdle)
+    assert at == 40.0
+
+
+# --- the four ways of an error ------------------------------------------------------------------------------
+
+ERROR = {"code": -32603, "message": "boom"}
+
+
+async def test_an_error_as_json_instead_of_a_stream() -> None:
+    error = await failing(json_reply({"jsonrpc": "2.0", "id": 1, "error": ERROR}))
+    assert isinstance(error, AgentFailed)
+    assert error.code == -32603
+
+
+async def test_an_error_as_the_data_of_an_event() -> None:
+    error = await failing(reply(b"data: " + json.dumps({"error": ERROR}).encode() + b"\n\n"))
+    assert isinstance(error, AgentFailed)
+
+
+@pytest.mark.parametrize(
+    ("data", "code"), [({"error": ERROR}, -32603), (ERROR, -32603), ({"detail": "x"}, 0), ("plain words", 0)]
+)
+async def test_an_error_as_an_event_of_that_name(data: Any, code: int) -> None:
+    text = data if isinstance(data, str) else json.dumps(data)
+    error = await failing(reply(f"event: error\ndata: {text}\n\n".encode()))
+    assert isinstance(error, AgentFailed)
+    assert error.code == code
+
+
+async def test_a_body_that_is_cut() -> None:
+    cut = httpx.RemoteProtocolError("peer closed connection")
+    run = await stream(reply(b"data: " + json.dumps(TASK).encode() + b"\n\n", b'data: {"ki', error=cut))
+    assert [type(frame) for frame in run.frames] == [Snapshot]
+    assert type(run.error) is StreamCut
+
+
+# --- other answers ------------------------------------------------------------------------------------------
+
+
+async def test_json_instead_of_a_stream_may_be_a_success() -> None:
+    run = await stream(json_reply({"jsonrpc": "2.0", "id": 1, "result": DONE}))
+    assert [received.raw for received in run.received] == [DONE]
+    assert run.frames == [Snapshot("t", "c", TaskState.COMPLETED)]
+
+
+async def test_raw_is_the_event_without_its_envelope() -> None:
+    run = await stream(sse_reply(TASK, DONE))
+    assert [received.raw for received in run.received] == [TASK, DONE]
+
+
+@pytest.mark.parametrize(
+    "value", [{"jsonrpc": "2.0", "result": {"odd": 1}}, {"detail": "x"}, [TASK], "x", None]
+)
+async def test_json_that_is_not_a2a(value: Any) -> None:
+    assert type(await failing(json_reply(value))) is BadAgentData
+
+
+async def test_a_login_page() -> None:
+    error = await failing(reply(b"<html>Sign in</html>", headers={"content-type": "text/html"}))
+    assert type(error) is BadAgentData
+    assert "web page" in str(error)
+
+
+async def test_a_gateways_error_page() -> None:
+    error = await failing(reply(b"<html>", status=502, headers={"content-type": "text/html"}))
+    assert type(error) is BadAgentData
+    assert "HTTP 502" in str(error)
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    error = await failing(reply(status=307, headers={"location": "https://elsewhere.example/"}))
+    assert isinstance(error, AgentRefused)
+
+
+async def test_nobody_there() -> None:
+    assert isinstance(await failing(httpx.ConnectError("refused")), AgentUnreachable)
+
+
+async def test_a_stream_whose_type_is_written_otherwise() -> None:
+    headers = {"content-type": "Text/Event-Stream; charset=iso-8859-1"}
+    run = await stream(reply(b"data: " + json.dumps(TASK).encode() + b"\n\n", headers=headers))
+    assert len(run.frames) == 1
+
+
+async def test_events_that_are_not_json() -> None:
+    assert type(await failing(reply(b"data: hello\n\n"))) is BadAgentData
+    assert type(await failing(reply(b"data: " + b"[" * 200_000 + b"\n\n"))) is BadAgentData
+    run = await stream(reply(b"event: ping\ndata: 12:00\n\ndata: " + json.dumps(TASK).encode() + b"\n\n"))
+    assert len(run.frames) == 1
+
+
+async def test_a_last_event_without_its_blank_line() -> None:
+    run = await stream(reply(b"data: " + json.dumps(DONE).encode()))
+    assert run.frames == [Snapshot("t", "c", TaskState.COMPLETED)]
+    assert run.error is None
+
+
+async def test_a_stream_that_ends_in_the_middle_of_an_event() -> None:
+    assert type(await failing(reply(b'data: {"kind": "ta'))) is StreamCut
+
+
+async def test_an_event_without_bound() -> None:
+    error = await failing(reply(b"data: ", *[b"x" * 1000] * 20), max_event_bytes=10_000)
+    assert "max_event_bytes" in str(error)
+
+
+async def test_a_json_answer_without_bound() -> None:
+    error = await failing(reply(*[b" " * 1000] * 20, headers=JSON), max_event_bytes=10_000)
+    assert "max_event_bytes" in str(error)
+
+
+@pytest.mark.parametrize("headers", [SSE, JSON])
+def test_a_server_that_falls_silent(headers: dict[str, str]) -> None:
+    silent = httpx.Response(200, headers=headers, stream=Body([(0.0, b" ")], ended=1000.0))
+
+    async def run() -> float:
+        assert isinstance(await failing(silent), StreamIdle)
+        return asyncio.get_running_loop().time()
+
+    assert virtual_clock.run(run()) == 120.0
+
+
+# --- single calls -------------------------------------------------------------------------------------------
+
+
+async def called(answer: Any, call: str, wire: Any = "1.0") -> tuple[Any, Server]:
+    settings = AgentSettings(url=URL)
+    server = Server(lambda _: answer)
+    async with new_http(settings, server) as http:
+        client = Client(http, Interface(URL, wire, "acme"), settings, httpx.Auth())
+        return await getattr(client, call)(ASKING if call == "send" else "t"), server
+
+
+@pytest.mark.parametrize(("call", "method"), [("get", "GetTask"), ("cancel", "CancelTask")])
+async def test_calls_about_a_task(call: str, method: str) -> None:
+    snapshot, server = await called(
+        json_reply({"result": {"id": "t", "status": {"state": "TASK_STATE_FAILED"}}}), call
+    )
+    assert snapshot == Snapshot("t", state=TaskState.FAILED)
+    assert server.bodies[0]["method"] == method
+    assert server.bodies[0]["params"]["tenant"] == "acme"
+    assert server.asked[0].headers["a2a-version"] == "1.0"
+
+
+async def test_a_message_is_not_a_task() -> None:
+    with pytest.raises(BadAgentData, match="something else"):
+        await called(json_reply({"result": {"kind": "message", "parts": []}}), "get")
+
+
+async def test_send_gives_the_one_answer() -> None:
+    received, server = await called(json_reply({"result": {"kind": "message", "parts": []}}), "send", "0.3")
+    assert isinstance(received.frame, MessageReply)
+    assert server.bodies[0]["method"] == "message/send"
+
+
+def test_a_single_call_is_not_waited_for_without_end() -> None:
+    def silent() -> httpx.Response:
+        return httpx.Response(200, headers=JSON, stream=Body([], ended=10_000.0))
+
+    async def run(call: str) -> float:
+        with pytest.raises(StreamIdle):
+            await called(silent(), call)
+        return asyncio.get_running_loop().time()
+
+    assert virtual_clock.run(run("get")) == 30.0
+    assert virtual_clock.run(run("send")) == 1800.0
+
+
+def test_a_head_that_does_not_come() -> None:
+    class Deaf(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            await asyncio.sleep(10_000)
+            raise AssertionError
+
+    async def run() -> float:
+        settings = AgentSettings(url=URL)
+        async with new_http(settings, Deaf()) as http:
+            client = Client(http, Interface(URL, "1.0"), settings, httpx.Auth())
+            with pytest.raises(StreamIdle, match="did not answer within 120 s"):
+                await anext(client.stream(ASKING))
+        return asyncio.get_running_loop().time()
+
+    assert virtual_clock.run(run()) == 120.0
+
+
+async def test_subscribing_reads_a_stream() -> None:
+    settings = AgentSettings(url=URL)
+    server = Server(lambda _: sse_reply(TASK, DONE))
+    async with new_http(settings, server) as http:
+        client = Client(http, Interface(URL, "1.0"), settings, httpx.Auth())
+        async with aclosing(client.subscribe("t")) as coming:
+            assert [type(received.frame) async for received in coming] == [Snapshot, Snapshot]
+    assert server.bodies[0]["method"] == "SubscribeToTask"
+
+
+async def test_text_that_is_no_unicode_can_be_asked() -> None:
+    settings = AgentSettings(url=URL)
+    server = Server(lambda _: sse_reply(DONE))
+    async with new_http(settings, server) as http:
+        client = Client(http, Interface(URL, "1.0"), settings, httpx.Auth())
+        async with aclosing(client.stream(MessageRequest("half \ud83d", "m"))) as coming:
+            assert len([received async for received in coming]) == 1
+    assert server.bodies[0]["params"]["message"]["parts"] == [{"text": "half \ud83d"}]

@@ -1,0 +1,300 @@
+"""The playground's agent, asked by a2a-sdk's own client and by plain HTTP on both wires."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from a2a.client import ClientConfig, create_client
+from a2a.helpers import get_message_text, new_text_message
+from a2a.types import CancelTaskRequest, GetTaskRequest, Role, SendMessageRequest, StreamResponse, TaskState
+
+from slack_bot.playground.reference.agent import agent_card, load_knowledge, serve
+from slack_bot.playground.reference.model import Mode
+from slack_bot.playground.reference.search import Library
+from slack_bot.settings.models import ReferenceSettings
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+async def url() -> AsyncIterator[str]:
+    async with serve(pace=0) as address:
+        yield address
+
+
+async def ask_sdk(url: str, text: str, **ids: str) -> list[StreamResponse]:
+    async with httpx.AsyncClient(timeout=60) as http:
+        client = await create_client(url, ClientConfig(streaming=True, httpx_client=http))
+        message = new_text_message(text, role=Role.ROLE_USER, **ids)
+        return [event async for event in client.send_message(SendMessageRequest(message=message))]
+
+
+def answer_of(events: list[StreamResponse]) -> str:
+    return "".join(
+        event.artifact_update.artifact.parts[0].text
+        for event in events
+        if event.HasField("artifact_update") and "is_final_answer" in event.artifact_update.artifact.metadata
+    )
+
+
+def last_state(events: list[StreamResponse]) -> "TaskState.ValueType":
+    return [event.status_update.status.state for event in events if event.HasField("status_update")][-1]
+
+
+async def raw(url: str, text: str, wire: str, **message: str) -> list[Json]:
+    """The results of a stream, read byte by byte: line readers break at U+2028."""
+    parts = [{"kind": "text", "text": text} if wire == "0.3" else {"text": text}]
+    asked = {"messageId": "m-1", "role": "user" if wire == "0.3" else "ROLE_USER", "parts": parts, **message}
+    method = "message/stream" if wire == "0.3" else "SendStreamingMessage"
+    body = {"jsonrpc": "2.0", "id": "q-1", "method": method, "params": {"message": asked}}
+    headers = {"A2A-Version": "1.0"} if wire == "1.0" else {}
+    async with httpx.AsyncClient(timeout=60) as http:
+        response = await http.post(url, json=body, headers=headers)
+    lines = [
+        line.removeprefix(b"data: ") for line in response.content.splitlines() if line.startswith(b"data: ")
+    ]
+    return [json.loads(line)["result"] for line in lines]
+
+
+def updates(results: list[Json]) -> list[Json]:
+    """The artifact updates of either wire, flat."""
+    found = [result.get("artifactUpdate", result) for result in results]
+    return [each for each in found if "artifact" in each]
+
+
+async def test_the_card_names_both_wires(url: str) -> None:
+    async with httpx.AsyncClient() as http:
+        card = (await http.get(url + ".well-known/agent-card.json")).json()
+    assert [(each["url"], each["protocolVersion"]) for each in card["supportedInterfaces"]] == [
+        (url, "1.0"),
+        (url, "0.3"),
+    ]
+    assert card["url"] == url
+    assert card["capabilities"]["streaming"] is True
+    assert agent_card(url).skills[0].examples
+
+
+@pytest.mark.parametrize(
+    "question", ["what is agntcy", "explain how agntcy agents communicate with each other"]
+)
+async def test_the_sdks_client_gets_a_knowledge_answer(url: str, question: str) -> None:
+    events = await ask_sdk(url, question)
+    assert events[0].HasField("task")
+    assert len(answer_of(events)) > 300
+    names = [event.artifact_update.artifact.name for event in events if event.HasField("artifact_update")]
+    assert {
+        "tool_notification_start",
+        "tool_notification_end",
+        "execution_plan_update",
+        "final_result",
+    } <= set(names)
+    assert last_state(events) == TaskState.TASK_STATE_COMPLETED
+
+
+@pytest.mark.parametrize("question", ["tell me a joke", "how is the weather in San Francisco?"])
+async def test_small_talk_is_live_and_without_tools(url: str, question: str) -> None:
+    events = await ask_sdk(url, question)
+    assert len(answer_of(events)) > 20
+    names = {event.artifact_update.artifact.name for event in events if event.HasField("artifact_update")}
+    assert names == {"streaming_result", "final_result"}
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_the_wire_is_that_of_caipes_supervisor(url: str, wire: str) -> None:
+    results = await raw(url, "what is agntcy", wire)
+    task = results[0].get("task", results[0])
+    assert "submitted" in task["status"]["state"].lower()
+    chunks = [each for each in updates(results) if each["artifact"]["name"] == "streaming_result"]
+    narration = [each for each in chunks if each["artifact"].get("metadata", {}).get("is_narration") is True]
+    answer = [each for each in chunks if each["artifact"].get("metadata", {}).get("is_final_answer") is True]
+    assert len(narration) + len(answer) == len(chunks)
+    assert [bool(each.get("append")) for each in answer] == [False] + [True] * (len(answer) - 1)
+    assert len({each["artifact"]["artifactId"] for each in answer}) == 1
+    assert all(each["artifact"]["metadata"]["plan_step_id"].startswith("step-") for each in answer)
+    final = [each for each in updates(results) if each["artifact"]["name"] == "final_result"]
+    text = "".join(each["artifact"]["parts"][0]["text"] for each in answer)
+    assert [each["artifact"]["parts"][0]["text"] for each in final] == [text]
+    assert final[0]["lastChunk"] is True
+    last = results[-1].get("statusUpdate", results[-1])
+    assert "completed" in last["status"]["state"].lower()
+    assert last["metadata"]["trace_id"] == final[0]["artifact"]["metadata"]["trace_id"]
+    if wire == "0.3":
+        assert last["final"] is True
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_tools_and_plan_on_the_wire(url: str, wire: str) -> None:
+    found = updates(await raw(url, "what is agntcy", wire))
+    starts = [each["artifact"] for each in found if each["artifact"]["name"] == "tool_notification_start"]
+    ends = [each["artifact"] for each in found if each["artifact"]["name"] == "tool_notification_end"]
+    assert [each["description"] for each in starts][:2] == [
+        "Tool call started: search",
+        "Tool call started: fetch_document",
+    ]
+    assert len(starts) == len(ends)
+    assert starts[0]["parts"][0]["text"] == "🔧 Supervisor: Calling Agent Search...\n"
+    assert ends[0]["parts"][0]["text"] == "✅ Supervisor: Agent task Search completed\n"
+    assert starts[0]["metadata"]["sourceAgent"] == "search"
+    assert [each["metadata"]["tool_title"] for each in starts] == [
+        "Search “what is agntcy”",
+        "Read “What AGNTCY is”",
+        "Read “How AGNTCY agents communicate”",
+    ]
+    plans = [each["artifact"] for each in found if each["artifact"]["name"].startswith("execution_plan")]
+    assert [each["name"] for each in plans] == ["execution_plan_update"] + [
+        "execution_plan_status_update"
+    ] * 3
+    assert len({each["artifactId"] for each in plans}) == 1
+    steps = plans[-1]["parts"][0]["data"]["steps"]
+    assert [step["status"] for step in steps] == ["completed"] * 3
+    assert [step["order"] for step in steps] == [0, 1, 2]
+    titles = [plan["parts"][0]["data"].get("title") for plan in plans]
+    assert titles == [None, None, None, "Searched 2 pages"]
+
+
+async def test_a_capped_tool_does_not_stop_others(url: str) -> None:
+    found = updates(await raw(url, "tell me everything about streaming", "1.0"))
+    ends = [each["artifact"] for each in found if each["artifact"]["name"] == "tool_notification_end"]
+    capped = [each for each in ends if "limit reached" in each["parts"][0]["text"]]
+    assert [each["metadata"]["sourceAgent"] for each in capped] == ["search", "search"]
+    after = [each["metadata"]["sourceAgent"] for each in ends[ends.index(capped[-1]) + 1 :]]
+    assert after == ["fetch_document"] * 4
+    assert any(each["artifact"]["name"] == "final_result" for each in found)
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_unicode_of_8_kb_arrives_whole(url: str, wire: str) -> None:
+    found = updates(await raw(url, "unicode 8000", wire))
+    final = next(
+        each["artifact"]["parts"][0]["text"] for each in found if each["artifact"]["name"] == "final_result"
+    )
+    streamed = "".join(
+        each["artifact"]["parts"][0]["text"]
+        for each in found
+        if each["artifact"].get("metadata", {}).get("is_final_answer")
+    )
+    assert streamed == final
+    assert len(final.encode()) > 8000
+    assert "\u2028" in final
+    assert "👨‍👩‍👧‍👦" in final
+
+
+async def test_it_asks_back_and_answers_the_reply_to_the_same_task(url: str) -> None:
+    asked = await ask_sdk(url, "deploy the bot")
+    status = asked[-1].status_update.status
+    assert status.state == TaskState.TASK_STATE_INPUT_REQUIRED
+    assert get_message_text(status.message) == "Which environment: staging or production?"
+    task = asked[0].task
+    again = await ask_sdk(url, "somewhere", task_id=task.id, context_id=task.context_id)
+    assert last_state(again) == TaskState.TASK_STATE_INPUT_REQUIRED
+    answered = await ask_sdk(url, "staging", task_id=task.id, context_id=task.context_id)
+    assert last_state(answered) == TaskState.TASK_STATE_COMPLETED
+    assert answer_of(answered).startswith("For staging,")
+    ids = [
+        event.artifact_update.artifact.artifact_id
+        for events in (asked, answered)
+        for event in events
+        if event.HasField("artifact_update") and not event.artifact_update.append
+    ]
+    assert len(ids) - 3 == len(set(ids)), "only the plan's updates replace an artifact"
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+async def test_in_every_mode_a_reply_to_the_same_task_is_answered(mode: Mode) -> None:
+    async with serve(pace=0, mode=mode) as url:
+        asked = await ask_sdk(url, "deploy the bot")
+        assert last_state(asked) == TaskState.TASK_STATE_INPUT_REQUIRED
+        assert answer_of(asked) == "", "a question is no answer"
+        task = asked[0].task
+        answered = await ask_sdk(url, "staging", task_id=task.id, context_id=task.context_id)
+        assert last_state(answered) == TaskState.TASK_STATE_COMPLETED
+        assert answer_of(answered).startswith("For staging,")
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_structured_output_is_a_data_part_on_both_wires(wire: str) -> None:
+    async with serve(pace=0, mode="structured", settings=ReferenceSettings(structured_output=True)) as url:
+        found = updates(await raw(url, "tell me a joke", wire))
+    (final,) = (each["artifact"] for each in found if each["artifact"]["name"] == "final_result")
+    assert final["parts"][0]["data"]["content"].startswith("There are two hard things")
+    assert final["metadata"]["response"] == {
+        "is_task_complete": True,
+        "require_user_input": False,
+        "was_task_successful": True,
+    }
+
+
+async def test_a_form_names_its_fields(url: str) -> None:
+    found = updates(await raw(url, "fill in a form", "0.3"))
+    form = next(each["artifact"] for each in found if each["artifact"]["name"] == "UserInputMetaData")
+    fields = form["parts"][0]["data"]["input_fields"]
+    assert [field["field_name"] for field in fields] == ["environment", "version", "reason"]
+    assert fields[0]["field_values"] == ["staging", "production"]
+
+
+async def test_fail_fails_with_its_reason_and_a_failed_tool(url: str) -> None:
+    results = await raw(url, "fail late", "0.3")
+    assert results[-1]["status"]["state"] == "failed"
+    assert "archive broke" in results[-1]["status"]["message"]["parts"][0]["text"]
+    end = next(
+        each["artifact"] for each in updates(results) if each["artifact"]["name"] == "tool_notification_end"
+    )
+    assert end["parts"][0]["text"].startswith("❌")
+    assert end["description"] == "Tool call failed: archive"
+
+
+async def test_slow_pauses_take_no_time_without_a_pace(url: str) -> None:
+    results = await raw(url, "slow 600", "1.0")
+    assert results[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
+
+
+async def test_an_empty_question_is_answered(url: str) -> None:
+    results = await raw(url, "", "0.3")
+    assert results[-1]["status"]["state"] == "completed"
+
+
+async def test_cancel_ends_a_running_task() -> None:
+    async with serve(pace=20) as url, httpx.AsyncClient(timeout=60) as http:
+        client = await create_client(url, ClientConfig(streaming=True, httpx_client=http))
+        message = new_text_message("long 8000", role=Role.ROLE_USER)
+        states = []
+        async for event in client.send_message(SendMessageRequest(message=message)):
+            if event.HasField("task"):
+                task_id = event.task.id
+            if event.HasField("artifact_update") and not states:
+                canceled = await client.cancel_task(CancelTaskRequest(id=task_id))
+                states.append(canceled.status.state)
+        assert states == [TaskState.TASK_STATE_CANCELED]
+        task = await client.get_task(GetTaskRequest(id=task_id))
+        assert task.status.state == TaskState.TASK_STATE_CANCELED
+
+
+async def test_the_pace_is_kept() -> None:
+    async with serve(pace=200) as url:
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        events = await ask_sdk(url, "tell me a joke")
+        chunks = sum(event.HasField("artifact_update") for event in events)
+        assert loop.time() - begun >= (chunks - 1) / 200
+
+
+async def test_the_same_question_gets_the_same_answer_twice(url: str) -> None:
+    first, second = await ask_sdk(url, "what is agntcy"), await ask_sdk(url, "what is agntcy")
+    assert answer_of(first) == answer_of(second)
+    assert len(first) == len(second)
+
+
+async def test_another_library_gives_another_agent() -> None:
+    async with serve(pace=0, library=Library({"cats": "# Cats\n\nCats sleep."})) as url:
+        assert "Cats sleep." in answer_of(await ask_sdk(url, "cats"))
+
+
+def test_the_bundled_pages_are_there() -> None:
+    pages = load_knowledge()
+    assert {"about", "streaming", "latch", "delivery", "replay", "settings", "deploy"} <= set(pages)
+    assert {"agntcy", "agntcy-communication"} <= set(pages)
+    assert all(text.startswith("# ") for text in pages.values())
+    assert list(pages) == sorted(pages)

@@ -1,0 +1,254 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.scenarios import (
+    AskBack,
+    CallTool,
+    GiveUp,
+    Move,
+    Narrate,
+    PauseMove,
+    ShowPlan,
+    StepStatus,
+    WriteMove,
+    think,
+    tokens,
+)
+from slack_bot.playground.reference.search import Library
+from slack_bot.playground.reference.toolbox import FETCH, SEARCH, Toolbox
+
+LIBRARY = Library(load_knowledge())
+
+
+def run(question: str, reply: str | None = None, library: Library = LIBRARY, **caps: int) -> list[Move]:
+    tools = Toolbox(library, caps or {SEARCH: 5, FETCH: 10})
+    thought, moves, result = think(question, library, reply), [], None
+    while True:
+        try:
+            move = thought.send(result)
+        except StopIteration:
+            return moves
+        moves.append(move)
+        result = tools.call(move.tool, move.argument) if isinstance(move, CallTool) else None
+
+
+def answer(moves: list[Move]) -> str:
+    return "".join(move.text for move in moves if isinstance(move, WriteMove))
+
+
+def used(moves: list[Move]) -> list[str]:
+    return [move.tool for move in moves if isinstance(move, CallTool)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what is agntcy", "explain how agntcy agents communicate with each other", "how does the latch work?"],
+)
+def test_a_knowledge_question_is_searched_read_and_answered_at_length(question: str) -> None:
+    moves = run(question)
+    assert isinstance(moves[0], Narrate)
+    assert set(used(moves)) == {SEARCH, FETCH}
+    text = answer(moves)
+    assert len(text) > 300
+    assert re.search(r"^## .+$", text, re.MULTILINE)
+    assert re.search(r"^\*\*Sources?:\*\* [A-Z]", text, re.MULTILINE)
+    assert "score" not in text
+    last_plan = [move for move in moves if isinstance(move, ShowPlan)][-1]
+    assert {step.status for step in last_plan.steps} == {StepStatus.DONE}
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("what is agntcy", 'AGNTCY (say "agency") is an open source project'),
+        ("who started agntcy?", 'AGNTCY (say "agency") is an open source project'),
+        ("explain how agntcy agents communicate with each other", "Agents in AGNTCY's Internet of Agents"),
+        ("tell me everything about streaming", "Streaming means that text appears in the thread"),
+        ("What is the latch?", "The latch decides"),
+        ("what is a tape?", "A tape is a file"),
+        ("What is A2A?", "A2A (Agent2Agent) is an open protocol"),
+        ("what is MLS?", "Messages can travel over SLIM"),
+        ("How are secrets kept?", "Tokens and other secrets are kept out of"),
+        ("is my data safe?", "Tokens and other secrets are kept out of"),
+        ("How does the bot recover after a cut?", "A stream that was cut is not a stream that ended."),
+        ("What happens when Slack is down?", "When Slack is down or busy"),
+        ("can I lose an answer?", "You do not lose an answer"),
+        ("how do I stop an answer", "Press Stop below the thread"),
+        ("how do I try it out?", "The playground needs no token"),
+        ("how do I install it", "To install the bot, create a Slack app"),
+        ("how do I get a token", "You get the bot token"),
+        ("how often is text written?", "Text is written about once a second."),
+        ("which settings are there?", "Three values are enough"),
+        ("does the bot read my channel?", "It does not answer by itself, it does not read channels"),
+        ("how do I deploy to production?", "For production, mount a volume"),
+    ],
+)
+def test_what_was_asked_for_is_answered_first(question: str, words: str) -> None:
+    assert answer(run(question)).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("question", "pages", "words"),
+    [
+        ("what is agntcy, see @about.md", ["agntcy", "agntcy-communication", "@about.md"], "AGNTCY"),
+        ("@latch.md", ["latch"], "The latch decides"),
+    ],
+)
+def test_a_page_that_is_named_is_read_and_is_no_part_of_the_question(
+    question: str, pages: list[str], words: str
+) -> None:
+    moves = run(question)
+    assert [move.argument for move in moves if isinstance(move, CallTool) and move.tool == FETCH] == pages
+    assert answer(moves).startswith(words)
+
+
+def test_one_page_is_no_pages_and_the_finished_plan_says_what_was_done() -> None:
+    titles = {
+        question: [move.title for move in run(question) if isinstance(move, ShowPlan)]
+        for question in ("what is MLS?", "what is agntcy", "tell me everything about streaming")
+    }
+    assert [each[-1] for each in titles.values()] == [
+        "Searched 1 page",
+        "Searched 2 pages",
+        "Searched 4 pages",
+    ]
+    assert {title for each in titles.values() for title in each[:-1]} == {""}
+    said = "".join(move.text for move in run("what is MLS?") if isinstance(move, Narrate))
+    assert "I found 1 section on 1 page." in said
+
+
+def test_no_step_names_an_agent_that_the_reader_does_not_know() -> None:
+    for question in ("what is agntcy", "fail"):
+        plans = [move for move in run(question) if isinstance(move, ShowPlan)]
+        assert {step.agent for plan in plans for step in plan.steps} == {"Supervisor"}
+
+
+def test_a_joke_needs_no_tools_and_no_plan() -> None:
+    moves = run("tell me a joke")
+    assert not used(moves)
+    assert not [move for move in moves if isinstance(move, ShowPlan)]
+    assert len(answer(moves)) > 20
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how is the weather in San Francisco?",
+        "who won the world cup?",
+        "what is the capital of France",
+        "what time is it",
+        "who made you",
+        "write me a poem",
+        "what is 2+2",
+        "???",
+        "",
+    ],
+)
+def test_off_topic_is_declined_politely_without_tools(question: str) -> None:
+    moves = run(question)
+    assert not used(moves)
+    assert "sorry" in answer(moves)
+    assert len(answer(moves)) > 20
+
+
+@pytest.mark.parametrize("question", ["hello", "Good morning!", "what can you do", "Who are you?"])
+def test_a_greeting_is_greeted(question: str) -> None:
+    assert answer(run(question)).startswith("Hello!")
+
+
+def test_thanks_are_not_met_with_a_list() -> None:
+    assert answer(run("thanks a lot")) == "You are welcome. Ask me again whenever you like.\n"
+
+
+def test_a_thorough_question_reaches_the_search_limit_and_goes_on_to_read() -> None:
+    moves = run("tell me everything about streaming")
+    assert used(moves).count(SEARCH) == 7
+    assert used(moves).count(FETCH) == 4
+    assert any(isinstance(move, Narrate) and "limit is reached" in move.text for move in moves)
+    assert "**Sources:** How streaming works · Delivery promises" in answer(moves)
+
+
+def test_a_spent_fetch_leaves_an_answer_from_the_search() -> None:
+    assert answer(run("what is agntcy", search=5, fetch_document=0)).startswith("AGNTCY")
+
+
+def test_a_spent_search_leaves_an_honest_sentence() -> None:
+    assert "found nothing" in answer(run("what is agntcy", search=0, fetch_document=10))
+
+
+def test_deploy_asks_which_environment_and_answers_the_reply() -> None:
+    asked = run("deploy the bot")[-1]
+    assert asked == AskBack("Which environment: staging or production?")
+    moves = run("deploy the bot", "Staging, please")
+    assert answer(moves).startswith("For staging,")
+    assert SEARCH in used(moves)
+    assert answer(run("deploy the bot", "prod")).startswith("For production,")
+
+
+def test_an_unclear_reply_is_asked_again() -> None:
+    assert isinstance(run("deploy the bot", "dunno")[-1], AskBack)
+    again = run("show me the form", "dunno")[-1]
+    assert isinstance(again, AskBack)
+    assert again.fields
+
+
+def test_form_asks_with_fields() -> None:
+    asked = run("fill in a form")[-1]
+    assert isinstance(asked, AskBack)
+    assert [field.name for field in asked.fields] == ["environment", "version", "reason"]
+    assert answer(run("fill in a form", "environment: production\nversion: 2")).startswith("For production,")
+
+
+def test_fail_gives_up_with_a_reason_and_late_after_some_text() -> None:
+    moves = run("fail")
+    assert isinstance(moves[-1], GiveUp)
+    assert "archive" in moves[-1].reason
+    assert answer(moves) == ""
+    late = run("fail late")
+    assert isinstance(late[-1], GiveUp)
+    assert answer(late)
+
+
+@pytest.mark.parametrize(
+    ("question", "least"), [("long", 6000), ("long 8000", 8000), ("long answer, 900 please", 900)]
+)
+def test_long_is_as_long_as_asked(question: str, least: int) -> None:
+    text = answer(run(question))
+    assert least <= len(text) < least + 2000
+    assert text.endswith("**This is the end of the long answer.**")
+
+
+def test_a_long_answer_needs_no_library() -> None:
+    assert len(answer(run("long 500", library=Library({})))) >= 500
+
+
+def test_unicode_has_what_breaks_parsers() -> None:
+    text = answer(run("unicode 8000"))
+    assert len(text.encode()) > 8000
+    for each in ("\u2028", "👩", "\u200d", "日本語", "e\u0301", "שלום"):
+        assert each in "".join(
+            move.text for move in run("unicode 8000") if isinstance(move, Narrate | WriteMove)
+        )
+    assert "\u202e" not in text
+
+
+def test_slow_pauses_before_and_within_the_answer() -> None:
+    moves = run("slow 20")
+    assert sum(move.seconds for move in moves if isinstance(move, PauseMove)) > 20
+    assert isinstance(moves[1], PauseMove)
+
+
+@given(st.text(max_size=200))
+def test_tokens_join_to_the_text(text: str) -> None:
+    assert "".join(tokens(text)) == text
+
+
+@given(st.text(max_size=60))
+def test_every_question_ends_in_an_answer_a_question_or_a_reason(question: str) -> None:
+    moves = run(question)
+    assert answer(moves).strip() or isinstance(moves[-1], AskBack | GiveUp)
+    assert moves == run(question)

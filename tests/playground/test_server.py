@@ -1,0 +1,225 @@
+"""The whole playground: real sockets, the real bot, and the command that starts it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+
+import aiohttp
+import pytest
+
+from slack_bot import cli
+from slack_bot.errors import BotError
+from slack_bot.playground import server
+from slack_bot.playground.feed import Tale
+from slack_bot.playground.server import Playground, open_playground
+from slack_bot.playground.visitor import CHANNEL
+from slack_bot.settings.load import Settings, with_overrides
+from tests.live_agent import live_agent
+
+PATIENCE = 30
+
+
+async def closed(playground: Playground, order: dict[str, object]) -> Tale:
+    """Carry out an order and wait until the turn it causes is over."""
+    over: asyncio.Future[Tale] = asyncio.get_running_loop().create_future()
+
+    def hear(tale: Tale) -> None:
+        if tale["type"] == "fact" and tale["fact"]["kind"] == "closed" and not over.done():
+            over.set_result(tale["fact"])
+
+    stop = playground.stage.feed.listen(hear)
+    try:
+        answer = await playground.stage.take({"user": "U0MAYA", **order})
+        assert answer is None or answer["type"] == "said", answer
+        return await asyncio.wait_for(over, PATIENCE)
+    finally:
+        stop()
+
+
+def last(playground: Playground) -> Tale:
+    message = playground.stage.feed.snapshot()["messages"][-1]
+    assert isinstance(message, dict)
+    return message
+
+
+async def test_a_mention_is_answered_and_the_facts_of_it_are_told() -> None:
+    async with open_playground(pace=0) as playground:
+        end = await closed(playground, {"type": "say", "channel": CHANNEL, "text": "<@U0BOT> what is agntcy"})
+        assert end["outcome"] == "answered"
+        answer = last(playground)
+        assert len(answer["text"]) > 300
+        assert answer["state"] == "sealed"
+        assert {task["status"] for task in answer["tasks"]} == {"complete"}
+        kinds = {fact["kind"] for fact in playground.stage.feed.snapshot()["facts"]}
+        assert kinds == {"opened", "event", "decision", "call", "visible", "closed"}
+
+
+async def test_another_agent_is_asked_in_its_place() -> None:
+    async with (
+        live_agent() as live,
+        open_playground(theirs=with_overrides(Settings(), {"url": live.url})) as playground,
+    ):
+        end = await closed(playground, {"type": "say", "channel": CHANNEL, "text": "<@U0BOT> echo of mine"})
+        assert end["outcome"] == "answered"
+        assert last(playground)["text"] == "echo of mine"
+
+
+async def test_the_page_is_told_whom_it_asks_and_no_secret_of_it() -> None:
+    url = "http://me:geheim@127.0.0.1:9/agent?key=geheim"
+    async with open_playground(theirs=with_overrides(Settings(), {"url": url})) as playground:
+        shot = playground.stage.feed.snapshot()
+    assert (shot["agent"], shot["suggestions"]) == ("http://127.0.0.1:9/agent", [])
+    assert "geheim" not in json.dumps(shot)
+    async with open_playground(pace=0) as playground:
+        shot = playground.stage.feed.snapshot()
+    assert shot["agent"] is None
+    assert len(shot["suggestions"]) > 3
+
+
+def test_where_no_agent_is_the_playground_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["play", "--url", "http://127.0.0.1:1/"]) == 1
+    assert "is the agent running at this address?" in capsys.readouterr().err
+
+
+async def test_a_direct_message_is_answered_and_a_question_asked_back() -> None:
+    async with open_playground(pace=0) as playground:
+        dm = playground.workspace.direct("U0MAYA")
+        asked = await closed(playground, {"type": "say", "channel": dm, "text": "deploy the bot"})
+        assert asked["outcome"] == "asked"
+        root = playground.workspace.history(dm)[0].ts
+        order = {"type": "say", "channel": dm, "text": "staging", "thread_ts": root}
+        assert (await closed(playground, order))["outcome"] == "answered"
+        assert "staging" in last(playground)["text"]
+
+
+async def test_a_replay_is_a_thread_like_any_other() -> None:
+    task = {"taskId": "t", "contextId": "c"}
+    parts = [{"kind": "text", "text": "From the tape."}]
+    events: list[dict[str, object]] = [
+        {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}},
+        {
+            "kind": "artifact-update",
+            **task,
+            "artifact": {"artifactId": "a", "name": "final_result", "parts": parts},
+        },
+        {"kind": "status-update", **task, "final": True, "status": {"state": "completed"}},
+    ]
+    tape = json.dumps(events)
+    async with open_playground(pace=0) as playground:
+        end = await closed(playground, {"type": "replay", "name": "a.json", "text": tape, "speed": 1})
+        assert end["outcome"] == "answered"
+        assert last(playground)["text"] == "From the tape."
+        real = await closed(
+            playground, {"type": "say", "channel": CHANNEL, "text": "<@U0BOT> tell me a joke"}
+        )
+        assert real["outcome"] == "answered"
+        assert "tape" not in last(playground)["text"]
+
+
+async def test_stop_ends_the_answer() -> None:
+    async with open_playground(pace=30) as playground:
+        growing = asyncio.Event()
+        playground.stage.feed.listen(lambda tale: growing.set() if tale["type"] == "grow" else None)
+        over = asyncio.create_task(
+            closed(playground, {"type": "say", "channel": CHANNEL, "text": "<@U0BOT> long 8000"})
+        )
+        await asyncio.wait_for(growing.wait(), PATIENCE)
+        root = playground.workspace.history(CHANNEL)[0].ts
+        await playground.stage.take({"type": "stop", "user": "U0MAYA", "channel": CHANNEL, "thread_ts": root})
+        assert (await over)["outcome"] == "stopped"
+        assert playground.workspace.open_streams() == []
+
+
+async def test_ending_with_an_answer_under_way_leaves_no_open_stream() -> None:
+    async with open_playground(pace=30) as playground:
+        growing = asyncio.Event()
+        playground.stage.feed.listen(lambda tale: growing.set() if tale["type"] == "grow" else None)
+        await playground.stage.take(
+            {"type": "say", "user": "U0MAYA", "channel": CHANNEL, "text": "<@U0BOT> long 8000"}
+        )
+        await asyncio.wait_for(growing.wait(), PATIENCE)
+        workspace = playground.workspace
+    assert workspace.open_streams() == []
+
+
+async def test_a_taken_port_is_said_in_one_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(BotError, match=rf"^Port {port} on 127\.0\.0\.1 is taken: .*--port.*\.$"):
+            async with open_playground(port=port):
+                raise AssertionError("not reached")
+
+
+async def test_an_address_that_is_not_ours_is_said_in_one_sentence() -> None:
+    with pytest.raises(BotError, match="--host"):
+        async with open_playground(host="192.0.2.1"):
+            raise AssertionError("not reached")
+
+
+def test_a_port_that_needs_rights_is_said_in_one_sentence() -> None:
+    said = server._no_address("127.0.0.1", 80, PermissionError(13, "Permission denied"))
+    assert said == "Port 80 is not ours to use: choose one above 1023 with --port."
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+async def test_the_command_says_where_it_is_and_ends_on_ctrl_c(sign: signal.Signals) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "slack_bot", "play", "--port", "0"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "SLACK_BOT_TOKEN": "xoxb-not-ours", "A2A_AGENT_URL": "http://192.0.2.1/"},
+    )
+    assert process.stdout is not None
+    line = (await asyncio.wait_for(process.stdout.readline(), PATIENCE)).decode()
+    assert line.startswith("The playground is at http://127.0.0.1:")
+    url = line.split()[-1]
+    async with aiohttp.ClientSession() as http, http.get(url) as answer:
+        assert "slack_bot playground" in await answer.text()
+    process.send_signal(sign)
+    out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
+    assert out.decode() == "Ctrl-C ends it.\n"
+    assert err.decode() == ""
+    assert process.returncode == 0
+
+
+async def test_the_command_says_that_the_port_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "slack_bot", "play", "--port", port),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
+    assert (out, process.returncode) == (b"", 1)
+    assert err.decode().startswith(f"slack-bot play: Port {port} on 127.0.0.1 is taken: ")
+    assert err.decode().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (("--port", "99999"), "There is no port 99999: give --port a number up to 65535, or 0 for any "),
+        (("--port", "-1"), "There is no port -1: "),
+        (("--pace", "-3"), "A pace of -3 tokens a second cannot be kept: give --pace 0 (at once) or more."),
+        (("--pace", "nan"), "A pace of nan tokens a second cannot be kept: "),
+        (("--pace", "inf"), "A pace of inf tokens a second cannot be kept: "),
+        (("--url", "agent.example"), "agent.example is not an address; write http://HOST:PORT or "),
+        (("--url", "http://a/", "--pace", "3"), "--pace and --mode are the playground agent's; leave them "),
+    ],
+)
+def test_a_port_or_pace_that_makes_no_sense_is_refused_in_one_sentence(
+    wrong: tuple[str, str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["play", *wrong]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.removeprefix("slack-bot play: ").startswith(said)
+    assert told.err.count("\n") == 1

@@ -1,0 +1,191 @@
+"""Waiting for a slot: woken when it is there, given back when it is not used, nobody forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import replace
+
+import pytest
+
+from slack_bot.settings.models import GovernorSettings
+from slack_bot.slack.rate_limiter.governor import CallRequest, Priority
+from slack_bot.slack.rate_limiter.local import LocalRateLimiter, limits_of
+from slack_bot.testing import virtual_clock
+from slack_bot.testing.virtual_clock import new_clock
+from tests.harness import on_virtual_time
+
+
+def want(
+    method: str = "chat.startStream", rank: Priority = Priority.START, patience: float = 60.0
+) -> CallRequest:
+    return CallRequest(0, method, rank, 0.0, 0.0, patience, "C1")
+
+
+def gate(**settings: float) -> LocalRateLimiter:
+    return LocalRateLimiter(GovernorSettings(rate_utilization=1.0, **settings), new_clock())
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def spend(at: LocalRateLimiter, method: str = "chat.startStream") -> None:
+    """Use up a budget."""
+    while (slot := at.reserve(want(method, Priority.STOP))).is_settled:
+        slot.use()
+    slot.give_back()
+
+
+@on_virtual_time
+async def test_a_free_slot_is_there_at_once_and_wakes_nobody() -> None:
+    woken: list[float] = []
+    slot = gate().reserve(want(), lambda: woken.append(now()))
+    assert slot.is_settled
+    assert await slot.wait(0) is None
+    assert woken == []
+
+
+@on_virtual_time
+async def test_who_waits_is_woken_in_order_when_there_is_a_slot() -> None:
+    line, woken = gate(), list[tuple[str, float]]()
+    await spend(line)
+    slots = [line.reserve(want(), lambda name=name: woken.append((name, now()))) for name in "abc"]  # type: ignore[misc]
+    assert [slot.is_settled for slot in slots] == [False] * 3
+    assert [await slot.wait(60) for slot in slots] == [None] * 3
+    assert [name for name, _ in woken] == ["a", "b", "c"]
+    assert [at for _, at in woken] == pytest.approx([3, 6, 9], abs=0.01)
+    assert line.waiting == 0
+
+
+@on_virtual_time
+async def test_a_slot_that_is_given_back_goes_to_the_next() -> None:
+    line = gate()
+    await spend(line)
+    first, second, third = (line.reserve(want()) for _ in range(3))
+    first.give_back()
+    first.give_back()
+    await second.wait(60)
+    assert now() == pytest.approx(3, abs=0.01)
+    second.give_back()
+    assert third.is_settled
+    third.use()
+    third.give_back()
+    assert not line.reserve(want()).is_settled, "what was used is not given back"
+
+
+@on_virtual_time
+async def test_a_wait_that_is_cancelled_leaves_no_hole() -> None:
+    line = gate()
+    await spend(line)
+    impatient = asyncio.create_task(line.reserve(want()).wait(60))
+    await asyncio.sleep(0)
+    after = line.reserve(want())
+    impatient.cancel()
+    await asyncio.gather(impatient, return_exceptions=True)
+    assert line.waiting == 1
+    await after.wait(60)
+    assert now() == pytest.approx(3, abs=0.01)
+
+
+@on_virtual_time
+async def test_cancelled_in_the_moment_it_was_granted_it_is_given_back() -> None:
+    line = gate()
+    await spend(line)
+    slot = line.reserve(want())
+    waiting = asyncio.create_task(slot.wait(60))
+    slot.wake = waiting.cancel  # type: ignore[attr-defined]
+    (end,) = await asyncio.gather(waiting, return_exceptions=True)
+    assert isinstance(end, asyncio.CancelledError)
+    assert line.reserve(want()).is_settled
+
+
+@on_virtual_time
+async def test_the_rank_may_change() -> None:
+    line = gate()
+    await spend(line, "chat.appendStream")
+    first, second = (line.reserve(want("chat.appendStream", Priority.CARDS)) for _ in range(2))
+    second.move(Priority.FIRST)
+    await second.wait(60)
+    assert not first.is_settled
+    second.move(Priority.STOP)
+    assert second.is_settled
+
+
+@on_virtual_time
+async def test_a_block_longer_than_the_patience_ends_the_wait() -> None:
+    line = gate()
+    line.reserve(want()).refused(30)
+    assert await line.reserve(want(patience=10)).wait(10) == 30
+    assert await line.reserve(want()).wait(10) == 30, "the patience of the wait counts"
+    waiting = line.reserve(want())
+    line.reserve(want()).refused(90)
+    assert await waiting.wait(60) == 90
+    assert now() == 0
+    assert await line.reserve(want(patience=100)).wait(100) is None
+    assert now() == pytest.approx(90, abs=0.01)
+
+
+@on_virtual_time
+async def test_a_stream_that_slack_refused_to_start_does_not_wait_for_ever() -> None:
+    line = gate(start_slot_timeout=5)
+    line.reserve(want()).refused(4)
+    first, second = (line.reserve(replace(want(), again=True)) for _ in range(2))
+    append = line.reserve(replace(want("chat.appendStream"), again=True))
+    patient = line.reserve(want())
+    assert await append.wait(60) is None
+    assert await first.wait(60) is None
+    assert now() == pytest.approx(4, abs=0.01)
+    assert await second.wait(60) == 0
+    assert now() == pytest.approx(5, abs=0.01)
+    assert await patient.wait(60) is None
+
+
+def test_nobody_is_forgotten_and_nobody_polls() -> None:
+    """Many who come, go, give up and change their minds: each wait ends, and the loop is not kept busy."""
+    dice = random.Random(7)
+
+    async def one(line: LocalRateLimiter) -> None:
+        await asyncio.sleep(dice.random() * 30)
+        method = dice.choice(["chat.startStream", "chat.appendStream", "chat.stopStream"])
+        slot = line.reserve(want(method, dice.choice(list(Priority))))
+        if dice.random() < 0.2:
+            slot.move(Priority.STOP)
+        try:
+            async with asyncio.timeout(dice.random() * 40):
+                if await slot.wait(60) is None and dice.random() < 0.7:
+                    slot.use()
+                if dice.random() < 0.1:
+                    slot.refused(dice.random() * 5)
+        except TimeoutError:
+            return
+        finally:
+            slot.give_back()
+
+    async def story() -> tuple[int, float, int]:
+        line, decided = gate(), 0
+        decide = line.decide
+
+        def counted() -> None:
+            nonlocal decided
+            decided += 1
+            decide()
+
+        line.decide = counted  # type: ignore[method-assign]
+        await asyncio.gather(*(one(line) for _ in range(200)))
+        return line.waiting, now(), decided
+
+    waiting, took, decided = virtual_clock.run(story())
+    assert waiting == 0
+    assert took < 75
+    assert decided < 2500
+
+
+def test_the_budgets_are_those_of_the_settings() -> None:
+    limits = limits_of(GovernorSettings())
+    starts = limits.methods["chat.startStream"]
+    assert (starts.per_second * 60, starts.burst) == pytest.approx((18, 20))
+    posts = limits.methods["chat.postMessage"]
+    assert (posts.per_second, posts.burst) == pytest.approx((0.9, 3))
+    assert limits.methods["conversations.replies"].burst == 50
+    assert limits_of(GovernorSettings(starts_per_minute=0.5)).methods["chat.startStream"].burst == 1

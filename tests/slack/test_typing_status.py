@@ -1,0 +1,198 @@
+"""The typing status: the latest wins, at most one a second, and never beside an answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from slack_bot.slack.typing_status import TypingStatus
+from slack_bot.testing import virtual_clock
+from tests.slack.scene import Scene
+
+Story = Callable[[Scene, TypingStatus], Coroutine[Any, Any, None]]
+
+
+def told(story: Story, faults: Any = None) -> tuple[Scene, list[tuple[float, str]]]:
+    """Run `story`; returns when each status was sent, and its text."""
+
+    async def go() -> Scene:
+        scene = Scene(faults)
+        await story(scene, TypingStatus(scene.api, scene.place, scene.settings, scene.clock))
+        return scene
+
+    scene = virtual_clock.run(go())
+    calls = [call for call in scene.workspace.calls if call.method == "assistant.threads.setStatus"]
+    return scene, [(call.now - virtual_clock.WALL_ZERO, call.args["status"]) for call in calls]
+
+
+async def shown(scene: Scene) -> str | None:
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    return scene.workspace.status_line(scene.channel, scene.root, now=scene.clock.wall())
+
+
+def test_it_is_shown_at_once_and_without_waiting() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.show("is thinking...")
+        await asyncio.sleep(0.001)
+        assert await shown(scene) == "is thinking..."
+
+    assert told(story)[1] == [(0.0, "is thinking...")]
+
+
+def test_within_a_second_the_latest_waits_and_wins() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        for text in ("a", "b", "c", "d"):
+            line.show(text)
+            await asyncio.sleep(0.2)
+        await asyncio.sleep(5)
+
+    assert told(story)[1] == [(0.0, "a"), (1.0, "d")]
+
+
+def test_one_that_waits_is_dropped_when_the_shown_one_is_wanted_again() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        for text in ("a", "b", "a"):
+            line.show(text)
+            await asyncio.sleep(0.2)
+        await asyncio.sleep(5)
+
+    assert told(story)[1] == [(0.0, "a")]
+
+
+def test_the_same_again_is_sent_only_when_slack_is_about_to_drop_it() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.show("a")
+        for _ in range(10):
+            await asyncio.sleep(20)
+            line.keep()
+            line.show("a")
+            await asyncio.sleep(0.001)
+            assert scene.workspace.status_line(scene.channel, scene.root, now=scene.clock.wall()) == "a"
+
+    assert [round(at) for at, _ in told(story)[1]] == [0, 100, 200]
+
+
+def test_nothing_to_keep_is_not_kept() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.keep()
+        line.show("")
+        await asyncio.sleep(1)
+
+    assert told(story)[1] == []
+
+
+def test_it_is_cut_to_what_slack_shows() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.show("x" * 60)
+        await asyncio.sleep(1)
+
+    assert told(story)[1] == [(0.0, "x" * 49 + "…")]
+
+
+def test_once_closed_nothing_is_sent_not_even_what_waited() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.show("a")
+        await asyncio.sleep(0.1)
+        line.show("b")
+        await asyncio.sleep(0.1)
+        await line.close()
+        line.show("c")
+        line.keep()
+        await asyncio.sleep(5)
+        await line.close()
+
+    assert told(story)[1] == [(0.0, "a")]
+
+
+def test_closing_waits_for_one_that_is_under_way_but_not_for_ever() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.show("a")
+        await asyncio.sleep(0.1)
+        await line.close()
+        assert scene.clock.monotonic() == 0.1 + 2.0
+
+    told(story, {"assistant.threads.setStatus": ["timeout"]})
+
+
+def test_it_is_cleared_only_if_it_may_stand() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        await line.clear()
+        line.show("a")
+        await asyncio.sleep(1)
+        await line.close()
+        await line.clear()
+        await line.clear()
+        assert await shown(scene) is None
+
+    assert told(story)[1] == [(0.0, "a"), (1.0, "")]
+
+
+def test_a_refusal_ends_it_quietly() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.show("a")
+        await asyncio.sleep(2)
+        line.show("b")
+        await asyncio.sleep(2)
+        await line.clear()
+
+    assert told(story, {"assistant.threads.setStatus": ["missing_scope"]})[1] == [(0.0, "a")]
+
+
+def test_a_limit_drops_that_one_and_the_next_is_sent() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.show("a")
+        await asyncio.sleep(2)
+        line.show("b")
+        await asyncio.sleep(2)
+        assert await shown(scene) == "b"
+
+    assert told(story, {"assistant.threads.setStatus": ["ratelimited:9", None]})[1] == [
+        (0.0, "a"),
+        (2.0, "b"),
+    ]
+
+
+def test_below_a_message_that_is_over_it_may_stand_again() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.reopen(forget=True)  # nothing was closed
+        line.show("a")
+        await asyncio.sleep(5)
+        await line.close()
+        line.show("ignored")
+        line.reopen(forget=True)
+        line.show("a")
+        await asyncio.sleep(5)
+        await line.clear()
+
+    assert told(story)[1] == [(0.0, "a"), (5.0, "a"), (10.0, "")]
+
+
+def test_where_slack_refused_it_once_it_is_not_tried_again() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.show("a")
+        await asyncio.sleep(5)
+        line.reopen(forget=True)
+        line.show("b")
+        await asyncio.sleep(5)
+
+    assert told(story, {"assistant.threads.setStatus": ["missing_scope"]})[1] == [(0.0, "a")]
+
+
+def test_it_is_kept_while_something_else_goes_on() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.show("is busy...")
+        async with line.kept():
+            for _ in range(60):
+                await asyncio.sleep(10)
+                assert await shown(scene) == "is busy..."
+        line.show("too late")
+        await asyncio.sleep(100)
+
+    _, sent = told(story)
+    assert [at for at, _ in sent] == [pytest.approx(90.0 * n, abs=0.5) for n in range(7)]
+    assert {text for _, text in sent} == {"is busy..."}

@@ -1,0 +1,156 @@
+"""Posts, edits, deletions, messages for one person, reactions: Slack's rules, then what a person sees."""
+# ruff: noqa: E501 - one rule a line reads better than one argument a line
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slack_bot.testing.slack.workspace import WorkspaceRules
+
+from .scene import Scene, context, task, text
+
+ROOT, POST = "<root>", "<post>"
+META = {"event_type": "t", "event_payload": {"a": 1}}
+MARKDOWN = {"type": "markdown", "text": "**Hi**"}
+RULES: list[tuple[str, str, dict[str, Any], str | None]] = [
+    ("text", "chat.postMessage", {"channel": "C1", "text": "t"}, None),
+    ("markdown", "chat.postMessage", {"channel": "C1", "markdown_text": "t"}, None),
+    ("blocks", "chat.postMessage", {"channel": "C1", "blocks": [MARKDOWN]}, None),
+    ("attachments", "chat.postMessage", {"channel": "C1", "attachments": [{"text": "t"}]}, None),
+    ("blocks and text", "chat.postMessage", {"channel": "C1", "blocks": [MARKDOWN], "text": "t"}, None),
+    ("markdown and text", "chat.postMessage", {"channel": "C1", "markdown_text": "t", "text": "t"}, "markdown_text_conflict"),
+    ("markdown and blocks", "chat.postMessage", {"channel": "C1", "markdown_text": "t", "blocks": []}, "markdown_text_conflict"),
+    ("nothing", "chat.postMessage", {"channel": "C1"}, "no_text"),
+    ("blank", "chat.postMessage", {"channel": "C1", "text": "  \n"}, "no_text"),
+    ("12,001", "chat.postMessage", {"channel": "C1", "markdown_text": "x" * 12_001}, "msg_too_long"),
+    ("51 blocks", "chat.postMessage", {"channel": "C1", "blocks": [context()] * 51}, "invalid_blocks"),
+    ("in a thread", "chat.postMessage", {"channel": "C1", "text": "t", "thread_ts": ROOT}, None),
+    ("in no thread", "chat.postMessage", {"channel": "C1", "text": "t", "thread_ts": "1.2"}, "invalid_thread_ts"),
+    ("no channel", "chat.postMessage", {"channel": "C9", "text": "t"}, "channel_not_found"),
+    ("not a member", "chat.postMessage", {"channel": "C2", "text": "t"}, "not_in_channel"),
+    ("archived", "chat.postMessage", {"channel": "C3", "text": "t"}, "is_archived"),
+    ("to a person", "chat.postMessage", {"channel": "U1", "text": "t"}, None),
+    ("to a person without a DM", "chat.postMessage", {"channel": "U2", "text": "t"}, "channel_not_found"),
+    ("metadata", "chat.postMessage", {"channel": "C1", "text": "t", "metadata": META}, None),
+    ("metadata's type", "chat.postMessage", {"channel": "C1", "text": "t", "metadata": {**META, "event_type": 1}}, "invalid_metadata_format"),
+    ("metadata's fields", "chat.postMessage", {"channel": "C1", "text": "t", "metadata": {**META, "more": 1}}, "invalid_metadata_schema"),
+    ("metadata's size", "chat.postMessage", {"channel": "C1", "text": "t", "metadata": {**META, "event_payload": {"a": "x" * 9_000}}}, "metadata_too_large"),
+    ("update", "chat.update", {"channel": "C1", "ts": POST, "text": "t"}, None),
+    ("update with markdown", "chat.update", {"channel": "C1", "ts": POST, "markdown_text": "x" * 12_000}, None),
+    ("update with 4,001", "chat.update", {"channel": "C1", "ts": POST, "text": "x" * 4_001}, "msg_too_long"),
+    ("update with nothing", "chat.update", {"channel": "C1", "ts": POST}, "no_text"),
+    ("update nothing", "chat.update", {"channel": "C1", "ts": "1.2", "text": "t"}, "message_not_found"),
+    ("update a person's", "chat.update", {"channel": "C1", "ts": ROOT, "text": "t"}, "cant_update_message"),
+    ("delete", "chat.delete", {"channel": "C1", "ts": POST}, None),
+    ("delete a person's", "chat.delete", {"channel": "C1", "ts": ROOT}, "cant_delete_message"),
+    ("delete nothing", "chat.delete", {"channel": "C1", "ts": "1.2"}, "message_not_found"),
+    ("ephemeral", "chat.postEphemeral", {"channel": "C1", "user": "U1", "text": "t", "thread_ts": ROOT}, None),
+    ("ephemeral in the channel", "chat.postEphemeral", {"channel": "C1", "user": "U1", "markdown_text": "t"}, None),
+    ("ephemeral for nobody", "chat.postEphemeral", {"channel": "C1", "user": "U9", "text": "t"}, "user_not_found"),
+    ("ephemeral for a stranger", "chat.postEphemeral", {"channel": "C1", "user": "U2", "text": "t"}, "user_not_in_channel"),
+    ("react", "reactions.add", {"channel": "C1", "timestamp": ROOT, "name": "eyes"}, None),
+    ("react to nothing", "reactions.add", {"channel": "C1", "timestamp": "1.2", "name": "eyes"}, "message_not_found"),
+    ("take back what is not there", "reactions.remove", {"channel": "C1", "timestamp": ROOT, "name": "eyes"}, "no_reaction"),
+    ("take back from nothing", "reactions.remove", {"name": "eyes"}, "no_item_specified"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "args", "error"), [r[1:] for r in RULES], ids=[r[0] for r in RULES])
+def test_the_rules(method: str, args: dict[str, Any], error: str | None) -> None:
+    scene = Scene()
+    names = {ROOT: scene.root, POST: scene.post(text="first")}
+    filled = {k: names.get(v, v) if isinstance(v, str) else v for k, v in args.items()}
+    assert scene.error(method, **filled) == error
+
+
+def test_a_post_shows_its_blocks_and_keeps_its_metadata() -> None:
+    scene = Scene()
+    scene.post(text="fallback", blocks=[MARKDOWN, context("Ask more.")], metadata=META)
+    seen = scene.last()
+    assert (seen.text, seen.extras, seen.state, seen.metadata) == ("**Hi**", ("Ask more.",), "posted", META)
+
+
+def test_a_post_to_a_person_is_a_direct_message() -> None:
+    scene = Scene()
+    assert scene.ok("chat.postMessage", channel="U1", text="t")["channel"] == scene.direct
+
+
+def test_an_edit_replaces_everything_but_the_metadata() -> None:
+    scene = Scene()
+    ts = scene.start(task(status="complete"), text("Old"))
+    scene.stop(ts, blocks=[context()], metadata=META)
+    scene.ok("chat.update", channel="C1", ts=ts, markdown_text="New")
+    seen = scene.last()
+    assert (seen.text, seen.blocks, seen.tasks, seen.metadata) == ("New", (), (), META)
+    assert (seen.edited, seen.state) == (True, "sealed")
+    scene.ok("chat.update", channel="C1", ts=ts, markdown_text="New", metadata={**META, "event_type": "u"})
+    assert scene.last().metadata == {**META, "event_type": "u"}
+
+
+def test_an_edit_with_what_was_read_back_keeps_cards_and_words() -> None:
+    scene = Scene()
+    ts = scene.start(
+        task(status="complete", details="3 hits"), text("**Bold** words"), task_display_mode="plan"
+    )
+    shown = scene.stop(ts)["message"]["blocks"]
+    scene.ok("chat.update", channel="C1", ts=ts, text="words", blocks=[*shown, context("Stopped.")])
+    seen = scene.last()
+    assert (seen.text, seen.extras) == ("Bold words", ("Stopped.",))
+    assert [(card.title, card.status, card.details) for card in seen.tasks] == [
+        ("Search", "complete", "3 hits")
+    ]
+
+
+def test_a_deleted_message_is_gone() -> None:
+    scene = Scene()
+    scene.ok("chat.delete", channel="C1", ts=scene.post(text="t"))
+    assert scene.seen() == []
+    assert [event["subtype"] for event in scene.events() if "subtype" in event] == ["message_deleted"]
+
+
+def test_an_ephemeral_message_is_for_one_person_and_for_nobody_else() -> None:
+    scene = Scene()
+    scene.ok("chat.postEphemeral", channel="C1", user="U1", text="psst", thread_ts=scene.root)
+    assert (scene.last().text, scene.last().ephemeral_for) == ("psst", "U1")
+    assert len(scene.ok("conversations.replies", channel="C1", ts=scene.root)["messages"]) == 1
+    assert scene.error("chat.update", channel="C1", ts=scene.last().ts, text="t") == "message_not_found"
+    assert scene.events() == []
+
+
+def test_reactions_come_and_go() -> None:
+    scene = Scene()
+    where = {"channel": "C1", "timestamp": scene.root, "name": ":eyes:"}
+    scene.ok("reactions.add", **where)
+    assert scene.error("reactions.add", **where) == "already_reacted"
+    root = scene.workspace.thread("C1", scene.root)[0]
+    assert root.reactions == {"eyes": ("U0BOT",)}
+    scene.ok("reactions.remove", **where)
+    assert scene.workspace.thread("C1", scene.root)[0].reactions == {}
+
+
+def test_who_listens_sees_a_reaction_come_and_go() -> None:
+    scene = Scene()
+    where = {"channel": "C1", "timestamp": scene.root, "name": "eyes"}
+    looks: list[object] = []
+    scene.workspace.listen(lambda _: looks.append(scene.workspace.thread("C1", scene.root)[0].reactions))
+    scene.ok("reactions.add", **where)
+    scene.ok("reactions.remove", **where)
+    assert looks == [{"eyes": ("U0BOT",)}, {}]
+
+
+def test_text_beyond_forty_thousand_is_cut() -> None:
+    scene = Scene()
+    scene.post(text="x" * 50_000)
+    assert len(scene.last().text) == 40_000
+
+
+def test_a_workspace_may_ignore_markdown_text_as_emulators_do() -> None:
+    scene = Scene(rules=WorkspaceRules(ignores_markdown_text=frozenset({"chat.postMessage", "chat.update"})))
+    posted = scene.ok("chat.postMessage", channel="C1", thread_ts=scene.root, markdown_text="**One**")
+    assert (posted["message"]["text"], scene.last().text) == ("", "")
+    where = {"channel": "C1", "ts": posted["ts"]}
+    assert scene.ok("chat.update", **where, text="One")["text"] == "One"
+    edited = scene.ok("chat.update", **where, markdown_text="**Two**")
+    assert (edited["text"], edited["message"]["text"], scene.last().text) == ("One", "One", "One")

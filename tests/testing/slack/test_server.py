@@ -1,0 +1,256 @@
+"""The network face, with the real SDK and the real Bolt: nothing is changed but the base URL."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import ClientConnectionError, ClientSession, ClientTimeout, FormData, web
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from slack_bot.clock import loop_clock
+from slack_bot.testing.slack.server import SlackServer
+from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
+
+from .scene import NOW, U1, Scene, feedback, modal, plain
+
+BEARER = {"Authorization": f"Bearer {BOT_TOKEN}"}
+
+
+@asynccontextmanager
+async def a_face(**kwargs: Any) -> AsyncIterator[tuple[Scene, SlackServer, ClientSession]]:
+    scene = Scene(**kwargs)
+    async with ClientSession() as http, SlackServer(scene.workspace, loop_clock()) as face:
+        yield scene, face, http
+
+
+async def asked(http: ClientSession, url: str, **kwargs: Any) -> dict[str, Any]:
+    async with http.post(url, **kwargs) as response:
+        body: dict[str, Any] = await response.json()
+        return body
+
+
+async def test_the_sdk_and_its_stream_work_over_the_network() -> None:
+    async with a_face() as (scene, face, http):
+        client = AsyncWebClient(token=BOT_TOKEN, base_url=face.api_url, session=http)
+        assert (await client.auth_test())["user_id"] == "U0BOT"
+        stream = await client.chat_stream(channel="C1", thread_ts=scene.root, **U1, buffer_size=1)
+        await stream.append(markdown_text="Hello ")
+        await stream.append(markdown_text="world")
+        await stream.stop(blocks=[feedback()])
+        assert (scene.last().text, scene.last().state) == ("Hello world", "sealed")
+        replies = await client.conversations_replies(channel="C1", ts=scene.root)
+        assert replies["messages"][1]["text"] == "Hello world"
+        with pytest.raises(SlackApiError) as caught:
+            await client.chat_appendStream(channel="C1", ts=scene.last().ts, markdown_text="more")
+        assert caught.value.response["error"] == "message_not_in_streaming_state"
+
+
+async def test_every_way_of_sending_arguments() -> None:
+    async with a_face() as (_, face, http):
+        url = f"{face.api_url}chat.postMessage"
+        args = {"channel": "C1", "text": "t"}
+        multipart = FormData(args | {"token": BOT_TOKEN})
+        multipart.add_field("file", b"x", filename="ignored.txt")
+        ways: list[dict[str, Any]] = [
+            {"json": args, "headers": BEARER},
+            {"data": args | {"token": BOT_TOKEN}},
+            {"params": args, "headers": BEARER},
+            {"data": multipart},
+            {
+                "data": json.dumps(args),
+                "headers": {**BEARER, "Content-Type": "application/json;charset=utf-8"},
+            },
+        ]
+        for way in ways:
+            assert (await asked(http, url, **way))["ok"], way
+        assert (await asked(http, url, json=args))["error"] == "not_authed"
+        assert (await asked(http, url, json={"token": 7}))["error"] == "not_authed"
+        for wrong in ("{", "[]", "[" * 200_000):
+            headers = {**BEARER, "Content-Type": "application/json"}
+            assert (await asked(http, url, data=wrong, headers=headers))["error"] == "invalid_json"
+
+
+async def test_a_limit_has_status_and_header() -> None:
+    async with a_face(faults={"auth.test": ["ratelimited:3"]}) as (_, face, http):
+        response = await http.post(f"{face.api_url}auth.test", headers=BEARER)
+        assert (response.status, response.headers["Retry-After"]) == (429, "3")
+        assert (await response.json())["error"] == "ratelimited"
+
+
+async def test_a_bad_line_is_bad_over_the_network_too() -> None:
+    faults = {
+        "chat.postMessage": ["cut", "cut!", "connect", "http:503", "slow:1", None],
+        "upload": ["http:500", "cut!"],
+    }
+    async with a_face(faults=faults) as (scene, face, http):
+        url = f"{face.api_url}chat.postMessage"
+        way: dict[str, Any] = {
+            "json": {"channel": "C1", "thread_ts": scene.root, "text": "t"},
+            "headers": BEARER,
+        }
+        for applied in (0, 1, 1):
+            with pytest.raises(ClientConnectionError):
+                await asked(http, url, **way)
+            assert len(scene.seen()) == applied
+        async with http.post(url, **way) as response:
+            assert (response.status, response.content_type) == (503, "text/html")
+        assert (await asked(http, url, **way))["ok"]
+        async with http.post(f"{face.url}/upload/F9", data=b"x") as response:
+            assert (response.status, response.content_type) == (500, "text/html")
+        with pytest.raises(ClientConnectionError):
+            await http.post(f"{face.url}/upload/F9", data=b"x")
+
+
+async def test_silence_lasts_until_the_client_gives_up() -> None:
+    async with a_face(faults={"chat.postMessage": ["timeout!", "timeout"]}) as (scene, face, http):
+        way = {"json": {"channel": "C1", "thread_ts": scene.root, "text": "t"}, "headers": BEARER}
+        for _ in range(2):
+            with pytest.raises(TimeoutError):
+                await asked(http, f"{face.api_url}chat.postMessage", **way, timeout=ClientTimeout(total=0.2))
+        assert len(scene.seen()) == 1
+
+
+async def test_a_face_that_closes_leaves_nobody_hanging() -> None:
+    scene, came = Scene(faults={"chat.postMessage": ["timeout!"]}), asyncio.Event()
+    scene.workspace.listen(lambda change: came.set())
+    async with ClientSession() as http:
+        async with SlackServer(scene.workspace, loop_clock()) as face:
+            url, args = f"{face.api_url}chat.postMessage", {"channel": "C1", "text": "t"}
+            call = asyncio.create_task(asked(http, url, json=args, headers=BEARER))
+            await came.wait()
+        assert (await asyncio.gather(call, return_exceptions=True))[0]
+
+
+async def test_files_go_up() -> None:
+    async with a_face() as (scene, face, http):
+        client = AsyncWebClient(token=BOT_TOKEN, base_url=face.api_url, session=http)
+        await client.files_upload_v2(channel="C1", thread_ts=scene.root, filename="a.md", content="# All")
+        assert [(file.name, file.content) for file in scene.last().files] == [("a.md", b"# All")]
+        async with http.post(f"{face.url}/upload/F9", data=b"x") as response:
+            assert response.status == 404
+
+
+class App:
+    """A Bolt app that keeps what it hears and answers as a bot would."""
+
+    def __init__(self, face: SlackServer, http: ClientSession) -> None:
+        self.client = AsyncWebClient(token=BOT_TOKEN, base_url=face.api_url, session=http)
+        self.bolt = AsyncApp(token=BOT_TOKEN, signing_secret=SIGNING_SECRET, client=self.client)
+        self.heard: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
+        self.bolt.event("app_mention")(self.mention)
+        self.bolt.event("message")(self.message)
+        self.bolt.event("agent_session_stopped")(self.stopped)
+        self.bolt.action("feedback")(self.pressed)
+        self.bolt.view("form")(self.sent)
+
+    async def mention(self, event: dict[str, Any]) -> None:
+        await self.heard.put(("mention", event))
+
+    async def message(self, event: dict[str, Any]) -> None:
+        await self.heard.put(("message", event))
+
+    async def stopped(self, event: dict[str, Any]) -> None:
+        await self.heard.put(("stopped", event))
+
+    async def pressed(self, ack: Any, body: dict[str, Any], respond: Any, client: AsyncWebClient) -> None:
+        await ack()
+        await respond(text="Thanks", replace_original=False, response_type="ephemeral")
+        await client.views_open(
+            trigger_id=body["trigger_id"], view=modal(callback_id="form", submit=plain("Send"))
+        )
+        await self.heard.put(("pressed", body))
+
+    async def sent(self, ack: Any, body: dict[str, Any]) -> None:
+        await ack(response_action="clear")
+        await self.heard.put(("sent", body))
+
+
+async def hears_everything(scene: Scene, face: SlackServer, app: App) -> None:
+    """A day in the life of an app, whichever way the payloads come."""
+    ts = scene.workspace.say("U1", "C1", "<@U0BOT> hi", now=scene.now)
+    heard = dict([await app.heard.get(), await app.heard.get()])
+    assert (heard["mention"]["ts"], heard["message"]["ts"]) == (ts, ts)
+    root = scene.workspace.say("U1", scene.direct, "hi", now=scene.now)
+    kind, direct = await app.heard.get()
+    assert (kind, direct["channel_type"], "thread_ts" in direct) == ("message", "im", False)
+    stream = await app.client.chat_stream(channel=scene.direct, thread_ts=root, **U1)
+    await stream.append(markdown_text="42")
+    await stream.stop(blocks=[feedback()])
+    await face.settle()
+    answer = scene.workspace.thread(scene.direct, root)[-1]
+    now = loop_clock().wall()
+    scene.workspace.press("U1", scene.direct, answer.ts, "feedback", now=now, value="negative")
+    kind, body = await app.heard.get()
+    while kind == "message":  # the changed root of a session: an app hears that too
+        kind, body = await app.heard.get()
+    assert (kind, body["actions"][0]["value"]) == ("pressed", "negative|k")
+    assert scene.workspace.thread(scene.direct, root)[-1].text == "Thanks"
+    (view,) = scene.workspace.state.views
+    scene.workspace.submit_view("U1", view, {}, now=now)
+    kind, body = await app.heard.get()
+    assert (kind, body["view"]["callback_id"]) == ("sent", "form")
+    scene.workspace.stop("U1", scene.direct, root, now=now)
+    assert (await app.heard.get())[0] == "stopped"
+    await face.settle()
+    assert face.lost == []
+
+
+async def test_bolt_hears_everything_through_socket_mode() -> None:
+    async with a_face() as (scene, face, http):
+        app = App(face, http)
+        handler = AsyncSocketModeHandler(app.bolt, APP_TOKEN, web_client=app.client)
+        await handler.connect_async()
+        await hears_everything(scene, face, app)
+        await handler.close_async()
+
+
+async def test_bolt_reconnects_when_it_is_asked_to() -> None:
+    async with a_face() as (scene, face, http):
+        app = App(face, http)
+        handler = AsyncSocketModeHandler(app.bolt, APP_TOKEN, web_client=app.client)
+        await handler.connect_async()
+        await face.sockets.connected()
+        await face.refresh()
+        await face.sockets.connected()
+        scene.workspace.say("U1", "C1", "after the refresh", now=NOW)
+        assert (await app.heard.get())[1]["text"] == "after the refresh"
+        await face.settle()
+        await handler.close_async()
+
+
+async def test_bolt_hears_everything_through_the_events_api() -> None:
+    scene = Scene()
+    async with ClientSession() as http:
+        runner, url, apps = await serve_bolt()
+        async with SlackServer(scene.workspace, loop_clock(), bot_url=url) as face:
+            app = App(face, http)
+            apps.append(app)
+            assert face.events is not None and await face.events.verify()
+            await hears_everything(scene, face, app)
+        await runner.cleanup()
+
+
+async def serve_bolt() -> tuple[web.AppRunner, str, list[App]]:
+    """Bolt behind an HTTP server. The app joins the list once the workspace has an address."""
+    from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+
+    apps: list[App] = []
+
+    async def handle(request: web.Request) -> web.Response:
+        response = await apps[0].bolt.async_dispatch(await to_bolt_request(request))
+        return await to_aiohttp_response(response)
+
+    server = web.Application()
+    server.add_routes([web.post("/slack/events", handle)])
+    runner = web.AppRunner(server)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    return runner, f"http://127.0.0.1:{runner.addresses[0][1]}/slack/events", apps

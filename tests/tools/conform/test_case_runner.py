@@ -1,0 +1,83 @@
+"""Cases put to a tape, to the agent in memory, and to a live one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from slack_bot.errors import SettingsError
+from slack_bot.playground.reference.modes import memory_asker
+from slack_bot.tools.conform.case_runner import Counting, LiveAsker, examine
+from slack_bot.tools.conform.cases import Case, read_suite
+from slack_bot.tools.conform.conform import open_suite
+from slack_bot.tools.replay.replay import settings_with
+
+SUITE, TAPES = open_suite("extended")
+CASES = {case.name: case for case in SUITE.cases}
+
+
+def test_a_tape_is_played_whoever_is_there_to_be_asked() -> None:
+    run = examine(CASES["same-result"], memory_asker(), TAPES)
+    assert run.seen is not None
+    assert (run.seen.asked, run.seen.questions, run.seen.outcomes) == (1, 1, ("answered",))
+    assert all(verdict.ok for verdict in run.verdicts)
+    assert 3.0 < run.seconds < 4.0, "virtual seconds"
+
+
+@pytest.mark.parametrize("mode", [None, "marker"])
+def test_the_agent_in_memory_answers_on_virtual_time_and_the_same_each_time(mode: str | None) -> None:
+    asker = memory_asker(mode)
+    one, two = (examine(CASES["simple-chat"], asker, TAPES) for _ in range(2))
+    assert one.seen is not None and two.seen is not None
+    assert (one.seconds, one.seen.text, one.verdicts) == (two.seconds, two.seen.text, two.verdicts)
+    assert one.seen.result["events"] == two.seen.result["events"]
+    assert asker.refusal(CASES["fails"]) is None
+
+
+def test_the_pace_of_a_case_is_the_agents() -> None:
+    usual = examine(CASES["simple-chat"], memory_asker(), TAPES)
+    quick = examine(replace(CASES["simple-chat"], pace=0), memory_asker(), TAPES)
+    assert quick.seconds < usual.seconds
+
+
+def test_a_case_that_cannot_be_run_fails_in_all_its_checks() -> None:
+    text = json.dumps(
+        {"cases": [{"name": "a", "query": "q", "checks": ["no_tools"], "around": {"settings": {"nope": 1}}}]}
+    )
+    run = examine(read_suite(text, "x").cases[0], memory_asker(), {})
+    assert (run.seen, [verdict.ok for verdict in run.verdicts]) == (None, [False])
+    assert run.error is not None and "nope" in run.error
+
+
+def test_what_a_live_agent_is_not_asked() -> None:
+    live = LiveAsker("http://a/", settings_with("http://a/", {}))
+    assert live.refusal(CASES["simple-chat"]) is None
+    assert "tape" in str(live.refusal(CASES["agent-cut"]))
+    assert "playground" in str(live.refusal(CASES["fails"]))
+    assert replace(live, is_ours=True).refusal(CASES["fails"]) is None
+
+
+def test_settings_of_a_case_count_for_a_live_agent_too() -> None:
+    case: Case = replace(
+        CASES["simple-chat"], around=replace(CASES["simple-chat"].around, settings={"no": 1})
+    )
+    with pytest.raises(SettingsError):
+        LiveAsker("http://a/", settings_with("http://a/", {})).ask(case)
+
+
+def test_questions_are_counted_and_nothing_else() -> None:
+    async def story() -> int:
+        counting = Counting(httpx.MockTransport(lambda request: httpx.Response(200)))
+        async with httpx.AsyncClient(transport=counting) as client:
+            for method in ("message/stream", "SendMessage", "tasks/get"):
+                await client.post(
+                    "http://a/", json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}
+                )
+            await client.get("http://a/")
+        return counting.questions
+
+    assert asyncio.run(story()) == 2

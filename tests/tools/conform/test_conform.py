@@ -1,0 +1,332 @@
+"""The verb: suites, files, reports, exit statuses; in memory and against live agents."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from slack_bot.cli import main
+from slack_bot.playground.reference.agent import agent_card
+from slack_bot.playground.reference.modes import memory_asker
+from slack_bot.testing.tape.tape import write_tape
+from slack_bot.tools.conform import conform
+from slack_bot.tools.conform.case_runner import examine
+from slack_bot.tools.conform.cases import read_suite
+from slack_bot.tools.conform.conform import examine_all, open_suite, summary
+from slack_bot.tools.conform.findings import Examination
+from tests.harness import free_port
+from tests.tools.conform import replay_fixtures
+from tests.tools.conform.measured import examination, examined
+
+ROOT = Path(__file__).parents[3]
+
+JOKE = {"name": "joke", "query": "tell me a joke", "checks": ["live_streamed", "no_tools"]}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("A2A_AGENT_URL", "SLACK_BOT_AGENT__URL"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def suite(folder: Path, *cases: dict[str, Any]) -> str:
+    path = folder / "mine.json"
+    path.write_text(json.dumps({"name": "mine", "cases": list(cases)}), encoding="utf-8")
+    return str(path)
+
+
+def fails_in(found: Examination) -> dict[tuple[str, str], str]:
+    """Case and check, and what was found."""
+    return {
+        (case.case.name, finding.wanted.check.name): finding.detail
+        for case in found.cases
+        for finding in case.findings
+        if finding.ok is False
+    }
+
+
+def of_mode(mode: str) -> Examination:
+    extended, tapes = open_suite("extended")
+    asked = tuple(case for case in extended.cases if case.tape is None)
+    return examine_all(replace(extended, cases=asked), tapes, memory_asker(mode))
+
+
+def test_the_caipe_suite_passes_22_of_22(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", "--report", "out.md", "--junit", "out.xml", "--mode", "marker"]) == 0
+    said = capsys.readouterr()
+    assert said.out.splitlines()[-1] == (
+        "22 of 22 checks passed: PASS (the playground's agent, mode marker, in memory)"
+    )
+    assert said.err.splitlines()[-2:] == ["-> out.md", "-> out.xml"]
+    report = (here / "out.md").read_text("utf-8")
+    assert "| **Passed** | 22 |" in report
+    assert "**FAIL**" not in report
+    root = ElementTree.parse(here / "out.xml").getroot()
+    assert (root.get("tests"), root.get("failures")) == ("22", "0")
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "marker"])
+def test_in_these_modes_nothing_fails(mode: str) -> None:
+    assert fails_in(of_mode(mode)) == {}
+
+
+STRUCTURED = {("first-look", "first_visible_text"), ("first-look", "burst_share")}
+"""A model that writes JSON is silent until it is whole, and then says everything at once."""
+
+
+def test_in_structured_mode_exactly_the_checks_fail_that_should_and_the_report_says_why() -> None:
+    failed = fails_in(of_mode("structured"))
+    assert set(failed) == STRUCTURED
+    assert failed["first-look", "first_visible_text"].endswith("the agent's wait")
+    assert "the agent itself wrote" in failed["first-look", "burst_share"]
+
+
+def test_the_report_is_the_same_but_for_its_date(here: Path) -> None:
+    for name in ("a.md", "b.md"):
+        assert main(["conform", "--only", "simple-chat", "--report", name]) == 0
+    one, two = ((here / name).read_text("utf-8").splitlines() for name in ("a.md", "b.md"))
+    assert [a for a, b in zip(one, two, strict=True) if a != b and "**Date**" not in a] == []
+
+
+def test_a_report_without_a_name_has_the_time_in_it(here: Path) -> None:
+    assert main(["conform", "--only", "simple-chat", "--report"]) == 0
+    assert [path.name[:10] for path in here.glob("*.md")] == ["streaming_"]
+
+
+def test_json_alone_is_on_stdout(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", "--only", "simple-chat", "--json", "--repeat", "2"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["passed"], found["cases"][0]["runs"]) == ("PASS", 6, 2)
+
+
+def test_a_failed_check_is_exit_1_and_is_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = {**JOKE, "checks": ["tools_used", {"check": "content_delivered", "over": 9999}]}
+    assert main(["conform", "--suite", suite(here, case), "-v"]) == 1
+    said = capsys.readouterr()
+    assert "FAIL  joke    0/2" in said.out
+    assert "      tools_used: none" in said.out
+    assert "    FAIL content_delivered: 1" in said.err
+
+
+def test_a_suite_of_ones_own_plays_tapes_that_lie_beside_it(here: Path) -> None:
+    folder = here / "suites"
+    folder.mkdir()
+    tape = Path(conform.__file__).parent / "suites" / "tapes" / "same-result.jsonl"
+    (folder / "mine.jsonl").write_bytes(tape.read_bytes())
+    case = {"name": "a", "query": "q", "tape": "mine.jsonl", "checks": ["text_equals_final", "asked_once"]}
+    assert main(["conform", "--suite", suite(folder, case)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--suite", "nope"], "nope: no such file; there are the suites caipe and extended"),
+        (["--suite", "."], ".: Is a directory"),
+        (["--repeat", "0"], "--repeat wants a number of runs, 1 at least"),
+        (
+            ["--url", "http://a", "--mode", "marker"],
+            "--mode is the playground agent's; leave it out with --url",
+        ),
+        (["--url", "ftp://a"], "ftp://a is not an address; write http://HOST:PORT or https://HOST/PATH"),
+        (["--only", "x"], "--only x: the suite has no such case; there are: simple-chat, off-topic"),
+        (["--report", "no/such/folder.md"], "no/such/folder.md: No such file or directory"),
+    ],
+)
+def test_wrong_usage_is_exit_2(
+    here: Path, words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["conform", *words]) == 2
+    assert f"slack-bot conform: {told}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"\xff\xfe\x00", "not UTF-8 text"),
+        (b"{", "the JSON ends in the middle; the file is truncated"),
+        (json.dumps({"cases": [{**JOKE, "tape": "gone.jsonl"}]}).encode(), "gone.jsonl: No such file"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_exit_2(
+    here: Path, content: bytes, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "bad.json").write_bytes(content)
+    assert main(["conform", "--suite", "bad.json"]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_nobody_at_the_address_is_exit_1(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", "--url", "http://127.0.0.1:9/"]) == 1
+    assert capsys.readouterr().err.rstrip().endswith("is the agent running at this address?")
+
+
+def test_the_summary_tells_rates_errors_and_what_was_left_out() -> None:
+    broken = examined("b", (False, False), error="no such setting")
+    found = examination(
+        examined("a", (True, True), (False, None)), broken, skipped=(("c", "it plays a tape"),)
+    )
+    said = summary(found).splitlines()
+    assert said[1] == "      live_streamed: detail 1 [1/2 (50%)]"
+    assert said[3] == "      no such setting"
+    assert said[4] == "left out: 1 (such as c): it plays a tape"
+    assert said[5] == "1 of 4 checks passed: FAIL (http://agent/)"
+
+
+def test_the_tapes_are_what_the_script_writes() -> None:
+    written = {f"{name}.jsonl": write_tape(tape) for name, tape in replay_fixtures.tapes()}
+    assert written == {path.name: path.read_text("utf-8") for path in replay_fixtures.FOLDER.iterdir()}
+
+
+def test_our_own_agent_is_known_by_its_card() -> None:
+    assert agent_card("http://a/").name == conform._OURS
+
+
+# -- live ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def process(*words: str) -> Iterator[str]:
+    """A server of its own that prints its address when it is up."""
+    running = subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    try:
+        assert running.stdout is not None
+        address = next(found for line in running.stdout if (found := re.search(r"http://[\d.]+:\d+/", line)))
+        yield address[0]
+    finally:
+        running.kill()
+        running.communicate()
+
+
+def test_our_own_agent_by_its_address_passes_22_of_22(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with process("slack_bot", "agent", "--mode", "marker", "--port", "0", "--pace", "300") as url:
+        assert main(["conform", "--url", url, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        extended = ["conform", "--url", url, "--suite", "extended", "--only", "fails"]
+        assert main(extended) == 0
+        assert main([*extended, "--only", "agent-cut"]) == 2
+    assert (found["passed"], found["failed"], found["target"]) == (22, 0, url)
+    said = capsys.readouterr().err
+    assert f"--only agent-cut: it plays a tape and asks no agent, so it cannot be put to {url}" in said
+
+
+def test_a_foreign_agent_is_held_to_what_applies(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = [
+        {
+            "name": "long",
+            "query": "long",
+            "checks": ["outcomes", "live_streamed", "no_duplicate", "stop_has_no_text", "nothing_twice",
+                       "only_grows", "nothing_left_open", "final_answer_latched", "no_narration"],
+        },
+        {"name": "fails", "query": "fail", "needs": "playground", "checks": ["no_silence"]},
+    ]  # fmt: skip
+    with process("tests.live_agent", str(free_port())) as url:
+        assert main(["conform", "--url", url, "--suite", suite(here, *cases), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["passed"], found["not_applicable"]) == (8, 1), "it marks no narration"
+    assert [each["name"] for each in found["skipped"]] == ["fails"]
+
+
+def test_an_agent_that_never_ends_is_judged_as_it_stands(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = {"name": "held", "query": "held", "checks": ["content_delivered", "outcomes", "no_silence"]}
+    with process("tests.live_agent", str(free_port())) as url:
+        assert main(["conform", "--url", url, "--suite", suite(here, case), "--limit", "1"]) == 1
+    said = capsys.readouterr().out
+    assert "outcomes: interrupted (nobody waited longer than 1.00 s for its end)" in said
+    assert "content_delivered: 36c delivered, and then the turn ended as interrupted" in said
+    assert "1 of 3 checks passed" in said
+
+
+def test_what_is_learned_in_one_case_is_known_in_the_next(here: Path) -> None:
+    with process("tests.live_agent", str(free_port())) as url:
+        live = conform._live(url, 10.0)
+        read = read_suite(
+            json.dumps({"cases": [{"name": "a", "query": "echo a", "checks": ["outcomes"]}]}), ""
+        )
+        assert examine(read.cases[0], live, {}).verdicts[0].ok
+    assert live.profiles["wire"] == "1.0"
+
+
+def test_a_limit_of_nothing_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", "--url", "http://a/", "--limit", "0"]) == 2
+    assert "--limit wants a number of seconds" in capsys.readouterr().err
+
+
+KEY = "hunter2-0042-abcdefgh"
+
+
+class _Echo(BaseHTTPRequestHandler):
+    """An agent that says its caller's credentials wherever it can."""
+
+    def do_GET(self) -> None:
+        host, port = self.server.server_address[:2]
+        card = {"name": "echo", "url": f"http://{host!s}:{port}/", "protocolVersion": "0.3.0"}
+        self._send("application/json", {**card, "capabilities": {"streaming": True}})
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        said = self.headers["authorization"]
+        if "fail" in str(asked):
+            self._send("application/json", {"error": {"code": 1, "message": f"No: {said}"}})
+            return
+        ids = {"taskId": "t1", "contextId": "c1"}
+        tool = {
+            "artifactId": "t",
+            "name": "tool_notification_start",
+            "description": f"Tool call started: {said}",
+        }
+        text = {"artifactId": "a", "name": "streaming_result", "parts": [{"kind": "text", "text": said}]}
+        done = {"kind": "status-update", **ids, "status": {"state": "completed"}, "final": True}
+        events = [
+            {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "working"}},
+            *({"kind": "artifact-update", **ids, "append": False, "artifact": each} for each in (tool, text)),
+            done,
+        ]
+        self._send("text/event-stream", *({"result": event} for event in events))
+
+    def _send(self, kind: str, *values: dict[str, Any]) -> None:
+        is_stream = kind.endswith("stream")
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        for value in values:
+            line = json.dumps(value)
+            self.wfile.write(f"data: {line}\n\n".encode() if is_stream else line.encode())
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing."""
+
+
+def test_no_secret_that_an_agent_sends_back_is_in_any_report(
+    here: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = ["no_tools", "live_streamed", {"check": "content_delivered", "over": 10_000}]
+    cases = [{"name": word, "query": f"{word} it", "checks": checks} for word in ("tell", "fail")]
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Echo) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        monkeypatch.setenv("A2A_AGENT_URL", url)
+        monkeypatch.setenv("SLACK_BOT_AGENT__BEARER_TOKEN", KEY)
+        wanted = ["conform", "--url", url, "--suite", suite(here, *cases), "-v"]
+        assert main([*wanted, "--report", "report.md", "--junit", "report.xml"]) == 1
+        assert main([*wanted, "--json"]) == 1
+        server.shutdown()
+    said = "".join(capsys.readouterr())
+    for text in (said, (here / "report.md").read_text(), (here / "report.xml").read_text()):
+        assert KEY[:8] not in text
+    assert "secret_removed" in said  # as the name of a tool

@@ -1,0 +1,156 @@
+"""What is measured of a turn, and that the agent's side is read without the bot's help."""
+
+from __future__ import annotations
+
+from slack_bot.observe.facts import AgentEvent, Fact
+from slack_bot.tools.conform.measures import Attentive, lag, measure, visible_chars
+from slack_bot.turn.actions import RetractText
+from slack_bot.turn.events import AnswerReplaced, AnswerText, NarrationConfirmed
+from tests.tools.conform.measured import FIRST, SECOND, TEXT, artifact, facts, measured, thread
+from tests.tools.trace.turns import START, called, closed, decided, opened
+
+
+def test_what_is_measured() -> None:
+    seen = measured()
+    assert (seen.total, seen.streamed, seen.stopped, seen.append_calls) == (len(TEXT), len(TEXT), 0, 1)
+    assert seen.begun == len(FIRST)
+    assert (seen.opened, seen.latched, seen.already_streamed, seen.delivery) == (
+        True,
+        True,
+        True,
+        "live stream",
+    )
+    assert (seen.plan_steps, seen.final_chunks, seen.tools, seen.tool_order) == (
+        2,
+        2,
+        {"search": 1},
+        ("search",),
+    )
+    assert (seen.outcomes, seen.questions, seen.asked) == (("answered",), 1, 1)
+    assert seen.written == ((1.0, len(FIRST)), (2.0, len(TEXT)), (3.0, len(TEXT)))
+    assert seen.text == TEXT
+    assert seen.texts == (TEXT,)
+    assert seen.final == TEXT
+    assert seen.narration == ("I will look it up first.",)
+    assert "Calling search" in seen.said
+
+
+def with_artifacts(*more: Fact) -> list[Fact]:
+    return [opened(), *more, closed(9.0)]
+
+
+def test_a_result_in_pieces_is_one_and_the_last_one_counts() -> None:
+    pieces = (artifact(1, "one ", "final_result"), artifact(2, "two", "final_result", append=True))
+    assert measured(with_artifacts(*pieces)).final == "one two"
+    assert measured(with_artifacts(*pieces, artifact(3, "new", "final_result"))).final == "new"
+    assert measured(with_artifacts(artifact(1, "half", "partial_result"))).final == "half"
+    assert measured(with_artifacts(artifact(1, " ", "final_result"))).final is None
+
+
+def test_a_task_as_it_stands_tells_the_result_too_and_nonsense_is_passed_over() -> None:
+    task = {
+        "kind": "task",
+        "id": "t",
+        "contextId": "c",
+        "status": {"state": "completed"},
+        "artifacts": [{"artifactId": "r", "name": "final_result", "parts": [{"text": "whole"}]}],
+    }
+    seen = measured(
+        with_artifacts(
+            AgentEvent(START + 1, "q", "task", task),
+            AgentEvent(START + 2, "q", "?", {"error": {"code": -1, "message": "no"}}),
+            AgentEvent(START + 3, "q", "?", {"kind": "status-update", "status": {"state": "working"}}),
+        )
+    )
+    assert seen.final == "whole"
+
+
+def status(t: float, state: str, text: str) -> Fact:
+    message = {"role": "agent", "messageId": "m", "parts": [{"kind": "text", "text": text}]}
+    said = {"kind": "status-update", "status": {"state": state, "message": message}}
+    return AgentEvent(START + t, "q", "status_update", said)
+
+
+def reply(t: float, text: str) -> Fact:
+    message = {
+        "kind": "message",
+        "role": "agent",
+        "messageId": "m",
+        "parts": [{"kind": "text", "text": text}],
+    }
+    return AgentEvent(START + t, "q", "message", message)
+
+
+def test_an_agent_without_artifacts_says_its_result_with_its_tasks_end_or_in_its_only_message() -> None:
+    working, ended = status(1, "working", "Wait."), status(2, "completed", "whole")
+    assert measured(with_artifacts(working, ended)).final == "whole"
+    assert measured(with_artifacts(artifact(1, "answer", "answer"), ended)).final is None
+    assert measured(with_artifacts(working, status(2, "failed", "no"))).final is None
+    assert measured(with_artifacts(reply(1, "one"))).final == "one"
+    assert measured(with_artifacts(reply(1, "one"), reply(2, "two"))).final is None
+
+
+def test_narration_that_is_answer_too_is_no_narration_and_short_words_are_not_looked_for() -> None:
+    both = artifact(
+        1, "This is the answer itself.", "streaming_result", is_narration=True, is_final_answer=True
+    )
+    short = artifact(2, "Hm. ", "streaming_result", is_narration=True)
+    assert measured(with_artifacts(both, short)).narration == ()
+
+
+def test_the_texts_of_a_follow_up_are_those_of_its_own_messages() -> None:
+    witness = Attentive()
+    for fact in (opened(), closed(1.0)):
+        witness.take(fact)
+    witness.look(START + 1, "Which one?")
+    witness.look(START + 1, "Which one?")
+    witness.take(opened("that one"))
+    witness.look(START + 2, "Which one?" + TEXT)
+    seen = measure(witness, thread("Which one?", TEXT), START)
+    assert seen.texts == (TEXT,)
+    assert len(seen.looks) == 2
+    assert seen.questions == 2
+
+
+def test_a_replaced_answer_is_as_long_as_what_replaced_it() -> None:
+    seen = measured([*with_artifacts(), decided(2, AnswerReplaced("new"))])
+    assert seen.written == ((2.0, 3),)
+
+
+def test_what_was_taken_back_unseen_was_never_written() -> None:
+    narration, answer = decided(1, AnswerText("Hm. ")), decided(3, AnswerText("Yes."))
+    taken = decided(2, NarrationConfirmed(unseen=True), RetractText(4, "unseen"))
+    assert measured(with_artifacts(narration, taken, answer)).written == ((3.0, 4),)
+    assert measured(with_artifacts(decided(0.5, AnswerText("Yes")), narration, taken)).written == ((0.5, 3),)
+
+
+def test_how_it_was_delivered() -> None:
+    def having(*names: str) -> str:
+        kept = [
+            fact
+            for fact in facts()
+            if not getattr(fact, "method", "").startswith("chat.") or fact.method in names
+        ]  # type: ignore[union-attr]
+        return measured(kept).delivery
+
+    assert having("chat.startStream") == "live stream"
+    assert having() == "posted"
+    witness = Attentive()
+    witness.take(opened())
+    assert measure(witness, [], START).delivery == "empty"
+    at_the_end = called(3.0, "chat.stopStream", TEXT)
+    assert measured([opened(), at_the_end]).delivery == "stopStream only"
+    assert measured([*facts(), at_the_end]).delivery == "split"
+
+
+def test_the_lag_is_the_longest_wait_for_what_was_written() -> None:
+    assert lag(((1, 10), (2, 100)), ((1.5, 10), (6, 100)), 9, 0) == 4.0
+    assert lag(((1, 10), (2, 100)), ((1.5, 10), (6, 100)), 9, 90) == 0.0
+    assert lag(((1, 10),), (), 9, 0) == 8.0
+    assert lag(((1, 10),), (), 9, 10) == 0.0
+    assert lag((), (), 9, 0) == 0.0
+
+
+def test_ink() -> None:
+    assert visible_chars(" a\n b\t") == "ab"
+    assert SECOND in TEXT

@@ -1,0 +1,221 @@
+"""An account of a turn: what brought which text, and which call showed it."""
+
+from __future__ import annotations
+
+from slack_bot.observe.facts import AgentEvent, EventHandled, Fact
+from slack_bot.tools.replay.provenance import Provenance
+from slack_bot.turn.actions import (
+    AppendText,
+    CardState,
+    EndTurn,
+    FlushText,
+    NoOp,
+    RewriteAnswer,
+    SetPlanTitle,
+    ShowStatus,
+    TaskCard,
+    UpdateCard,
+)
+from slack_bot.turn.events import (
+    AnswerReplaced,
+    AnswerText,
+    FinalAnswer,
+    Narrated,
+    StopRequested,
+    StreamEnd,
+    StreamEnded,
+    TaskEnd,
+    TaskEnded,
+    TurnBegun,
+)
+from slack_bot.turn.record import Outcome
+from tests.tools.trace.turns import START, called, closed, decided, event, opened
+
+
+def account(*facts: Fact | tuple[float, str]) -> Provenance:
+    """What stands there of facts, and of looks at the visible text."""
+    found = Provenance()
+    for fact in (opened(), *facts):
+        if isinstance(fact, tuple):
+            found.look(START + fact[0], fact[1])
+        else:
+            found.take(fact)
+    return found
+
+
+def grows(t: float, text: str) -> list[Fact]:
+    return [event(t, text), decided(t, AnswerText(text, "flag"), AppendText(text, f"grows: {text}"))]
+
+
+def test_each_character_knows_the_call_that_showed_it() -> None:
+    seen = account(
+        *grows(1.0, "one "), (1.1, "one "), called(1.05, "chat.startStream", "one "),
+        *grows(2.0, "two"), (2.1, "one two"), called(2.05, "chat.appendStream", "two"),
+    )  # fmt: skip
+    assert seen.text == "one two"
+    assert seen.stretches == [(4, 0), (3, 1)]
+    assert [(each.at, each.method, each.error) for each in seen.showings] == [
+        (1.1, "chat.startStream", None),
+        (2.1, "chat.appendStream", None),
+    ]
+    assert [(each.text, each.cause.number, each.cause.reason) for each in seen.handed] == [
+        ("one ", 1, "grows: one "),
+        ("two", 2, "grows: two"),
+    ]
+
+
+def test_a_call_that_was_applied_and_answered_with_an_error_showed_it_all_the_same() -> None:
+    seen = account(
+        *grows(1.0, "one"), (1.1, "one"), called(1.0, "chat.startStream", "one", error="internal_error")
+    )
+    assert seen.showings[0].error == "internal_error"
+    assert [(each.method, each.error) for each in seen.failed] == [("chat.startStream", "internal_error")]
+
+
+def test_a_status_call_in_between_shows_no_text() -> None:
+    seen = account(
+        (1.1, "one"), called(1.0, "assistant.threads.setStatus"), called(1.0, "chat.startStream", "one")
+    )
+    assert seen.showings[0].method == "chat.startStream"
+
+
+def test_what_is_written_anew_in_the_middle_keeps_what_stands_around_it() -> None:
+    seen = account(
+        (1.0, "the wrong end"),
+        called(0.9, "chat.startStream"),
+        (2.0, "the right end"),
+        called(1.9, "chat.update"),
+    )
+    assert seen.stretches == [(4, 0), (5, 1), (4, 0)]
+    assert account((1.0, "gone"), called(0.9, "chat.startStream"), (2.0, "")).stretches == []
+
+
+def test_narration_late_text_and_duplicates_are_kept_apart() -> None:
+    seen = account(
+        event(1.0, "let me see"),
+        decided(
+            1.0, Narrated("let me see", reason="flag"), ShowStatus("is responding...", "narration: flag")
+        ),
+        event(2.0, "thus", "final_result"),
+        decided(2.0, FinalAnswer("thus", "final_result"), NoOp("equal to what was delivered")),
+        event(3.0, "more"),
+        decided(3.0, AnswerText("more", "flag"), late=True),
+        decided(4.0, Narrated("", reason="nothing"), NoOp("nothing")),
+    )
+    assert [(each.what, each.cause.number, each.cause.reason, each.chars) for each in seen.unshown] == [
+        ("shown as status: is responding...", 1, "narration: flag", 10),
+        ("not shown", 2, "equal to what was delivered", 4),
+        ("dropped, it came too late", 3, "flag", 4),
+    ]
+
+
+def test_a_result_that_was_shown_already_is_not_among_what_was_not_shown() -> None:
+    equal = NoOp("equal to what was delivered: the result")
+    seen = account(
+        *grows(1.0, "one "), *grows(1.5, "two"),
+        event(2.0, "one two", "final_result"),
+        decided(2.0, FinalAnswer("one  two\n", "final_result", reason="the result"), equal),
+        decided(3.0, FinalAnswer("other", "final_result", reason="another"), NoOp("differs")),
+        decided(4.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer("other", "what stands there is not it")),
+        decided(5.0, FinalAnswer("other", "final_result", reason="another"), equal),
+    )  # fmt: skip
+    assert [(each.what, each.cause.number, each.chars) for each in seen.again] == [
+        ("the same answer", 3, 9),
+        ("the same answer", 3, 5),
+    ]
+    assert seen.unshown == [], "what differed was written in the end"
+
+
+def test_a_rewriting_names_the_event_that_brought_the_other_text() -> None:
+    seen = account(
+        *grows(1.0, "one"),
+        event(2.0, "two", "final_result"),
+        decided(2.0, FinalAnswer("two", "final_result", reason="the result"), NoOp("differs")),
+        decided(3.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer("two", "what stands there is not it")),
+    )
+    last = seen.handed[-1]
+    assert last.replaces
+    assert (last.cause.number, last.cause.at, last.at) == (2, 2.0, 3.0)
+    assert last.cause.reason == "what stands there is not it: the result"
+
+
+def test_cards_and_the_end() -> None:
+    seen = account(
+        decided(0.0, TurnBegun(), ShowStatus("is thinking...", "begun")),
+        event(1.0, "x"),
+        decided(1.0, AnswerText("x"), UpdateCard(TaskCard("a", "Search", CardState.RUNNING), "tool started")),
+        decided(1.0, AnswerText("x"), SetPlanTitle("Step 1", "the running step changed")),
+        decided(2.0, StreamEnded(StreamEnd.CLOSED), EndTurn(Outcome.ANSWERED, reason="closed")),
+        closed(2.1),
+    )
+    assert [(each.title, each.state, each.cause.number) for each in seen.cards] == [
+        ("Search", "in_progress", 1),
+        ("Step 1", "", 1),
+    ]
+    assert seen.closing is not None
+    assert seen.closing[1].number is None
+    assert seen.closing[1].name == "StreamEnded"
+    assert seen.closed is not None
+    assert seen.events == 1
+
+
+def test_what_is_seen_twice_before_a_call_returns_was_shown_by_that_call() -> None:
+    seen = account((1.0, "one "), (1.0, "one "), (1.1, "one two"), called(0.9, "chat.startStream"))
+    assert seen.stretches == [(7, 0)]
+    assert [each.method for each in seen.showings] == ["chat.startStream"]
+
+
+def test_the_bots_own_word_for_the_end_names_the_event_that_said_it() -> None:
+    whole = "the whole answer in full. P.S. done."
+    own = FinalAnswer(whole, "the terminal status message", certain=False, reason="best of what came")
+    ended = TaskEnded(TaskEnd.COMPLETED)
+    seen = account(
+        *grows(1.0, "the whole answer in full."),
+        event(2.0, whole, "status completed"), decided(2.0, ended, FlushText("task completed")),
+        decided(3.0, own, AppendText(" P.S. done.", "the missing rest")),
+    )  # fmt: skip
+    last = seen.handed[-1]
+    assert (last.text, last.cause.number, last.cause.reason) == (" P.S. done.", 2, "the missing rest")
+    assert [(each.what, each.cause.number, each.chars) for each in seen.again] == [("the same answer", 2, 25)]
+
+
+def test_the_bots_own_word_for_an_answer_it_has_shown_is_nothing_sent_again() -> None:
+    own = FinalAnswer("one two", "artifacts", certain=False, reason="best of what came")
+    seen = account(*grows(1.0, "one two"), decided(2.0, own, NoOp("equal to what was delivered")))
+    assert (seen.again, seen.unshown) == ([], [])
+
+
+def test_a_rewriting_of_two_events_names_both() -> None:
+    body, sources = "The right answer, in full.", "Sources: here and there"
+    whole = f"{body}\n\n{sources}"
+    differs = NoOp("differs from what was delivered")
+    seen = account(
+        *grows(1.0, "The wrong answer, in part."), *grows(1.5, sources),
+        event(2.0, body), decided(2.0, AnswerReplaced(whole, "artifact"), differs),
+        decided(3.0, FinalAnswer(whole, "artifacts", certain=False), differs),
+        decided(3.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer(whole, "not the answer")),
+    )  # fmt: skip
+    rewritten = [each for each in seen.handed if each.at == 3.0]
+    assert [(each.text, each.cause.number, each.replaces) for each in rewritten] == [
+        (body, 3, True),
+        ("\n\n", 3, False),
+        (sources, 2, False),
+    ]
+    assert seen.unshown == []
+
+
+def test_what_the_bot_read_of_the_task_is_no_event() -> None:
+    looked = AgentEvent(START + 2, "q", "task", {"kind": "task", "asked": True, "state": "working"})
+    seen = account(*grows(1.0, "one "), looked, decided(2.0, AnswerText("two"), AppendText("two", "grows")))
+    assert seen.events == 1
+    assert (seen.handed[-1].cause.number, seen.handed[-1].cause.name) == (None, "reading the task working")
+
+
+def test_after_a_stop_nothing_is_late_or_failed() -> None:
+    own = FinalAnswer("one", "artifacts", certain=False, reason="best of what came")
+    more = EventHandled(START + 2.5, "q", AnswerText("more", "flag"), (), "stopping", True)
+    late = EventHandled(START + 3, "q", own, (), "stopping", True)
+    sealed = called(3.0, "chat.stopStream", error="message_not_in_streaming_state")
+    seen = account(*grows(1.0, "one"), decided(2.0, StopRequested("U1")), more, late, sealed)
+    assert [(each.what, each.chars) for each in seen.unshown] == [("not shown, the human had stopped it", 4)]
+    assert seen.failed == []

@@ -1,0 +1,366 @@
+"""`slack-bot replay`: captures in, the thread and its figures out, always the same."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from slack_bot import cli
+from slack_bot.errors import SettingsError, UnreadableInput
+from slack_bot.testing.tape.tape import FORMAT, Moment, Tape, read_tape, write_tape
+from slack_bot.tools.replay.replay import main, replay, replayed
+from slack_bot.tools.replay.scenario import make_scenario
+from tests.harness import answer
+
+CAPTURES = Path(__file__).parents[2] / "captures"
+ROOT = Path(__file__).parents[3]
+ANSWER = "Why did the chicken cross the road?\nTo get to the other side.\n"
+
+
+def update(text: str, name: str = "streaming_result", **metadata: Any) -> dict[str, Any]:
+    artifact = {
+        "artifactId": name,
+        "name": name,
+        "metadata": metadata,
+        "parts": [{"kind": "text", "text": text}],
+    }
+    return {
+        "kind": "artifact-update",
+        "taskId": "t1",
+        "contextId": "c1",
+        "append": True,
+        "artifact": artifact,
+    }
+
+
+TASK = {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}}
+DONE = {
+    "kind": "status-update",
+    "taskId": "t1",
+    "contextId": "c1",
+    "status": {"state": "completed"},
+    "final": True,
+    "metadata": {"trace_id": "trace-9"},
+}
+
+
+def tape(seconds: float = 6.0) -> Tape:
+    """A narrated, streamed answer that takes `seconds`."""
+    words = ANSWER.split(" ")
+    texts = [word + " " * (number < len(words) - 1) for number, word in enumerate(words)]
+    step = seconds / len(texts)
+    moments = [
+        Moment(0.1, event=TASK),
+        Moment(1.0, event=update("I'll think.\n", is_narration=True)),
+        *(Moment(2 + n * step, event=update(text, is_final_answer=True)) for n, text in enumerate(texts)),
+        Moment(2 + seconds, event={**update(ANSWER, "final_result"), "append": False, "lastChunk": True}),
+        Moment(2.1 + seconds, event=DONE),
+    ]
+    return Tape({}, tuple(moments))
+
+
+def options(*files: Path, **more: Any) -> argparse.Namespace:
+    return argparse.Namespace(
+        files=list(map(str, files)), **{"json": True, "key": None, "scenario": None, "speed": None, **more}
+    )
+
+
+def test_an_answer_is_shown_live_and_whole() -> None:
+    got = replay(tape())
+    assert got["visible"] == ANSWER
+    assert (got["outcome"], got["reason"]) == ("answered", None)
+    assert (got["context_id"], got["task_id"], got["trace_id"]) == ("c1", "t1", "trace-9")
+    assert got["first_answer_event"] == 2.0
+    assert got["first_visible"] <= got["first_answer_event"] + 1
+    assert got["live_share"] >= 0.8
+    assert got["longest_gap"] <= 2
+    assert got["latches"]["answer_begun"] and got["latches"]["final_seen"]
+    assert got["dropped"] == {"late": 0}
+    assert got["events"]["streaming_result"] == len(ANSWER.split(" ")) + 1
+    assert [message["state"] for message in got["thread"]] == ["sealed"]
+    assert got["calls"][0]["t"] == 0.0
+    assert [call["method"] for call in got["calls"]].count("chat.stopStream") == 1
+
+
+def test_nothing_is_said_twice_or_left_open() -> None:
+    got = replay(tape(), make_scenario({"slack_faults": {"chat.startStream": ["internal_error!"]}}))
+    assert got["visible"].split() == ANSWER.split()
+    assert all(message["state"] != "streaming" for message in got["thread"])
+
+
+def test_a_bot_as_asker_gets_a_post() -> None:
+    got = replay(tape(), make_scenario({"user": "B123"}))
+    assert [message["state"] for message in got["thread"]] == ["posted"]
+    assert got["visible"].strip() == ANSWER.strip()
+
+
+def test_a_direct_message_is_answered_too() -> None:
+    assert replay(tape(), make_scenario({"channel": "D1"}))["visible"] == ANSWER
+
+
+def test_a_stop_ends_the_text() -> None:
+    got = replay(tape(60), make_scenario({"stop_at": 20}))
+    assert got["outcome"] == "stopped"
+    assert ANSWER.startswith(got["visible"].rstrip()) and len(got["visible"]) < len(ANSWER)
+    assert got["latches"]["stop_asked"]
+
+
+def test_a_stop_after_the_end_changes_nothing() -> None:
+    assert replay(tape(), make_scenario({"stop_at": 500})) == replay(tape())
+
+
+def test_after_a_cut_the_answer_goes_on() -> None:
+    got = replay(tape(), make_scenario({"cut_after": 5}))
+    assert (got["outcome"], got["visible"].split()) == ("answered", ANSWER.split())
+    assert got["events"]["task"] == 1, "what the bot asks for is no event of the agent's"
+
+
+EMPTY = {"tape": f'{{"format": "{FORMAT}", "version": 1}}\n', "list": "[]", "object": '{"events": []}'}
+
+
+@pytest.mark.parametrize("text", EMPTY.values(), ids=EMPTY)
+def test_an_agent_that_fails_before_any_event_shows_its_error(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reader of such a turn saw a sentence; that is the thread to show."""
+    file, around = tmp_path / "empty", tmp_path / "around.json"
+    file.write_text(text, "utf-8")
+    around.write_text('{"agent_error": {"after": 0, "message": "boom"}}', "utf-8")
+    assert main(options(file, scenario=str(around), json=False)) == 0
+    thread = capsys.readouterr().out
+    assert "The agent reported an error." in thread
+    assert "-- failed (the agent answered with error -32603)" in thread
+    with pytest.raises(UnreadableInput, match="there are no events in it"):
+        main(options(file))
+
+
+def test_the_scenario_in_the_head_of_a_tape_without_events_counts_too() -> None:
+    head = {"format": FORMAT, "version": 1, "scenario": {"agent_error": {"after": 0, "message": "boom"}}}
+    got = replay(read_tape(json.dumps(head), "empty"))
+    (message,) = got["thread"]
+    assert got["outcome"] == "failed"
+    assert "The agent reported an error." in json.dumps(message["blocks"])
+
+
+def test_an_agent_that_fails_at_once() -> None:
+    got = replay(tape(), make_scenario({"agent_error": {"after": 0, "message": "boom"}}))
+    assert got["outcome"] == "failed"
+    assert got["visible"] == "" and got["thread"]
+    assert "boom" not in json.dumps(got["thread"])
+
+
+def test_a_deleted_thread_gets_nothing() -> None:
+    got = replay(tape(), make_scenario({"slack_faults": {"chat_startStream": ["invalid_thread_ts"]}}))
+    assert (got["outcome"], got["thread"], got["visible"]) == ("gone", [], "")
+
+
+def test_a_known_context_is_used() -> None:
+    assert (
+        replay(Tape({}, tape().moments[1:2]), make_scenario({"context_id": "old"}))["context_id"] is not None
+    )
+
+
+def test_settings_of_a_scenario_count() -> None:
+    fast = replay(tape(), make_scenario({"settings": {"flush_interval": 0.1, "first_flush_delay": 0.0}}))
+    assert len(fast["calls"]) > len(replay(tape())["calls"])
+    with pytest.raises(SettingsError, match="flush_intervall is not a setting; did you mean"):
+        replay(tape(), make_scenario({"settings": {"flush_intervall": 1}}))
+
+
+def test_the_environment_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = replay(tape())
+    monkeypatch.setenv("SLACK_BOT_STREAM__FLUSH_INTERVAL", "0.1")
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-real")
+    assert replay(tape()) == wanted
+
+
+@pytest.mark.parametrize("name,outcome", [("a2asdk130_chunks", "answered"), ("fasta2a061_stream", "failed")])
+def test_raw_recordings_are_served_as_they_came(name: str, outcome: str) -> None:
+    got = replay(read_tape((CAPTURES / f"{name}.txt").read_bytes(), name))
+    assert got["outcome"] in (outcome, "refused" if outcome == "failed" else outcome)
+    assert got["thread"]
+
+
+def test_json_is_one_object_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "events.json"
+    file.write_text(json.dumps([moment.event for moment in tape().moments]))
+    assert main(options(file, CAPTURES / "a2asdk130_chunks.txt")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["outcome"] for line in lines] == ["answered", "answered"]
+
+
+def test_a_thread_is_printed_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "events.json"
+    file.write_text(json.dumps([moment.event for moment in tape().moments]))
+    assert main(options(file, json=False)) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("U123: q\n\nbot (streamed):\nWhy did the chicken")
+    assert text.rstrip().splitlines()[-1].startswith("-- answered, first text after")
+    assert main(options(file, file, json=False)) == 0
+    assert capsys.readouterr().out.count(f"== {file}\n") == 2
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableInput, match=r"missing\.json: No such file"):
+        main(options(tmp_path / "missing.json"))
+    broken = tmp_path / "scenario.json"
+    broken.write_bytes(b"\xff")
+    with pytest.raises(UnreadableInput, match=r"scenario\.json: not UTF-8 text"):
+        main(options(CAPTURES / "a2asdk130_chunks.txt", scenario=str(broken)))
+    broken.write_text('{"chanel": "C1"}')
+    with pytest.raises(UnreadableInput, match="did you mean 'channel'"):
+        main(options(CAPTURES / "a2asdk130_chunks.txt", scenario=str(broken)))
+
+
+def test_two_processes_print_the_same_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "events.json"
+    file.write_text(json.dumps([moment.event for moment in tape().moments]))
+    program = (
+        "import argparse, sys; from slack_bot.tools.replay import main;"
+        f"main(argparse.Namespace(files=[{str(file)!r}], json=True, key=None, scenario=None, speed=None))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+    assert json.loads(outputs.pop())["visible"] == ANSWER
+
+
+def test_the_questions_of_a_tape_are_asked_one_after_the_other() -> None:
+    again = (
+        *tape().moments,
+        Moment(9.0, question="And now?"),
+        *(replace(m, t=m.t + 10) for m in tape(1).moments),
+    )
+    got = replay(Tape({"question": "First?"}, again))
+    assert [message["text"] for message in got["thread"]] == [ANSWER, ANSWER]
+    assert got["visible"] == ANSWER * 2
+
+
+def test_a_tape_says_how_its_answer_is_read_and_a_scenario_weighs_more() -> None:
+    plain = [Moment(1.0 + n / 10, event=update(word + " ")) for n, word in enumerate(ANSWER.split())]
+    told = Tape(
+        {"settings": {"dialect": "caipe-0.2", "bearer_token": "x"}}, (*plain, Moment(9.0, event=DONE))
+    )
+    assert replay(told)["live_share"] > 0.5
+    assert replay(told, make_scenario({"settings": {"dialect": "caipe"}}))["live_share"] == 0
+
+
+# -- against time, and in the surroundings in which a tape was made
+
+
+def test_in_real_time_it_takes_as_long_as_it_took(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "tape.jsonl"
+    file.write_text(write_tape(tape(seconds=1.0)), "utf-8")
+    before = monotonic()
+    assert main(options(file, speed=2.0)) == 0
+    took = monotonic() - before
+    length = max(moment.t for moment in tape(seconds=1.0).moments)
+    assert took >= length / 2
+    found = json.loads(capsys.readouterr().out)
+    assert found["visible"] == replay(tape(seconds=1.0))["visible"]
+    assert found["first_visible"] < length
+
+
+def test_a_tapes_head_says_in_which_scenario_it_was_made() -> None:
+    faults = {"chat.appendStream": [None, "internal_error!", None]}
+    made = Tape({**tape().head, "scenario": {"slack_faults": faults}}, tape().moments)
+    errors = [call["error"] for call in replay(made)["calls"] if call["method"] == "chat.appendStream"]
+    assert "internal_error" in errors
+    other = make_scenario({"slack_faults": {"chat.startStream": ["ratelimited:1", None]}})
+    errors = [call["error"] for call in replay(made, other)["calls"] if call["method"] == "chat.appendStream"]
+    assert "internal_error" not in errors, "who says otherwise is heard"
+
+
+def test_a_head_that_holds_no_scenario_is_told() -> None:
+    with pytest.raises(UnreadableInput, match="the tape's head: 'cuts' is not a key of a scenario"):
+        replay(Tape({"scenario": {"cuts": 3}}, tape().moments))
+
+
+def test_what_the_tape_asked_is_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "tape.jsonl"
+    file.write_text(write_tape(Tape({"question": "why?"}, tape().moments)), "utf-8")
+    assert main(options(file, json=False)) == 0
+    assert capsys.readouterr().out.startswith("U123: why?")
+
+
+def said(number: int, text: str, state: str = "working") -> dict[str, Any]:
+    message = {"messageId": f"m{number}", "role": "agent", "parts": [{"kind": "text", "text": text}]}
+    status = {"state": state, "message": {"kind": "message", **message}}
+    return {"kind": "status-update", "taskId": "t1", "contextId": "c1", "status": status}
+
+
+def in_statuses(*, narrates: bool) -> Tape:
+    """The same answer to two questions, said in working-status texts and once more at the end."""
+    lines = [f"Line {n} of the answer says something else.\n" for n in range(12)]
+    moments: list[Moment] = []
+    for turn in range(2):
+        start = 20.0 * turn
+        moments += [Moment(start, question="once more")] if turn else []
+        moments.append(Moment(start + 0.1, event=TASK))
+        texts = ["Looking it up...", *lines] if narrates else lines
+        moments += [Moment(start + 0.5 + n, event=said(100 * turn + n, text)) for n, text in enumerate(texts)]
+        done = said(100 * turn + 99, "".join(lines), "completed")
+        moments += [Moment(start + 15, event=done), Moment(start + 15.1, end="closed")]
+    return Tape({"question": "tell me"}, tuple(moments))
+
+
+def test_what_the_first_answer_taught_makes_the_second_one_live() -> None:
+    first, second = replayed(in_statuses(narrates=False)).paces()
+    assert (first.live, first.burst) == (0.0, 1.0)
+    assert second.live is not None and second.live > 0.8
+    assert second.burst is not None and second.burst < 0.3
+
+
+def test_narration_among_the_answers_pieces_teaches_nothing() -> None:
+    """Who believed such an agent would show its narration as answer text (delivery.md 2)."""
+    assert [pace.live for pace in replayed(in_statuses(narrates=True)).paces()] == [0.0, 0.0]
+
+
+def test_a_further_question_stands_where_it_was_asked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "two.jsonl"
+    file.write_text(write_tape(in_statuses(narrates=False)), "utf-8")
+    assert main(argparse.Namespace(files=[str(file)], scenario=None, key=None, json=False, speed=None)) == 0
+    told = capsys.readouterr().out
+    places = [told.index(each) for each in ("U123: tell me", "-- answered", "U123: once more")]
+    assert places == sorted(places)
+    assert told.count("-- answered") == 2
+    assert "first text after 15.1 s, 100% of it within half a second, 0% live" in told
+
+
+def test_a_dead_agent_is_nothing_that_was_heard() -> None:
+    moments = [*tape().moments[:5], Moment(3.0, end="cut")]
+    seen = replayed(Tape(tape().head, tuple(moments)), make_scenario({"settings": {"poll_timeout": 60}}))
+    [pace] = seen.paces()
+    assert pace.outcome == "lost"
+    assert seen.result()["events"] == {"task": 1, "streaming_result": 4}
+    assert pace.waited > 50
+
+
+def test_what_is_assumed_behind_a_broken_connection_is_told_on_stderr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = answer("One two three.", seconds=1.0)
+    file = tmp_path / "broken.jsonl"
+    file.write_text(write_tape(Tape(whole.head, (*whole.moments[:3], Moment(0.9, end="cut")))), "utf-8")
+    for verb in ("replay", "trace", "explain"):
+        assert cli.main([verb, str(file)]) == 0
+        assert f"note: {file}: the capture breaks off at 0.900 s" in capsys.readouterr().err

@@ -1,0 +1,170 @@
+"""The figures of a replay, from facts and from what stood in the thread when."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+
+import pytest
+
+from slack_bot.observe.facts import AgentEvent, EventHandled, Fact, SlackCalled, TurnEnded, TurnStarted
+from slack_bot.tools.replay.result import Sample, Shown, as_line, make_result, visible
+from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StreamEnd, StreamEnded
+
+KEYS = [
+    *("outcome", "reason", "context_id", "task_id", "trace_id", "calls", "thread", "visible"),
+    *("first_answer_event", "first_visible", "longest_gap", "live_share", "events", "dropped", "latches"),
+]
+
+
+def answer(text: str, ts: str = "1.0") -> Shown:
+    return Shown(ts, text, "sealed", is_answer=True)
+
+
+def decided(at: float, event: object) -> EventHandled:
+    return EventHandled(at, "turn", event, (), "answering")
+
+
+def closed(at: float = 20.0, late: int = 0) -> TurnEnded:
+    return TurnEnded(at, "turn", "answered", None, "ctx", "task", "trace", {"answer_begun": True}, late)
+
+
+def result(
+    facts: Sequence[Fact] = (), samples: Sequence[Sample] = (), thread: Sequence[Shown] = ()
+) -> dict[str, object]:
+    return make_result(facts, samples, thread, asked_at=10.0)
+
+
+def test_a_question_nobody_took() -> None:
+    got = result()
+    assert list(got) == KEYS
+    assert got["outcome"] is None and got["reason"] == "the bot did not take the question"
+    assert got["visible"] == "" and got["live_share"] is None and got["longest_gap"] is None
+    assert got["dropped"] == {"late": 0}
+
+
+def test_a_whole_turn() -> None:
+    facts: list[Fact] = [
+        TurnStarted(10.0, "turn", "U1", "C1", "1.0", "q"),
+        AgentEvent(10.5, "turn", "task", {}),
+        AgentEvent(11.0, "turn", "streaming_result", {}),
+        decided(11.0, Narrated("hm")),
+        AgentEvent(11.6, "turn", "streaming_result", {}),
+        decided(11.61, AnswerText("abc")),
+        SlackCalled(12.5, "turn", "chat.startStream", {"chunks": ({"text": "abc"},)}, True, None, 0.5),
+        SlackCalled(13.0, "turn", "chat.appendStream", {}, False, "ratelimited", 0.0),
+        decided(15.0, FinalAnswer("abcd", "final_result")),
+        decided(15.1, StreamEnded(StreamEnd.CLOSED)),
+        closed(late=2),
+    ]
+    samples = [Sample(10.0, ""), Sample(12.0343, "abc "), Sample(13.5, "abc "), Sample(15.0, "abc d")]
+    got = result(facts, samples, [Shown("0.9", "oops", "posted"), answer("abc d")])
+    assert (got["outcome"], got["context_id"], got["task_id"], got["trace_id"]) == (
+        "answered",
+        "ctx",
+        "task",
+        "trace",
+    )
+    assert got["calls"] == [
+        {
+            "t": 2.0,
+            "method": "chat.startStream",
+            "args": {"chunks": [{"text": "abc"}]},
+            "ok": True,
+            "error": None,
+        },
+        {"t": 3.0, "method": "chat.appendStream", "args": {}, "ok": False, "error": "ratelimited"},
+    ]
+    assert got["visible"] == "abc d"
+    assert (got["first_answer_event"], got["first_visible"]) == (1.61, 2.034)
+    assert (got["longest_gap"], got["live_share"]) == (2.966, 0.75)
+    assert got["events"] == {"streaming_result": 2, "task": 1}
+    assert got["dropped"] == {"late": 2} and got["latches"] == {"answer_begun": True}
+
+
+def test_what_is_shown_in_the_instant_of_the_end_is_not_live() -> None:
+    facts = [decided(12.0, FinalAnswer("abc", "final_result")), closed()]
+    assert result(facts, [Sample(12.0, "abc")], [answer("abc")])["live_share"] == 0.0
+
+
+def test_text_that_was_rewritten_was_not_live() -> None:
+    facts = [decided(12.0, FinalAnswer("good news", "final_result")), closed()]
+    got = result(facts, [Sample(11.0, "go away please"), Sample(12.0, "good news")], [answer("good news")])
+    assert got["live_share"] == 0.25
+
+
+LONG = "The quick brown fox jumps over the lazy dog. " * 2
+
+
+@pytest.mark.parametrize(
+    ("early", "share"),
+    [
+        ("Let me look that up: " + LONG[:45], 0.5),
+        ("Let me look that up: " + LONG, 1.0),
+        ("Let me look that up: The quick", 0.0),
+        ("Let me look that up: " + LONG[:45] + "Not so!", 0.5),
+        (LONG.replace("brown", "red", 1), 0.931),
+        (LONG.replace(" ", "\n"), 1.0),
+    ],
+)
+def test_what_a_rewrite_changed_does_not_count_against_the_rest(early: str, share: float) -> None:
+    facts = [decided(12.0, FinalAnswer(LONG, "final_result")), closed()]
+    assert result(facts, [Sample(11.0, early)], [answer(LONG)])["live_share"] == share
+
+
+def test_without_any_end_all_samples_count() -> None:
+    assert result([], [Sample(12.0, "ab")], [answer("abcd")])["live_share"] == 0.5
+
+
+def test_text_that_shrinks_is_no_growth() -> None:
+    got = result(
+        [], [Sample(11.0, "abcdef"), Sample(12.0, "abc"), Sample(13.0, "abcdefg")], [answer("abcdefg")]
+    )
+    assert (got["first_visible"], got["longest_gap"]) == (1.0, 2.0)
+
+
+def test_a_split_answer_reads_as_the_answer() -> None:
+    assert visible([answer("one "), answer("two"), answer(""), answer("\nthree")]) == "one two\nthree"
+    assert visible([answer("日"), Shown("2.0", "a note", "posted"), answer("本")]) == "日本"
+
+
+def test_the_thread_is_told_message_by_message() -> None:
+    message = Shown("1.0", "hi", "streaming", ({"type": "context"},), ({"id": "a"},), "is thinking...", True)
+    assert result(thread=[message])["thread"] == [
+        {
+            "ts": "1.0",
+            "text": "hi",
+            "blocks": [{"type": "context"}],
+            "tasks": [{"id": "a"}],
+            "state": "streaming",
+            "status_line": "is thinking...",
+        }
+    ]
+
+
+def test_one_line_of_ascii_whatever_the_arguments_hold() -> None:
+    class Color(StrEnum):
+        RED = "red"
+
+    args = {"a": Color.RED, "b": {"c": {1}}, "d": "\U0001f600\ud800\u2028"}
+    facts: list[Fact] = [SlackCalled(10.0, "turn", "m", args, True, None, 0.0)]
+    line = as_line(result(facts, [], [answer("漢")]))
+    assert line.isascii() and "\n" not in line
+    assert json.loads(line)["calls"][0]["args"] == {
+        "a": "red",
+        "b": {"c": "{1}"},
+        "d": "\U0001f600\ud800\u2028",
+    }
+    assert json.loads(line)["calls"][0]["t"] == 0.0
+
+
+def test_rounding_never_gives_a_negative_zero() -> None:
+    facts: list[Fact] = [SlackCalled(9.9999, "turn", "m", {}, True, None, 0.0)]
+    assert '"t": 0.0' in as_line(result(facts))
+
+
+def test_what_came_too_late_is_no_answer_and_what_was_taken_away_was_not_visible() -> None:
+    late = EventHandled(3.0, "turn", FinalAnswer("x", "final_result"), (), "stopping", late=True)
+    got = make_result([late, closed(late=1)], [Sample(3.5, "Something went wrong"), Sample(3.5, "")], [], 0.0)
+    assert (got["first_answer_event"], got["first_visible"], got["live_share"]) == (None, None, None)

@@ -1,0 +1,156 @@
+"""`replay --shrink`: from a tape on which something is wrong to the smallest one on which it still is."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from slack_bot.cli import main
+from slack_bot.testing.tape.tape import Tape, read_tape, write_tape
+from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.scenario import Scenario
+from slack_bot.tools.replay.shrink import Difference, ShrinkProgress, broken_promise, found_smallest
+from slack_bot.tools.replay.shrinker import words_of
+from slack_bot.turn import machine
+from tests.harness import answer
+
+TEXT = "First.\nSecond line with more words.\nThird."
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "answer.jsonl").write_text(write_tape(answer(TEXT)), "utf-8")
+    assert (
+        main(["replay", str(tmp_path / "answer.jsonl"), "--golden", str(tmp_path / "kept"), "--update"]) == 0
+    )
+    return tmp_path
+
+
+def shrunk(place: Path, *more: str) -> tuple[int, Tape | None]:
+    out = place / "small.jsonl"
+    status = main(["replay", str(place / "answer.jsonl"), "--shrink", "-o", str(out), *more])
+    if not out.exists():
+        return status, None
+    tape = read_tape(out.read_bytes(), "small")
+    assert isinstance(tape, Tape)
+    return status, tape
+
+
+def test_a_tape_on_which_nothing_is_wrong_is_not_shrunk(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shrunk(place) == (0, None)
+    assert shrunk(place, "--golden", str(place / "kept")) == (0, None)
+    assert "nothing is wrong with this tape" in capsys.readouterr().out
+
+
+def test_a_line_too_much_is_followed_to_the_events_that_bring_it(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "answer.jsonl").write_text(write_tape(answer(TEXT.replace("more", "other"))), "utf-8")
+    status, small = shrunk(place, "--golden", str(place / "kept"))
+    assert status == 0
+    assert small is not None
+    assert words_of(small).strip() == "Second line with other words."
+    assert replay(small)["visible"].strip() == "Second line with other words."
+    said = capsys.readouterr()
+    assert "kept: a line that was not there before: Second line with other words." in said.out
+    assert "moments with" in said.out
+
+
+def test_a_line_that_is_lost_is_followed_too(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    take = machine.Turn._grow
+
+    def forgetful(self: machine.Turn, event: machine.AnswerText) -> object:
+        lost = machine.replace(event, text="") if "Third" in event.text else event
+        return take(self, lost)
+
+    (place / "answer.jsonl").write_text(
+        write_tape(answer("First words. \nThird-line. \nFourth words.")), "utf-8"
+    )
+    main(["replay", str(place / "answer.jsonl"), "--golden", str(place / "kept"), "--update"])
+    monkeypatch.setattr(machine.Turn, "_grow", forgetful)
+    compare = machine.Turn._compare
+
+    def content(self: machine.Turn, shown: str, whole: str) -> object:
+        compared = compare(self, shown, whole)
+        compared.is_same = True  # or the end would repair it
+        return compared
+
+    monkeypatch.setattr(machine.Turn, "_compare", content)
+    golden = place / "kept" / "answer.jsonl.txt"
+    assert "Third-line." in golden.read_text("utf-8")
+    status, small = shrunk(place, "--golden", str(place / "kept"))
+    assert status == 0
+    assert small is not None
+    assert words_of(small).strip() == "Third-line."
+    assert "Third" not in replay(small)["visible"]
+
+
+def test_a_broken_promise_is_found_without_any_kept_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    take = machine.Turn._grow
+
+    def twice(self: machine.Turn, event: machine.AnswerText) -> object:
+        both = machine.replace(event, text=event.text * 2) if "stutters" in event.text else event
+        return take(self, both)
+
+    monkeypatch.setattr(machine.Turn, "_grow", twice)
+    lines = [f"Line number {n} of a long answer.\n" for n in range(6)]
+    tape = answer("A-line-that-stutters-because-of-a-defect\n ".join(lines), seconds=2.0)
+    found = broken_promise(tape, Scenario())
+    assert found is not None
+    assert found.told.startswith("nothing_twice fails")
+    out = Terminal()
+    small, whole = found_smallest(tape, found, ShrinkProgress(out))
+    assert whole
+    assert len(small.moments) < 5
+    assert "stutters" in words_of(small)
+    assert found.shows(small)
+    assert replay(small)["outcome"] == replay(tape)["outcome"], "the smaller tape ends as the whole one did"
+    assert "replays" in out.getvalue()
+
+
+def test_the_search_can_be_ended_and_keeps_what_it_has(place: Path) -> None:
+    tape = answer(TEXT)
+    tries = iter(range(100))
+
+    def shows(smaller: Tape) -> bool:
+        if next(tries) == 5:
+            raise KeyboardInterrupt
+        return "Third" in words_of(smaller)
+
+    small, whole = found_smallest(tape, Difference("x", shows), ShrinkProgress(io.StringIO()))
+    assert not whole
+    assert "Third" in words_of(small)
+    assert len(small.moments) < len(tape.moments)
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        (None, "no thread of it was kept"),
+        ("\n\n", "only blank lines or the order differ"),
+        ("a line from elsewhere", "that no event of the tape brings"),
+    ],
+)
+def test_what_cannot_be_followed_is_told(
+    place: Path, capsys: pytest.CaptureFixture[str], kept: str | None, said: str
+) -> None:
+    golden = place / "kept" / "answer.jsonl.txt"
+    text = golden.read_text("utf-8")
+    if kept is None:
+        golden.unlink()
+    else:
+        golden.write_text(f"{text}{kept}", "utf-8")
+    assert (
+        main(["replay", str(place / "answer.jsonl"), "--shrink", "-o", "x", "--golden", str(place / "kept")])
+        == 2
+    )
+    assert said in capsys.readouterr().err

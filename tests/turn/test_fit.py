@@ -1,0 +1,140 @@
+"""How much goes into a message, and where it ends."""
+
+import pytest
+
+from slack_bot.turn.fit import Fit, MessageLimits, fit, fit_line, max_chars, quality_at_end, utf8_len
+from slack_bot.turn.graphemes import inside_cluster
+from slack_bot.turn.markdown import CutQuality, MarkdownState
+
+HUNDRED = MessageLimits(rotate_bytes=100)  # 12 of them are kept for what closes the message
+
+
+def laid(
+    waiting: str,
+    *,
+    before: str = "",
+    used: int | None = None,
+    limits: MessageLimits = HUNDRED,
+    final: bool = False,
+) -> tuple[str, bool]:
+    standing = MarkdownState().then(before)
+    here = quality_at_end(before, standing) if before else None
+    found = fit(waiting, standing, utf8_len(before) if used is None else used, here, limits, final=final)
+    return waiting[: found.chars], found.ends
+
+
+def test_a_text_is_weighed_in_bytes() -> None:
+    assert utf8_len("a中👩") == 8
+    assert [max_chars("a中👩", room) for room in range(10)] == [0, 1, 1, 1, 2, 2, 2, 2, 3, 3]
+    assert utf8_len("\ud83d") == 3
+    assert max_chars("abc", -5) == 0
+
+
+def test_what_fits_goes_whole() -> None:
+    assert laid("a line\nand half a") == ("a line\nand half a", False)
+    assert laid("x" * 100, final=True) == ("x" * 100, False)  # nothing has to be closed
+    assert laid("x" * 95, before="**a") == ("x" * 95, False)
+    assert laid("", before="**a") == ("", False)
+
+
+def test_what_closes_the_message_needs_room_too() -> None:
+    assert laid("xx", before="**" + "y" * 94) == ("xx", False)
+    assert laid("xxx", before="**" + "y" * 94) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("before", "waiting", "goes"),
+    [
+        ("", "a" * 80 + ".\n\n" + "b" * 30, "a" * 80 + ".\n\n"),
+        ("", "a" * 40 + "\n\n" + "b" * 35 + " c.\n" + "d" * 40, "a" * 40 + "\n\n" + "b" * 35 + " c.\n"),
+        ("", "a" * 76 + "\n\nb\nc\n" + "d" * 40, "a" * 76 + "\n\n"),
+        ("", "a" * 70 + " b. c d e f g h i j k l m n o p q r s", "a" * 70 + " b. c d e f g h i "),
+        ("", "a" * 76 + ". b c d e f g h i j k l m n o p q r s", "a" * 76 + ". "),
+        ("", "a" * 200, "a" * 88),
+        ("", "**" + "a" * 60 + " " + "b" * 60, "**" + "a" * 60 + " "),
+        ("", "a" * 84 + "🇩🇪" + "a" * 50, "a" * 84),
+        ("", "a" * 86 + "&amp;" + "a" * 50, "a" * 86),
+        ("", "a" * 87 + "**b**" + "a" * 50, "a" * 87),
+        ("", "*" * 200, "*" * 88),
+        ("", "# " + "a" * 76 + "\n\n" + "b\n" * 3 + "c" * 60, "# " + "a" * 76 + "\n\nb\nb\nb\n"),
+        ("", "a" * 76 + "\nsteps:\n" + "c" * 60, "a" * 76 + "\n"),
+        ("", "- " + "a" * 76 + "\n  - b\n  - c\n- d\n- " + "e" * 40, "- " + "a" * 76 + "\n  - b\n"),
+        ("", "```\n" + "a" * 74 + "\nbb\n```\n" + "c" * 40, "```\n" + "a" * 74 + "\nbb\n```\n"),
+        ("", "```\n" + "a" * 74 + "\nbbb\nc\n```\n" + "c" * 40, "```\n" + "a" * 74 + "\nbbb\n"),
+        ("a" * 78 + "\n\n", "b c d e f g h i j k l m n o p", ""),
+        ("a" * 78 + ".", "b c d e f g h i j k l m n o p", "b c d e "),
+        ("a" * 78 + ". ", "b" * 40, ""),
+        ("a" * 40 + ". ", "b" * 90, ""),
+        ("a" * 78 + ". ", "b. c " + "b" * 40, "b. "),
+    ],
+)
+def test_what_does_not_fit_is_cut_at_the_best_place_of_the_last_quarter(
+    before: str, waiting: str, goes: str
+) -> None:
+    assert laid(waiting, before=before) == (goes, True)
+    assert not inside_cluster(waiting, len(goes))
+
+
+def test_near_the_limit_a_good_place_is_taken_when_it_comes_by() -> None:
+    assert laid("b", before="a" * 89 + "\n\n") == ("", True)
+    assert laid("b", before="a" * 87 + "\n\n") == ("b", False)
+    assert laid("b", before="a" * 94 + "\n") == ("", True)
+    assert laid("b", before="a" * 92 + "\n") == ("b", False)
+    assert laid("a.\n\nb", before="a" * 88) == ("a.\n\n", True)
+    assert laid("a.\n\n", before="a" * 88) == ("a.\n\n", False)  # perhaps nothing follows
+    assert laid("a.\n\nb", before="a" * 88, final=True) == ("a.\n\nb", False)
+    assert laid("| 1 |\n| 2", before="|a|\n|-|\n" + "| 1 |\n" * 13) == ("| 1 |\n| 2", False)
+
+
+def test_limits_say_what_is_kept_for_decoration() -> None:
+    assert (MessageLimits().reserve, MessageLimits().decoration) == (64, 2_250)
+    assert (HUNDRED.reserve, HUNDRED.decoration) == (12, 25)
+
+
+def test_a_call_takes_only_so_much() -> None:
+    limits = MessageLimits(rotate_bytes=10_000, max_call_chars=50)
+    assert laid("word " * 100, limits=limits) == ("word " * 10, False)
+
+
+def test_cards_that_fill_a_message_leave_no_room_for_text() -> None:
+    assert laid("b" * 40, used=80) == ("", True)
+    assert laid("b " + "c" * 40, used=80) == ("b ", True)
+    assert laid("b", used=500) == ("", True)
+
+
+def test_there_is_always_some_progress() -> None:
+    assert laid("👩👩", limits=MessageLimits(rotate_bytes=2)) == ("👩", True)
+
+
+def test_a_message_past_its_time_ends_at_the_next_line() -> None:
+    assert fit_line("more\nand", MarkdownState().then("half "), 5, HUNDRED) == Fit(5, ends=True)
+    assert fit_line("more and", MarkdownState().then("half "), 5, HUNDRED) is None
+    assert fit_line("more\nand", MarkdownState().then("half "), 98, HUNDRED) is None
+    assert fit_line("| a |\nb\n", MarkdownState(), 0, HUNDRED) == Fit(6, ends=True)
+    assert fit_line("| a |\n|-", MarkdownState(), 0, HUNDRED) is None
+    assert fit_line("\n", MarkdownState().then("| a | b |"), 9, HUNDRED) is None
+    assert fit_line("\nno\n", MarkdownState().then("| a | b |"), 9, HUNDRED) == Fit(1, ends=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "rank"),
+    [
+        ("one\n\n", CutQuality.PARAGRAPH),
+        ("one\n", CutQuality.LINE),
+        ("# one\n", CutQuality.ROW),
+        ("# one\n\n", CutQuality.ROW),
+        ("So:\n", CutQuality.ROW),
+        ("```\none\n", CutQuality.ROW),
+        ("```\none\n\n", CutQuality.ROW),
+        ("|a|\n|-|\n|1|\n", CutQuality.ROW),
+        ("|a|\n", CutQuality.WORD),
+        ("**a\n", CutQuality.ROW),
+        ("one. ", CutQuality.SENTENCE),
+        ("one ", CutQuality.WORD),
+        ("**one. ", CutQuality.WORD),
+        ("**one", None),
+        ("one", None),
+    ],
+)
+def test_how_good_a_place_a_text_ends_at(text: str, rank: CutQuality | None) -> None:
+    assert quality_at_end(text, MarkdownState().then(text)) == rank

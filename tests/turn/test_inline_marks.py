@@ -1,0 +1,128 @@
+"""What stands open in a line, and where its words end."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.turn.inline_marks import InlineMarks, spans_of
+from tests.examples import examples
+
+
+def opened(line: str, inherited: tuple[str, ...] = ()) -> tuple[tuple[str, ...], str]:
+    spans = InlineMarks(inherited)
+    list(spans.places(line))
+    return spans.emphasis, spans.code
+
+
+@pytest.mark.parametrize(
+    ("line", "emphasis"),
+    [
+        ("**bold", ("**",)),
+        ("**bold**", ()),
+        ("**bold *it", ("**", "*")),
+        ("**bold *it***", ()),
+        ("***both", ("***",)),
+        ("***both* bold", ("**",)),
+        ("_it_ ~~gone~~ ~one~", ()),
+        ("~~gone", ("~~",)),
+        ("2 * 3 and a_b_c", ()),
+        ("* item", ()),
+        ("a ** b", ()),
+        (r"\*not", ()),
+        ("*a _b* c", ()),
+        ("__init__.py", ()),
+        ("[a *b](u) c", ()),
+        ("(c) and a > b < c", ()),
+        ("] **x", ("**",)),
+        ("a\\", ()),
+    ],
+)
+def test_emphasis(line: str, emphasis: tuple[str, ...]) -> None:
+    assert opened(line) == (emphasis, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [("`a", "`"), ("`a`", ""), ("``a` b", "``"), ("``a`` b", ""), ("`*a", "`"), ("[x](a`b_c) d", "")],
+)
+def test_code(line: str, code: str) -> None:
+    assert opened(line) == ((), code)
+
+
+def test_what_earlier_lines_left_open_is_closed_here() -> None:
+    assert opened("more** text", ("**",)) == ((), "")
+    assert opened("more` text", ("**", "`")) == (("**",), "")
+    assert opened("more text", ("**", "`")) == (("**",), "`")
+
+
+def marks(line: str) -> list[tuple[int, int]]:
+    return [(place.at, place.mark) for place in InlineMarks().places(line)]
+
+
+@pytest.mark.parametrize(
+    ("line", "places"),
+    [
+        ("one two", [(4, -1)]),
+        ("one  two ", [(5, -1), (9, -1)]),
+        ("a **b c** d", [(2, -1), (6, 2), (10, -1)]),
+        ("[a b](u v) w", [(3, 0), (8, 0), (11, -1)]),
+        ("[a b](u (v) w) x", [(3, 0), (8, 0), (12, 0), (15, -1)]),
+        ("[a b][c] d", [(3, 0), (9, -1)]),
+        ("<http://a|*b `c> d", [(13, 0), (17, -1)]),
+        ("<http://a|b c> d", [(12, 0), (15, -1)]),
+        ("<https://a> b < c", [(12, -1), (14, -1), (16, -1)]),
+        ("中文", [(1, -1), (2, -1)]),
+        ("か\u0301x", []),
+        ("か\u3099x", [(2, -1)]),
+        ("a \u0301b", []),
+    ],
+)
+def test_places_and_the_mark_they_stand_in(line: str, places: list[tuple[int, int]]) -> None:
+    assert marks(line) == places
+
+
+def test_a_place_knows_the_word_before_it() -> None:
+    first, second = InlineMarks().places("- one. two")
+    assert (first.token, first.leads) == ("-", True)
+    assert (second.token, second.leads) == ("one.", False)
+    (indented, number) = InlineMarks().places("  1. two")
+    assert (indented.token, indented.leads) == ("", True)
+    assert (number.token, number.leads) == ("1.", True)
+
+
+def test_of_a_long_word_only_the_end_is_told() -> None:
+    (place,) = InlineMarks().places("x" * 100 + ". ")
+    assert place.token == "x" * 39 + "."
+
+
+SIGNS = st.sampled_from(
+    [
+        *("*", "_", "**", "`", "``", "[", "](", "(", ")", "<https://a ", "<", ">", "\\", "~~"),
+        *("é", "字", " ", "a b "),
+    ]
+)
+
+
+@examples(300)
+@given(st.lists(SIGNS, min_size=1, max_size=8), st.integers(1, 150), st.integers(0, 40), st.booleans())
+def test_a_long_line_whose_front_is_remembered_reads_the_same(
+    signs: list[str], times: int, cut: int, is_open: bool
+) -> None:
+    line = ("".join(signs) * times)[: -cut or None]
+    opened = ("**", "`") if is_open else ()
+    spans = InlineMarks(opened)
+    for _ in spans.places(line):
+        pass
+    for end in (len(line), max(0, len(line) - 1)):  # the shorter one first learns from the longer one
+        spans_of(line[:end], opened)
+    found = spans_of(line, opened)
+    assert (found.emphasis, found.code) == (spans.emphasis, spans.code)
+
+
+def test_of_very_many_open_marks_the_innermost_count() -> None:
+    many = spans_of("*a " * 5_000)
+    assert many.emphasis == ("*",) * 100
+    spans = InlineMarks(many.emphasis)
+    assert len(list(spans.places("b* c* d "))) == 3  # borders
+    assert spans.emphasis == ("*",) * 98
+    assert spans_of("[a " * 5_000 + "*b", ("**",)).emphasis == ("*",)

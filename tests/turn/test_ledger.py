@@ -1,0 +1,479 @@
+"""The ledger: every character once, whatever becomes of a call."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.turn import carryover, inline_marks
+from slack_bot.turn.carryover import joined, reads_as
+from slack_bot.turn.fit import MessageLimits, utf8_len
+from slack_bot.turn.ledger import FinishSegment, Ledger, SegmentsExhausted, SendText, split_into_segments
+from slack_bot.turn.markdown import OpenMarks, open_at_end
+from tests.examples import PAUSES, examples, texts
+from tests.turn.work import HOSTILE, steps, work
+
+# -- a workspace that loses answers --------------------------------------------------------------------------
+
+OUTCOMES = ["ok", "refused", "sealed", "lost", "landed", "found"]
+
+
+@dataclass
+class Workspace:
+    """Messages as a person sees them. What becomes of a call is drawn from `outcomes`, and then "ok"."""
+
+    ledger: Ledger
+    outcomes: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    calls: int = 0
+
+    def carry_out(self, now: float, *, final: bool = False, cards: int = 0) -> None:
+        """Do all that the ledger wants now."""
+        while (step := self.ledger.next(now, final=final, cards=cards)) is not None:
+            self.calls += 1
+            match step:
+                case SendText():
+                    self._write(step)
+                    cards = 0 if step.cards else cards
+                case FinishSegment():
+                    self.ledger.closed()
+                case SegmentsExhausted():
+                    self.ledger.use(LONG)
+
+    def _write(self, show: SendText) -> None:
+        ledger = self.ledger
+        assert ledger.next(0.0) is None, "nothing goes out while a call is out"
+        assert show.begins == (ledger.present is None)
+        match self.outcomes.pop(0) if self.outcomes else "ok":
+            case "ok":
+                self._apply(show)
+                ledger.confirmed()
+            case "refused":
+                ledger.refused()
+            case "sealed":
+                ledger.refused()
+                end(ledger)
+            case outcome:
+                ledger.unknown()
+                assert ledger.in_doubt
+                assert ledger.next(1e9) is None
+                if outcome != "lost":
+                    self._apply(show)
+                if outcome == "found":
+                    ledger.confirmed()
+                else:
+                    ledger.settled(stands=outcome == "landed")
+
+    def _apply(self, show: SendText) -> None:
+        if show.begins:
+            self.messages.append("")
+        self.messages[-1] += show.text
+
+
+def end(ledger: Ledger) -> None:
+    """The present message takes no more."""
+    if ledger.present is not None:
+        ledger.closed()
+
+
+LONG = MessageLimits(rotate_bytes=240, max_segments=100_000)
+
+CARDS = st.sampled_from([0, 0, 0, 30, 60])
+STEPS = st.lists(st.tuples(texts(40), PAUSES, CARDS), max_size=6)
+LIMITS = st.sampled_from(
+    [
+        MessageLimits(rotate_bytes=size, max_segments=5, max_call_chars=call)
+        for size in (60, 160, 400, 1_000)
+        for call in (100, 12_000)
+    ]
+)
+
+
+@examples(2_000)
+@given(STEPS, LIMITS, st.lists(st.sampled_from(OUTCOMES), max_size=30), st.booleans())
+def test_every_character_stands_once_whatever_becomes_of_a_call(
+    steps: list[tuple[str, float, int]], limits: MessageLimits, outcomes: list[str], all_at_once: bool
+) -> None:
+    ledger = Ledger(limits)
+    slack = Workspace(ledger, outcomes)
+    pushed, now = "", 0.0
+    for text, pause, cards in steps:
+        ledger.push(text)
+        pushed += text
+        if not all_at_once:
+            slack.carry_out(now, cards=min(cards, limits.rotate_bytes // 4))
+            assert ledger.waiting.strip() == ""
+        now += pause
+    slack.carry_out(now, final=True)
+    assert [segment.text for segment in ledger.segments] == slack.messages
+    confirmed = ledger.segments[-1].end if ledger.segments else 0
+    assert confirmed + len(ledger.waiting) == len(pushed)
+    assert pushed.endswith(ledger.waiting)
+    assert not ledger.waiting.strip()
+    assert all(segment.text.strip() for segment in ledger.segments if segment.text)
+    # what closes a message that nothing follows after all is no border between two
+    written = [segment for segment in ledger.segments if segment.text]
+    texts_seen = [*(segment.text for segment in written[:-1]), *(segment.body for segment in written[-1:])]
+    assert joined(texts_seen) == pushed[:confirmed]
+    # and as a person finds them: without the white space that Slack drops at the front
+    assert reads_as([text.lstrip() for text in texts_seen], pushed[:confirmed])
+    ends = [segment.end for segment in ledger.segments]
+    assert [segment.start for segment in ledger.segments] == [0, *ends][: len(ends)]
+    for segment in ledger.segments:
+        assert utf8_len(segment.text) <= segment.weight <= max(limits.rotate_bytes, LONG.rotate_bytes)
+
+
+def test_a_long_text_is_laid_into_messages() -> None:
+    code, rows = "x = 1\n" * 50, "| 1 | 2 |\n" * 40
+    text = "\n\n".join(f"```py\n{code}```\n\n| a | b |\n|---|---|\n{rows}" for _ in range(9))
+    texts = list(split_into_segments(text, MessageLimits(rotate_bytes=900)))
+    assert joined(texts) == text
+    assert all(len(each.encode()) <= 900 for each in texts)
+    assert [open_at_end(each).fence for each in texts] == [""] * len(texts)
+
+
+# -- messages that look right --------------------------------------------------------------------------------
+
+WORDS = st.lists(
+    st.sampled_from(["word", "two words", "Ende.", "中文字", "👩\u200d👧", "שלום", "`code`"]), min_size=1
+)
+LINE = WORDS.map(" ".join)
+BLOCK = st.one_of(
+    LINE,
+    LINE.map(lambda line: f"## {line}"),
+    LINE.map(lambda line: f"so **{line} and *more* of it** there"),
+    st.lists(LINE, min_size=1, max_size=12).map(lambda rows: "| a | b |\n|---|---|\n" + _rows(rows)),
+    st.lists(LINE, max_size=12).map(lambda lines: "```py\n" + "".join(f"{x}\n" for x in lines) + "```"),
+    st.lists(LINE, max_size=9).map(lambda lines: "~~~~\n```\n" + "".join(f"{x}\n" for x in lines) + "~~~~"),
+    st.lists(LINE, min_size=1).map(lambda items: "\n".join(f"{n}. {x}" for n, x in enumerate(items, 1))),
+    st.lists(LINE, min_size=1).map(lambda items: "- one\n" + "\n".join(f"  - {x}" for x in items)),
+    st.lists(LINE, min_size=1).map(lambda lines: "\n".join(f"> {x}" for x in lines)),
+    st.lists(LINE).map(lambda lines: "1. do\n   ```sh\n" + "".join(f"   {x}\n" for x in lines) + "   ```"),
+)
+DOCUMENT = st.lists(BLOCK, min_size=1, max_size=12).map("\n\n".join)
+
+
+def _rows(cells: list[str]) -> str:
+    return "\n".join(f"| {n} | {cell} |" for n, cell in enumerate(cells))
+
+
+def _parts(text: str, size: int) -> list[str]:
+    """`text` as the buffer hands it out: a header row with its separator row, and no half of a fence."""
+    parts = re.findall(r"\| a \| b \|\n\|---\|---\|\n|`{3,}|~{3,}|.", text, re.DOTALL)
+    return ["".join(parts[at : at + size]) for at in range(0, len(parts), size)]
+
+
+def _looks_right(text: str) -> None:
+    state = open_at_end(text)
+    assert replace(state, table="", header="") == OpenMarks(), "something is open at its end"
+    lines, in_fence, header = text.split("\n"), "", False
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        fence = re.match(r" *(`{3,}|~{3,})", line)
+        if in_fence or fence:
+            run = fence.group(1) if fence else ""
+            in_fence = "" if in_fence and run.startswith(in_fence) else in_fence or run
+        elif line.startswith("|"):
+            header = header or below == "|---|---|"
+            assert header, f"a row without its table: {line}"
+        else:
+            header = False
+    assert not in_fence
+
+
+@examples(600)
+@given(DOCUMENT, st.integers(1, 400), st.sampled_from([300, 700, 2_000]), st.sampled_from([0, 0.5, 30]))
+def test_every_message_looks_right_by_itself(text: str, delta: int, size: int, pause: float) -> None:
+    ledger = Ledger(MessageLimits(rotate_bytes=size, max_segments=1_000))
+    slack, now = Workspace(ledger), 0.0
+    for part in _parts(text, delta):
+        ledger.push(part)
+        slack.carry_out(now)
+        now += pause
+    slack.carry_out(now, final=True)
+    assert joined(slack.messages) == text
+    for message in slack.messages:
+        assert utf8_len(message) <= size
+        if pause == 0:  # when time is up, a message ends where it stands
+            _looks_right(message)
+
+
+@pytest.mark.parametrize("shape", ["{}", "> {}"])
+def test_a_mark_that_closes_behind_the_cut_closes(shape: str) -> None:
+    """The message ends right before a mark's own partner: what opens it again must not run into that one."""
+    for before in range(9):
+        text = shape.format("x" * before + " `code`" * 60)
+        ledger = Ledger(MessageLimits(rotate_bytes=300, max_segments=1_000))
+        slack = Workspace(ledger)
+        for part in _parts(text, 3):
+            ledger.push(part)
+            slack.carry_out(0.0)
+        slack.carry_out(0.0, final=True)
+        assert joined(slack.messages) == text
+        for message in slack.messages:
+            _looks_right(message)
+            assert "``" not in message
+
+
+def test_a_list_goes_on_and_a_nested_item_keeps_its_place() -> None:
+    text = "".join(f"{n}. step {n}\n" + "".join(f"   - part {k}\n" for k in range(9)) for n in range(1, 9))
+    texts = list(split_into_segments(text, MessageLimits(rotate_bytes=150)))
+    assert joined(texts) == text
+    assert texts[0].endswith("   - part 8\n")
+    assert texts[1].startswith("2. step 2\n")
+    nested = "- all\n" + "".join(f"  - part {k}\n" for k in range(50))
+    texts = list(split_into_segments(nested, MessageLimits(rotate_bytes=240)))
+    assert all(each.startswith("-\n  - part") for each in texts[1:])
+    assert joined(texts) == nested
+
+
+# -- time ----------------------------------------------------------------------------------------------------
+
+
+def told(*texts: str, limits: MessageLimits | None = None) -> Ledger:
+    """A ledger whose present message shows `texts`, begun at 0."""
+    ledger = Ledger(limits or MessageLimits())
+    for text in texts:
+        ledger.push(text)
+        step = ledger.next(0.0)
+        assert isinstance(step, SendText)
+        ledger.confirmed()
+    return ledger
+
+
+def test_a_message_ends_in_time_though_no_text_comes() -> None:
+    ledger = told("```\ncode\n")
+    assert ledger.deadline() == 240
+    assert ledger.next(239.9) is None
+    assert ledger.next(240) == SendText("```", 0, begins=False, ends=True)
+    assert ledger.deadline() is None
+    ledger.confirmed()
+    assert ledger.next(240) == FinishSegment()
+    ledger.closed()
+    assert (ledger.present, ledger.deadline(), ledger.next(1e9)) == (None, None, None)
+    assert ledger.segments[0].body == "```\ncode\n"
+    ledger.push("more\n")
+    assert ledger.next(500) == SendText("```\nmore\n", 5, begins=True)
+
+
+def test_within_a_line_its_end_is_waited_for_but_not_for_ever() -> None:
+    ledger = told("half a ")
+    assert ledger.deadline() == 260
+    ledger.push("line of ")
+    assert ledger.next(245) == SendText("line of ", 8, begins=False)
+    ledger.confirmed()
+    ledger.push("text\n\nand")
+    assert ledger.next(250) == SendText("text\n", 5, begins=False, ends=True)
+    late = told("half a ")
+    assert late.next(259) is None
+    assert late.next(260) == FinishSegment()
+
+
+def test_the_last_words_need_no_message_of_their_own() -> None:
+    ledger = told("a line\n")
+    assert ledger.next(245, final=True) is None
+    ledger.push("end.")
+    assert ledger.next(245, final=True) == SendText("end.", 4, begins=False)
+    ledger.refused()
+    assert ledger.next(261, final=True) == FinishSegment()  # too late for that
+
+
+def test_messages_that_do_not_age() -> None:
+    ledger = told("a line\n", limits=MessageLimits(rotate_after=math.inf))
+    assert ledger.deadline() is None
+    assert ledger.next(1e9) is None
+
+
+# -- cards, limits, ends -------------------------------------------------------------------------------------
+
+
+def test_cards_go_along_and_weigh() -> None:
+    ledger = Ledger(MessageLimits(rotate_bytes=1_000))
+    assert ledger.next(0, cards=300) == SendText("", 0, begins=True, cards=300)
+    ledger.confirmed()
+    assert ledger.deadline() == 240
+    ledger.push("word " * 100)
+    assert ledger.next(0, cards=100) == SendText("word " * 100, 500, begins=False, cards=100)
+    ledger.confirmed()
+    assert ledger.present is not None
+    assert ledger.present.weight == 900
+    assert ledger.next(0, cards=100) == FinishSegment()  # no room for them here
+    ledger.closed()
+    assert ledger.next(0, cards=100) == SendText("", 0, begins=True, cards=100)
+
+
+def test_a_message_can_be_ended_by_will() -> None:
+    ledger = told("so **bold")
+    assert ledger.segments[0].closer == "**"
+    ledger.rotate()
+    assert ledger.next(0) == SendText("**", 0, begins=False, ends=True)
+    ledger.refused()  # Slack was faster
+    ledger.closed()
+    assert ledger.segments[0].is_over
+    assert ledger.segments[0].closer == "**"
+    ledger.push(" text")
+    assert ledger.next(0) == SendText("**\u2060 text", 5, begins=True)
+    empty = Ledger(MessageLimits())
+    empty.rotate()
+    assert (empty.next(0), empty.segments) == (None, ())
+
+
+def test_a_closed_message_needs_no_closer() -> None:
+    ledger = told("```\ncode\n")
+    ledger.rotate()
+    ledger.next(0)
+    ledger.confirmed()
+    assert ledger.segments[0].closer == ""
+    assert ledger.segments[0].closed_by == "```"
+
+
+def test_an_answer_takes_no_more_messages_than_it_may() -> None:
+    ledger = told("one\n", limits=MessageLimits(max_segments=1))
+    ledger.rotate()
+    ledger.next(0)
+    ledger.closed()
+    assert ledger.next(0) is None
+    ledger.push("two\n")
+    assert [ledger.next(0), ledger.next(0)] == [SegmentsExhausted(), SegmentsExhausted()]
+    assert ledger.retract() == "two\n"
+    assert ledger.waiting == ""
+    ledger.use(MessageLimits(max_segments=2))
+    ledger.push("two\n")
+    assert ledger.next(0) == SendText("two\n", 4, begins=True)
+
+
+def test_what_is_in_doubt_stops_everything_until_it_is_settled() -> None:
+    ledger = told("one\n")
+    ledger.push("two\n")
+    ledger.next(0)
+    ledger.unknown()
+    assert ledger.in_doubt
+    assert (ledger.next(1e9), ledger.deadline()) == (None, None)
+    ledger.settled(stands=True)
+    assert (ledger.segments[0].text, ledger.waiting, ledger.in_doubt) == ("one\ntwo\n", "", False)
+    assert ledger.segments[0].is_over
+    ledger.push("three\n")
+    assert ledger.next(0) == SendText("three\n", 6, begins=True)
+    ledger.unknown()
+    ledger.settled(stands=False)  # it was not begun
+    assert (len(ledger.segments), ledger.waiting) == (1, "three\n")
+
+
+def test_over_a_message_of_cards_alone_what_is_open_is_carried() -> None:
+    ledger = told("```py\none\n")
+    ledger.rotate()
+    slack = Workspace(ledger, messages=["```py\none\n"])
+    slack.carry_out(0.0)
+    slack.carry_out(0.0, cards=50)
+    ledger.rotate()
+    slack.carry_out(0.0)
+    ledger.push("two\n```\n")
+    slack.carry_out(0.0)
+    assert slack.messages == ["```py\none\n```", "", "```py\ntwo\n```\n"]
+    assert joined(slack.messages) == "```py\none\ntwo\n```\n"
+
+
+@pytest.mark.parametrize("call", [Ledger.confirmed, Ledger.refused, Ledger.unknown, Ledger.closed])
+def test_what_was_not_asked_for_cannot_have_become_of_it(call: Callable[[Ledger], None]) -> None:
+    with pytest.raises(AssertionError):
+        call(Ledger(MessageLimits()))
+
+
+def test_text_on_its_way_cannot_be_taken_back() -> None:
+    ledger = Ledger(MessageLimits())
+    ledger.push("one")
+    ledger.next(0)
+    with pytest.raises(AssertionError, match="on its way"):
+        ledger.retract()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "begins"),
+    [
+        ("```py\na\n```", "```py\nb\n", "\u2060\n```py\n"),
+        ("```py\na\n```", "``", "\u2060\n``"),  # what follows may make it look so
+        ("a **b**", "**c", "\u2060**c"),
+        ("a\n", "\u2060b", "\u2060\u2060b"),
+        ("- a\n", "-", "\u2060\n-"),
+        ("a\n", "-", "-"),
+    ],
+)
+def test_a_guard_stands_where_the_answer_itself_looks_like_decoration(
+    first: str, second: str, begins: str
+) -> None:
+    ledger = told(first)
+    ledger.closed()
+    ledger.push(second)
+    step = ledger.next(0)
+    assert isinstance(step, SendText)
+    assert step.text.startswith(begins)
+    assert joined([first, step.text]) == first + second
+
+
+def test_a_header_too_big_to_be_repeated_is_not() -> None:
+    table = f"| {'a' * 50} |\n|---|\n| 1 |\n"
+    ledger = told(table, limits=MessageLimits(rotate_bytes=200))
+    ledger.closed()
+    ledger.push("| 2 |\n")
+    assert ledger.next(0) == SendText("| 2 |\n", 6, begins=True)
+    fence = told(f"```{'a' * 70}\ncode\n", limits=MessageLimits(rotate_bytes=200))
+    fence.rotate()
+    assert fence.next(0) == FinishSegment()  # what cannot be opened again is not closed either
+    full = told("```\n" + "a" * 17, limits=MessageLimits(rotate_bytes=30))
+    full.use(MessageLimits(rotate_bytes=22))
+    full.rotate()
+    assert full.next(0) == FinishSegment()  # and what has no room is not written
+
+
+# -- work ----------------------------------------------------------------------------------------------------
+
+
+def test_the_work_for_a_call_does_not_grow_with_the_answer() -> None:
+    def one_more_call(lines: int) -> int:
+        ledger = Ledger(MessageLimits(rotate_bytes=500, max_segments=10_000))
+        ledger.push("A line of text, and more of it.\n" * lines)
+        Workspace(ledger).carry_out(0.0)
+        ledger.push("And one more line.\n" * 100)
+        return work(lambda: ledger.next(0.0))
+
+    assert one_more_call(2_000) <= 2 * one_more_call(50)
+
+
+@pytest.mark.parametrize(
+    "rest", ["> and more", "- 1 is left", "# of them", "1. is first", "* stars", "+1 for it", "```sh\nls\n"]
+)
+def test_what_looks_like_a_block_in_the_middle_of_a_line_is_none_in_the_next_message(rest: str) -> None:
+    ledger = told("Ping <!channel")
+    ledger.push(rest)
+    ledger.rotate()
+    ledger.next(1.0)
+    ledger.closed()
+    show = ledger.next(2.0)
+    assert isinstance(show, SendText)
+    assert (show.text[0] == "\u2060") == (not rest.startswith("+1"))
+    assert reads_as(["Ping <!channel", show.text], f"Ping <!channel{rest}")
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_the_work_for_a_message_does_not_grow_with_the_text_behind_it(piece: str) -> None:
+    def longest(size: int) -> int:
+        inline_marks._front.cache_clear()
+        carryover._open_behind.cache_clear()
+        return max(
+            steps(
+                islice(split_into_segments("x" + (piece * size)[:size], MessageLimits(rotate_bytes=300)), 3)
+            )
+        )
+
+    assert longest(24_000) < 1.1 * longest(6_000) + 100
+
+
+def test_a_text_is_laid_out_only_as_far_as_is_asked() -> None:
+    pieces = split_into_segments("A line.\n" * 5_000, MessageLimits(rotate_bytes=1_000))
+    one = work(lambda: next(pieces))
+    assert work(lambda: next(pieces)) < 2 * one
+    assert work(lambda: list(pieces)) > 20 * one
