@@ -198,7 +198,7 @@ def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() ->
         assert names <= locked
     distributions = packages_distributions()
     for path in MODULES:
-        known = named["run"] | (named["play"] if room(path) == "playground" else set())
+        known = named["run"] | (named["play"] if room(path) in ("testing", "playground") else set())
         for name, _ in imports(parsed(path), path):
             top = name.split(".")[0]
             if top not in {"slack_bot", *sys.stdlib_module_names}:

@@ -134,7 +134,7 @@ def test_what_is_under_way_has_been_seen() -> None:
     assert not box.is_unsent
     box.start_new_text(0.0)
     assert box.is_unsent
-    assert box.buffer.rest() == "There"
+    assert box.buffer.remaining() == "There"
 
 
 def test_a_card_that_changes_thousands_of_times_holds_no_more_than_a_call_takes() -> None:

@@ -117,7 +117,7 @@ async def open_playground(
             serving = agent.serve(pace=pace, settings=chosen or ReferenceSettings())
             # nothing is read from the environment: the playground needs no configuration. Its agent's errors
             # are written for people
-            ours = {"url": await stack.enter_async_context(serving), "error_text": "show"}
+            ours = {"agent.url": await stack.enter_async_context(serving), "error_text": "show"}
             theirs = with_overrides(Settings(), ours)
         face = await stack.enter_async_context(SlackServer(workspace, clock))
         app = await build(
@@ -148,7 +148,7 @@ def _emulated(settings: Settings, api_url: str) -> Settings:
             "app_token": APP_TOKEN,
             "signing_secret": SIGNING_SECRET,
             "api_url": api_url,
-            "store_url": "memory://",
+            "store.url": "memory://",
         },
     )
 

@@ -119,7 +119,7 @@ def test_the_clock_starts_with_the_first_token_and_the_first_flush_is_sooner() -
     buffer.push("ld and", 100.6)
     assert buffer.deadline() == pytest.approx(100.8)
     assert buffer.ready(100.8) == "world "
-    buffer.shown("world and", 100.9)
+    buffer.acknowledge("world and", 100.9)
     buffer.push(" more and", 109)
     assert buffer.deadline() == pytest.approx(109)
 

@@ -31,7 +31,7 @@ class Client:
     """The bot's client in front of a scene; it never repeats a call, so that a test sees every answer."""
 
     def __init__(self, scene: Scene, clock: Clock) -> None:
-        settings = SlackSettings.model_validate({"bot_token": BOT_TOKEN, "slack_timeout": 10})
+        settings = SlackSettings.model_validate({"bot_token": BOT_TOKEN, "timeout": 10})
         session: Any = SlackSession(scene.workspace, clock, timeout=settings.timeout)
         self.scene, self.clock = scene, clock
         self.web = new_web_client(settings, session)
