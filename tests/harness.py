@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import itertools
+import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -44,6 +46,8 @@ from slack_bot.testing.slack.workspace import (
 from slack_bot.testing.tape.tape import Moment, Tape
 
 CHANNEL = "C1"
+_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_PORTS = itertools.count(20_000 + 1_000 * (_WORKER % 10))
 
 
 def on_virtual_time(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
@@ -312,10 +316,12 @@ async def bot_on_network(
 
 
 def free_port() -> int:
-    """A port nobody listens on right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port nobody listens on: below those the system gives out, and never that of another worker."""
+    while True:
+        port = next(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 async def seen(condition: Callable[[], object], workspace: Workspace, within: float = 10.0) -> None:

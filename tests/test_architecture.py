@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import re
 import sys
@@ -103,6 +104,7 @@ def imports(tree: ast.AST, path: Path) -> Iterator[tuple[str, bool]]:
                 yield module, id(node) in inside
 
 
+@functools.cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
@@ -220,7 +222,7 @@ def test_the_budgets_are_kept(path: Path) -> None:
     source = path.read_text("utf-8")
     assert source.count("\n") <= MODULE
     assert not BANNED_NAMES.search(path.stem), "a name that says nothing"
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body[1:] if ast.get_docstring(node) else node.body
             if body:

@@ -289,6 +289,7 @@ def called(row: Row) -> str:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=called)
+@pytest.mark.slow
 def test_a_defect_is_seen_by_the_checks_that_were_named(row: Row, monkeypatch: Patch) -> None:
     row.defect(monkeypatch)
     seen = failed(ran(row.case), row.case)
@@ -296,6 +297,7 @@ def test_a_defect_is_seen_by_the_checks_that_were_named(row: Row, monkeypatch: P
 
 
 @pytest.mark.parametrize("name", sorted({row.case for row in TABLE}))
+@pytest.mark.slow
 def test_without_a_defect_nothing_is_seen(name: str) -> None:
     run = ran(name)
     assert run.error is None
