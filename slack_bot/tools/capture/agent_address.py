@@ -15,7 +15,7 @@ from ...errors import UnreadableInput
 from ...settings.load import Settings, secrets_of, with_overrides
 from .redaction import Redactor
 
-_READING = frozenset({"wire", "dialect", "answer_source", "extensions", "use_configured_url"})
+_READING = frozenset({"protocol_version", "dialect", "answer_source", "extensions", "use_configured_url"})
 
 
 def is_address(text: str) -> bool:

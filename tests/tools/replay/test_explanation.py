@@ -180,7 +180,7 @@ def test_a_question_in_a_stream_is_the_agents_and_names_its_event() -> None:
         (1.0, "Which day?"), called(1.0, "chat.startStream"), closed(1.1),
     )  # fmt: skip
     text = told(seen, answer("Which day?"))
-    why = "the agent's question (task is input-required): the agent waits"
+    why = "the agent's question (input-required): the agent waits"
     assert f"event 1 (streaming_result), at 0.5 s: {why}" in text
     assert "made harmless" not in text
 

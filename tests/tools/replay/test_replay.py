@@ -225,7 +225,7 @@ def test_two_processes_print_the_same_bytes(tmp_path: Path) -> None:
     file = tmp_path / "events.json"
     file.write_text(json.dumps([moment.event for moment in tape().moments]))
     program = (
-        "import argparse, sys; from slack_bot.tools.replay import main;"
+        "import argparse, sys; from slack_bot.tools.replay.replay import main;"
         f"main(argparse.Namespace(files=[{str(file)!r}], json=True, key=None, scenario=None, speed=None))"
     )
     outputs = {
