@@ -605,7 +605,7 @@ def test_a_terminal_message_is_told_with_its_data_where_it_is_the_answer() -> No
 
 
 @pytest.mark.parametrize("size", [150, pytest.param(300, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("marker", ["auto", "expected"])
+@pytest.mark.parametrize("marker", ["auto", pytest.param("expected", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", hostile_events.CASES)
 def test_twice_as_much_costs_twice_as_much(case: str, marker: str, size: int) -> None:
     """No event is laid against all that came before it, and no part against all others."""

@@ -29,7 +29,7 @@ QUICK = {
 
 
 async def asked(url: str, wire: str, heard: Any = lambda _: None, **settings: Any) -> dict[str, Any]:
-    scenario = make_scenario({"text": "held", "settings": {**QUICK, "wire": wire, **settings}})
+    scenario = make_scenario({"text": "held", "settings": {**QUICK, "protocol_version": wire, **settings}})
     return await perform(scenario, url, loop_clock(), observer=heard)
 
 

@@ -420,7 +420,7 @@ def test_a_long_line_is_not_read_again_for_each_token(text: str) -> None:
 
         return work(job)
 
-    assert stalled(5_000) <= 3 * stalled(2_500)
+    assert stalled(2_400) <= 3 * stalled(1_200)
 
 
 def test_a_long_text_is_cut_the_same_however_it_came() -> None:
