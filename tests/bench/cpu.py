@@ -1,0 +1,195 @@
+"""`python -m tests.bench.cpu [--quick]`: the processor time of the bot for each event of the agent.
+
+The bot runs in a process of its own. Beside it a bare loop (httpx, httpx-sse, `json.loads`) reads the same
+streams at the same time, so both meet the same machine. The agent has a process too; the workspace is in
+this one. The figure is the ratio of the two: what the whole bot costs above reading the stream at all.
+Slack's limits are lifted, so each answer is written as often as its text asks for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from httpx_sse import aconnect_sse
+
+from slack_bot.testing.agent.scripted import ScriptedAgent
+from slack_bot.testing.agent.server import serve_scripted
+
+from .figures import machine, progress
+from .running import ROOT, Deployed, deployed, spoken
+
+TARGET = 1.5
+"""What the ratio is to be at most."""
+_TOKENS, _A_SECOND = 600, 20
+_LIMITS = ("STARTS", "STOPS", "APPENDS", "UPDATES", "STATUSES", "READS", "OTHERS")
+_LIFTED = {f"SLACK_BOT_GOVERNOR__{name}_PER_MINUTE": "1000000" for name in _LIMITS}
+_LINE = 60  # tokens
+_WITHIN = 300.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class CpuUse:
+    """Seconds of processor time for `events` events, of the bot and the bare loop. `calls` went to Slack."""
+
+    answers: int
+    events: int
+    bot: float
+    bare: float
+    calls: int
+
+    @property
+    def ratio(self) -> float:
+        """How many times the bare loop's time the bot takes."""
+        return self.bot / self.bare
+
+    def __str__(self) -> str:
+        bot, bare = (1e6 * seconds / self.events for seconds in (self.bot, self.bare))
+        return (
+            f"{self.answers:4} answers, {self.events:7,} events, {self.calls:6,} calls to Slack:"
+            f" bot {bot:6.1f} us an event, bare loop {bare:6.1f} us, ratio {self.ratio:.2f}"
+        )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print. 1 if a ratio is above the target."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.cpu", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few events: does it run, not how quick it is")
+    parser.add_argument("--answers", type=int, action="append", help="live answers (default: 20, then 200)")
+    parser.add_argument("--profile", metavar="FILE", help="profile the bot with cProfile into FILE")
+    parser.add_argument("--agent", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--bare", nargs=2, help=argparse.SUPPRESS)
+    given = parser.parse_args(argv)
+    if given.agent is not None:
+        asyncio.run(_agent(given.agent))
+        return 0
+    if given.bare is not None:
+        asyncio.run(_bare(given.bare[0], int(given.bare[1])))
+        return 0
+    print(f"slack_bot on {machine()}")
+    fine = True
+    for answers in given.answers or ([2] if given.quick else [20, 200]):
+        use = asyncio.run(measure(answers, 40 if given.quick else _TOKENS, given.profile))
+        print(use, flush=True)
+        fine = fine and use.ratio <= TARGET
+    print(f"the target is a ratio of at most {TARGET}")
+    return 0 if fine or given.quick else 1
+
+
+async def measure(answers: int, tokens: int = _TOKENS, profile: str | None = None) -> CpuUse:
+    """`answers` live answers of `tokens` tokens each through the bot, and through the bare loop."""
+    bot_command = ("slack_bot", "run")
+    command = bot_command if profile is None else ("cProfile", "-o", profile, "-m", *bot_command)
+    async with _process("--agent", str(tokens)) as agent:
+        url = await _line(agent)
+        async with (
+            deployed(*[spoken(["x"], 0.1)], command=command, **_LIFTED, A2A_AGENT_URL=url) as bot,
+            _process("--bare", url, str(answers)) as bare,
+        ):
+            await _line(bare)  # it has asked once, as the bot does now: what is loaded once is there
+            bot.ask(0)
+            await bot.until(lambda: bot.answers_done() == 1)
+            progress(f"{answers} answers of {tokens} tokens, {tokens / _A_SECOND:g} s")
+            calls, before = len(bot.workspace.calls), _cpu_seconds(bot)
+            await _tell(bare)
+            for number in range(1, answers + 1):
+                bot.ask(number)
+            await bot.until(lambda: bot.answers_done() == answers + 1, _WITHIN)
+            used, events = json.loads(await _line(bare))
+            return CpuUse(answers, events, _cpu_seconds(bot) - before, used, len(bot.workspace.calls) - calls)
+
+
+def _cpu_seconds(bot: Deployed) -> float:
+    """The processor time of the bot's process by now. OSError where there is no /proc."""
+    fields = Path(f"/proc/{bot.process.pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@asynccontextmanager
+async def _process(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """This module in another process, to be talked to by lines."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", __spec__.name, *arguments),
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def _line(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    line = await asyncio.wait_for(process.stdout.readline(), _WITHIN)
+    if not line:
+        raise RuntimeError("a process of the benchmark ended early")
+    return line.decode().strip()
+
+
+async def _tell(process: asyncio.subprocess.Process) -> None:
+    assert process.stdin is not None
+    process.stdin.write(b"go\n")
+    await process.stdin.drain()
+
+
+# -- the agent's process
+
+
+def prose(tokens: int, seed: int = 1) -> list[str]:
+    """So many tokens of Markdown: words, some of them marked up, with a line's end every few sentences."""
+    words = ("the", "deployment", "of", "a **new**", "version", "is", "`running`", "now,", "and", "it works.")
+    chosen = random.Random(seed)
+    return [
+        f"{chosen.choice(words)}{chr(10) if number % _LINE == 0 else ' '}" for number in range(1, tokens + 1)
+    ]
+
+
+async def _agent(tokens: int) -> None:
+    """Serve a short answer twice, to begin with, and from then on the long one."""
+    short = spoken(prose(20), 0.05, ids="0")
+    long = spoken(prose(tokens), 1 / _A_SECOND)
+    async with serve_scripted(ScriptedAgent(short, short, long)) as url:
+        print(url, flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+
+
+# -- the bare loop's process
+
+
+async def _bare(url: str, answers: int) -> None:
+    async with httpx.AsyncClient(timeout=None, limits=httpx.Limits(max_connections=None)) as http:
+        await _read(http, url)
+        print("ready", flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+        before = time.process_time()
+        events = sum(await asyncio.gather(*(_read(http, url) for _ in range(answers))))
+        print(json.dumps([time.process_time() - before, events]), flush=True)
+
+
+async def _read(http: httpx.AsyncClient, url: str) -> int:
+    message = {"role": "user", "messageId": "m", "kind": "message", "parts": [{"kind": "text", "text": "go"}]}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": {"message": message}}
+    events = 0
+    async with aconnect_sse(http, "POST", url, json=body) as source:
+        async for event in source.aiter_sse():
+            json.loads(event.data)
+            events += 1
+    return events
+
+
+if __name__ == "__main__":
+    sys.exit(main())
