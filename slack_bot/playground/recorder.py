@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 import httpx
 
+from ..a2a.wire.sse import SseReader
 from ..testing.tape.items import Moment
 from ..testing.tape.recording import Recording
 from ..testing.tape.tape import Tape
-from ..tools.capture.sse_split import SseSplitter
 from ..tools.open_capture import taped
 
 QUESTIONS_KEPT = 30
@@ -152,7 +152,7 @@ class _Listened(httpx.AsyncByteStream):
             self._answered.ended = self._now()
 
     async def _until_cut(self, left: int) -> AsyncIterator[bytes]:
-        splitter = SseSplitter(_LONGEST_EVENT)
+        splitter = SseReader(_LONGEST_EVENT)
         async for chunk in self._inner:
             for piece in splitter.feed(chunk):
                 if left <= 0:

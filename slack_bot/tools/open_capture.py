@@ -7,10 +7,10 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import cast
 
+from ..a2a.wire.sse import SseReader
 from ..errors import UnreadableInput
 from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.tape import LONG, Recording, Tape, read_tape
-from .capture.sse_split import SseSplitter
 from .capture.tape_writer import moment_of_body, moments_of
 from .replay.scenario import Scenario
 
@@ -51,7 +51,7 @@ def taped(capture: Tape | Recording) -> Tape:
         seconds = int(pause) if pause.isascii() and pause.isdigit() else None
         said = moment_of_body(capture.ended, capture.status, capture.body, kind, seconds)
         return Tape({}, (said, *ends))
-    splitter, moments = SseSplitter(_NO_LIMIT), list[Moment]()
+    splitter, moments = SseReader(_NO_LIMIT), list[Moment]()
     times = accumulate((t for t, _ in capture.chunks), max)
     for t, (_, data) in zip(times, capture.chunks, strict=True):
         moments += (moment for piece in splitter.feed(data) for moment in moments_of(t, piece))

@@ -52,9 +52,6 @@ class Unpacker:
 
         Raises BadEncoding if the body grows too much, httpx.DecodingError if it is broken.
         """
-        if self.is_plain:
-            yield data
-            return
         self._taken += len(data)
         try:
             yield from self._unpacked(data)
@@ -94,7 +91,9 @@ async def unpacked(response: httpx.Response, max_bytes: int) -> AsyncGenerator[b
         return
     unpacker = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
     async for chunk in response.aiter_raw():
+        if unpacker.is_plain:
+            yield chunk
+            continue
         for piece in unpacker.feed(chunk):
             yield piece
-            if not unpacker.is_plain:
-                await asyncio.sleep(0)  # others go on meanwhile, and whoever waits may give up
+            await asyncio.sleep(0)  # others go on meanwhile, and a caller may give up

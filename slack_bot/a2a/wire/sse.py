@@ -1,118 +1,175 @@
-"""The guard around httpx-sse: nothing without bound, nothing without end.
+"""Server-sent events: cut from bytes, with a bound in size and in time. httpx-sse reads their fields.
 
-httpx-sse splits lines rightly, and leaves open what a server can do to us: it keeps a line of any size, hides
-pings (so a dead stream that pings looks alive to a read timeout), decodes by whatever charset the header
-claims, loses the first event behind a BOM and the last one without its blank line, and repeats an event with
-no data after every `id:` (facts: A2A 7). `EventSource` only needs a response's headers and text, so the guard
-stands between the two.
+httpx-sse alone keeps a line of any size, hides pings (so a dead stream that pings looks alive to a read
+timeout), decodes by whatever charset the header claims, loses the first event behind a BOM and the last one
+without its blank line, and repeats an event with no data after every `id:` (facts: A2A 7). So the bytes are
+cut into blocks here, and httpx-sse sees one block at a time. A capture uses the same reader and keeps the
+bytes of each block.
 """
 
 from __future__ import annotations
 
 import asyncio
-import codecs
-from collections.abc import AsyncGenerator, AsyncIterator
+import math
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 import httpx
-from httpx_sse import EventSource, ServerSentEvent
+from httpx_sse import EventSource
 
 from ...errors import BadAgentData, StreamIdle
 from .content_encoding import unpacked
 
 _AT_ONCE = 8 * 1024
-"""Characters that are read before the loop runs; among them may be a thousand events."""
-_A_CHUNK = 256  # characters that a chunk counts for, because each goes through all of httpx
-_BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
+"""Bytes that are read before the loop runs; among them may be a thousand events."""
+_A_CHUNK = 256  # bytes that a chunk counts for at least, because each goes through all of httpx
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class SseEvent:
-    """One event that has data. `whole` is false for a last one that nothing but the stream's end ended."""
+class SseBlock:
+    """One event, one comment, or one blank line that ends neither.
 
-    name: str
-    data: str
-    whole: bool
+    `raw` is its bytes with their line ends. `data` is None where it has none. `whole` is false for an event
+    that no blank line ended: the stream was over, or the event too large.
+    """
+
+    raw: bytes
+    data: str | None = None
+    name: str = "message"
+    comments: tuple[str, ...] = ()
+    whole: bool = True
+
+
+class SseReader:
+    """Cuts bytes into blocks. Each byte is in exactly one; an event of more than `limit` bytes is cut.
+
+    A comment between events comes out as soon as its line is whole.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._partial: list[bytes] = []  # a line that is not whole
+        self._lines: list[bytes] = []  # whole lines of an event that is not
+        self._size = 0  # bytes of both
+        self._is_first_line = True
+
+    def feed(self, chunk: bytes) -> list[SseBlock]:
+        """The blocks that `chunk` completes."""
+        self._size += len(chunk)
+        blocks = [block for line in self._whole_lines(chunk) if (block := self._take(line)) is not None]
+        return blocks if self._size <= self._limit else [*blocks, *self.end()]
+
+    def end(self) -> list[SseBlock]:
+        """What is left when nothing more comes."""
+        lines = [*self._lines, b"".join(self._partial)]
+        self._lines, self._partial, self._size = [], [], 0
+        return [_event(lines, whole=False)] if any(lines) else []
+
+    def _whole_lines(self, chunk: bytes) -> list[bytes]:
+        """Lines with their ends. A CR at the end of `chunk` waits: its newline may follow."""
+        after_cr = self._partial and self._partial[-1].endswith(b"\r")
+        if not after_cr and b"\n" not in chunk and b"\r" not in chunk:
+            self._partial.append(chunk)
+            return []
+        lines = b"".join((*self._partial, chunk)).splitlines(keepends=True)
+        self._partial = [lines.pop()] if lines and not lines[-1].endswith(b"\n") else []
+        return lines
+
+    def _take(self, line: bytes) -> SseBlock | None:
+        text = line
+        if self._is_first_line:
+            text, self._is_first_line = line.removeprefix(_BOM), False
+        if text in (b"\n", b"\r\n", b"\r"):
+            block = _event([*self._lines, line], whole=True) if self._lines else SseBlock(line)
+            self._lines = []
+        elif text.startswith(b":") and not self._lines:
+            block = SseBlock(line, comments=(_comment(text),))
+        else:
+            self._lines.append(line)
+            return None
+        self._size -= len(block.raw)
+        return block
 
 
 async def events(
     response: httpx.Response, *, idle: float, max_event_bytes: int
-) -> AsyncGenerator[SseEvent, None]:
-    """The events of `response`, whatever its Content-Type says.
+) -> AsyncGenerator[SseBlock, None]:
+    """The events of `response` that have data, whatever its Content-Type says.
 
-    `idle` is in seconds and counts from event to event; comments, pings among them, are no events.
+    `idle` is in seconds and counts from event to event, not to comments; `math.inf` for a caller who keeps
+    the time.
 
     Raises:
         StreamIdle: no event for `idle` seconds.
         BadAgentData: one event takes more than `max_event_bytes`, ended or not.
         httpx.HTTPError: the connection broke.
     """
-    guarded = _Guarded(response, max_event_bytes)
-    source = EventSource(cast(httpx.Response, guarded))
-    async with aclosing(source.aiter_sse()) as stream:
+    reader, read, until = SseReader(max_event_bytes), 0, _until(idle)
+    async with aclosing(unpacked(response, max_event_bytes)) as body:
         while True:
             try:
-                async with asyncio.timeout(idle):
-                    event = await _next_with_data(stream)
+                async with asyncio.timeout_at(until):
+                    chunk = await anext(body, None)
             except TimeoutError as error:
                 raise StreamIdle(f"the agent sent no event for {idle:g} s") from error
-            if event is None:
-                return
-            guarded.taken(event)
-            yield SseEvent(event.event, event.data, whole=not guarded.is_over)
+            if chunk is None:
+                break
+            for at in range(0, len(chunk), _AT_ONCE):
+                piece = chunk[at : at + _AT_ONCE]
+                for block in reader.feed(piece):
+                    if _has_data(block, max_event_bytes):
+                        yield block
+                        until = _until(idle)
+                read += max(len(piece), _A_CHUNK)
+                if read >= _AT_ONCE:  # nothing else lets the loop run while there is more to read
+                    read = 0
+                    await asyncio.sleep(0)
+    for block in reader.end():
+        if block.data:
+            yield block
 
 
-async def _next_with_data(stream: AsyncIterator[ServerSentEvent]) -> ServerSentEvent | None:
-    async for event in stream:
-        if event.data:
-            return event
-    return None
+def _has_data(block: SseBlock, limit: int) -> bool:
+    if not block.whole or len(block.data or "") > limit:
+        raise BadAgentData(f"the agent sent an event larger than agent.max_event_bytes ({limit})")
+    return bool(block.data)
 
 
-class _Guarded:
-    """What `EventSource` sees of a response: an event stream in UTF-8 that ends with a blank line."""
+def _until(idle: float) -> float | None:
+    """The loop's time at which the silence is too long; None: never."""
+    return None if math.isinf(idle) else asyncio.get_running_loop().time() + idle
 
-    def __init__(self, response: httpx.Response, max_event_bytes: int) -> None:
-        self.headers = httpx.Headers({"content-type": "text/event-stream"})
-        self.is_over = False
-        self._response = response
-        self._limit = max_event_bytes
-        self._pending = 0
-        self._read = 0
 
-    async def aiter_text(self) -> AsyncIterator[str]:
-        """The body's text. Raises BadAgentData when what may be one event grows too large."""
-        decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-        async for chunk in unpacked(self._response, self._limit):
-            self._count(chunk)
-            text = decoder.decode(chunk)
-            for at in range(0, len(text), _AT_ONCE):
-                yield text[at : at + _AT_ONCE]
-                await self._let_others_run(min(len(text) - at, _AT_ONCE))
-            await self._let_others_run(_A_CHUNK)
-        self.is_over = True
-        yield decoder.decode(b"", final=True) + "\n\n"
+class _BlockText:
+    """One block as the HTTP response that `EventSource` reads."""
 
-    async def _let_others_run(self, size: int) -> None:
-        """Count what was read. Nothing else gives way to the loop while there is more to read."""
-        self._read += size
-        if self._read >= _AT_ONCE:
-            self._read = 0
-            await asyncio.sleep(0)
+    headers: ClassVar = {"content-type": "text/event-stream"}
 
-    def taken(self, event: ServerSentEvent) -> None:
-        """An event came out: what follows is counted anew. Raises BadAgentData when it is too large."""
-        if len(event.data) > self._limit:
-            raise self._too_large()
-        self._pending = 0
+    def __init__(self, text: str) -> None:
+        self._text = text
 
-    def _count(self, chunk: bytes) -> None:
-        ended = max(chunk.rfind(blank) for blank in _BLANK_LINES)
-        self._pending = len(chunk) - ended if ended >= 0 else self._pending + len(chunk)
-        if self._pending > self._limit:
-            raise self._too_large()
+    def iter_text(self) -> Iterator[str]:
+        """All of it."""
+        yield self._text
 
-    def _too_large(self) -> BadAgentData:
-        return BadAgentData(f"the agent sent an event larger than agent.max_event_bytes ({self._limit})")
+
+def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
+    raw = b"".join(lines)
+    text = raw.removeprefix(_BOM).decode("utf-8", "replace")
+    source = EventSource(cast(httpx.Response, _BlockText(text if whole else f"{text}\n\n")))
+    event = next(source.iter_sse(), None)
+    has_data = event is not None and (event.data or any(line.startswith(b"data") for line in lines))
+    return SseBlock(
+        raw,
+        event.data if event is not None and has_data else None,
+        "message" if event is None else event.event,
+        tuple(_comment(line) for line in lines if line.startswith(b":")),
+        whole,
+    )
+
+
+def _comment(line: bytes) -> str:
+    return line[1:].removeprefix(b" ").rstrip(b"\r\n").decode("utf-8", "replace")

@@ -16,12 +16,12 @@ import httpx
 
 from ...a2a.wire.content_encoding import Unpacker
 from ...a2a.wire.decode import decode
+from ...a2a.wire.sse import SseBlock, SseReader
 from ...a2a.wire.transport import parse_retry_after
 from ...clock import Clock
 from ...errors import AgentFailed, BadAgentData, BadEncoding
 from ...testing.tape.items import Moment
 from .redaction import Redactor
-from .sse_split import SseBlock, SseSplitter
 from .tape_writer import Asked, ExchangeListener, moment_of_body, moments_of
 
 _ASK = frozenset({"message/stream", "message/send", "SendStreamingMessage", "SendMessage"})
@@ -107,7 +107,7 @@ class _Tapped(httpx.AsyncByteStream):
         await self._inner.aclose()
 
     async def _events_of(self) -> AsyncIterator[bytes]:
-        splitter = SseSplitter(self._max)
+        splitter = SseReader(self._max)
         try:
             async for chunk in self._inner:
                 for data in self._unpack.feed(chunk):

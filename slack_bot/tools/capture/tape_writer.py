@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
+from ...a2a.wire.sse import SseBlock
 from ...testing.tape.items import HTTP_STATUS, INTERRUPTED, RESULT_KEYS, Moment, http_status_of
 from ...testing.tape.json_file import Json
 from ...testing.tape.recording import BY_HAND
 from ...testing.tape.tape import FORMAT, VERSION, as_line, row_of
 from .redaction import Redactor
-from .sse_split import SseBlock
 from .stream_redaction import StreamRedactor
 
 _QUOTED = 300

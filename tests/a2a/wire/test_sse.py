@@ -6,15 +6,17 @@ from collections.abc import AsyncIterator, Sequence
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slack_bot.a2a.wire.sse import SseEvent, events
+from slack_bot.a2a.wire.sse import SseBlock, SseReader, events
 from slack_bot.errors import BadAgentData, StreamIdle
 from slack_bot.testing import virtual_clock
 from tests.a2a.memory_server import Body
 
 LIMIT = 1000
+Event = tuple[str, str, bool]
+"""An event's name, its data, and whether a blank line ended it."""
 
 
 async def read(
@@ -24,25 +26,26 @@ async def read(
     ended: float = 0.0,
     headers: dict[str, str] | None = None,
     idle: float = 20.0,
-) -> list[SseEvent]:
+) -> list[Event]:
     response = httpx.Response(200, headers=headers or {}, stream=Body(chunks, error, ended))
-    return [event async for event in events(response, idle=idle, max_event_bytes=LIMIT)]
+    found = [block async for block in events(response, idle=idle, max_event_bytes=LIMIT)]
+    return [(block.name, str(block.data), block.whole) for block in found]
 
 
-def at_once(*chunks: bytes) -> list[SseEvent]:
+def at_once(*chunks: bytes) -> list[Event]:
     return virtual_clock.run(read([(0.0, chunk) for chunk in chunks]))
 
 
-def whole(*data: str) -> list[SseEvent]:
-    return [SseEvent("message", each, whole=True) for each in data]
+def whole(*data: str) -> list[Event]:
+    return [("message", each, True) for each in data]
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_every_line_end(end: bytes) -> None:
     assert at_once(b"data: a" + end + end + b"event: e" + end + b"data:b" + end + b"data: c" + end + end) == [
-        SseEvent("message", "a", whole=True),
+        ("message", "a", True),
         # a lone CR at the very end may be half of a CRLF until the stream is over
-        SseEvent("e", "b\nc", whole=end != b"\r"),
+        ("e", "b\nc", end != b"\r"),
     ]
 
 
@@ -74,8 +77,8 @@ def test_ghosts_and_pings_are_no_events() -> None:
 
 
 def test_an_unterminated_last_event_is_told_from_a_whole_one() -> None:
-    assert at_once(b"data: a\n\n", b"data: b") == [*whole("a"), SseEvent("message", "b", whole=False)]
-    assert at_once(b"data: a\n\n", b"data: b\n") == [*whole("a"), SseEvent("message", "b", whole=False)]
+    assert at_once(b"data: a\n\n", b"data: b") == [*whole("a"), ("message", "b", False)]
+    assert at_once(b"data: a\n\n", b"data: b\n") == [*whole("a"), ("message", "b", False)]
 
 
 def test_after_a_cut_a_half_event_is_not_told() -> None:
@@ -175,3 +178,58 @@ def test_the_loop_runs_between_the_events_that_come_at_once(body: list[bytes]) -
         return found
 
     assert virtual_clock.run(turns()) >= max(sum(map(len, body)) / 8192, len(body) / 100)
+
+
+# -- the blocks of a stream, as a capture keeps them
+
+STREAM = (
+    b'\xef\xbb\xbfdata: {"a": 1}\n\n: ping\n\nevent: error\r\ndata: x\r\ndata: y\r\n\r\n'
+    b"id: 7\n\n:a\r\rdata:z\xff\n: inside\n\nretry: 5\n\ndata: half"
+)
+
+
+def split(stream: bytes, sizes: list[int], limit: int = 1000) -> list[SseBlock]:
+    reader, found, at = SseReader(limit), list[SseBlock](), 0
+    for size in sizes:
+        found += reader.feed(stream[at : at + size])
+        at += size
+    return [*found, *reader.feed(stream[at:]), *reader.end()]
+
+
+def test_events_comments_and_the_broken_end() -> None:
+    said = [piece for piece in split(STREAM, []) if piece.raw.strip()]
+    assert [(piece.name, piece.data, piece.comments, piece.whole) for piece in said] == [
+        ("message", '{"a": 1}', (), True),
+        ("message", None, ("ping",), True),
+        ("error", "x\ny", (), True),
+        ("message", None, (), True),
+        ("message", None, ("a",), True),
+        ("message", "z\ufffd", ("inside",), True),
+        ("message", None, (), True),
+        ("message", "half", (), False),
+    ]
+
+
+@given(st.lists(st.integers(1, 9)))
+@settings(max_examples=60, deadline=None)
+def test_chunks_change_nothing(sizes: list[int]) -> None:
+    pieces = split(STREAM, sizes)
+    assert b"".join(piece.raw for piece in pieces) == STREAM
+    assert [piece for piece in pieces if piece.raw.strip()] == [
+        piece for piece in split(STREAM, []) if piece.raw.strip()
+    ]
+
+
+def test_a_comment_does_not_wait_for_its_blank_line() -> None:
+    assert SseReader(100).feed(b": ping\n") == [SseBlock(b": ping\n", comments=("ping",))]
+
+
+def test_what_grows_without_end_is_cut() -> None:
+    pieces = split(b"data: " + b"x" * 50, [10] * 6, limit=20)
+    assert b"".join(piece.raw for piece in pieces) == b"data: " + b"x" * 50
+    assert max(len(piece.raw) for piece in pieces) <= 30
+    assert not pieces[0].whole
+
+
+def test_nothing_gives_nothing() -> None:
+    assert SseReader(9).end() == []

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from slack_bot.a2a.wire.sse import SseBlock
 from slack_bot.testing.tape.items import Moment
 from slack_bot.testing.tape.recording import read_recording
 from slack_bot.testing.tape.tape import Tape, read_tape
 from slack_bot.tools.capture.redaction import Redactor
-from slack_bot.tools.capture.sse_split import SseBlock
 from slack_bot.tools.capture.tape_writer import Asked, RawLines, TapeLines, moment_of_body, moments_of
 
 TASK = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}}
