@@ -154,7 +154,7 @@ class TurnDispatcher:
         else:
             running = self._running[question.thread]
             if running.is_waiting_for(question.user):
-                running.handle.answered()
+                running.handle.mark_answered()
             mark = QueuedReaction(self._api, question.thread.channel, question.ts, question.key)
             self._queued_reactions[question.key] = mark
             self._spawn(mark.show())

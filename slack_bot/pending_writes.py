@@ -118,8 +118,7 @@ class PendingWrites:
 
     def is_due(self, now: float) -> bool:
         """Something may be written now, as far as can be told without cutting the text."""
-        deadline = self.buffer.deadline()
-        return self.has_cards or (deadline is not None and deadline <= now + TIMER_TOLERANCE)
+        return self.has_cards or self.buffer.is_ready(now)
 
     def batch(self, now: float) -> Batch:
         """What may be written now. The text stays in the buffer; cards and title are the caller's now."""
@@ -131,9 +130,14 @@ class PendingWrites:
         title, self._plan_title = self._plan_title, None
         return Batch("", cards, title)
 
+    @property
+    def is_urgent(self) -> bool:
+        """Something waits besides text."""
+        return bool(self._cards or self._plan_title or self._remember) or self.status is not None
+
     def due(self, now: float) -> float | None:
         """Seconds until something may be written: 0 for now, None for nothing in sight."""
-        if self._cards or self._plan_title or self._remember or self.status is not None:
+        if self.is_urgent:
             return 0.0
         deadline = self.buffer.deadline()
         return None if deadline is None else max(0.0, deadline - now)

@@ -1,13 +1,12 @@
 """One turn: the agent's events go through the machine and the buffer into the thread.
 
-Two coroutines share one turn. The *reader* takes events from the agent and never waits for Slack; the
-*writer* makes one Slack call at a time and never waits for the agent. Between them stands the outbox, which
-holds at most one write's worth. The writer also keeps the clock: text that waits is shown when its time has
-come, whether or not the agent says anything more.
+The *consumer* handles each event of the agent as it comes and never waits for Slack. The *writer* makes one
+Slack call at a time and never waits for the agent; it sleeps until its deadline, and an event wakes it only
+if that is earlier now. Between them are the pending writes, which hold at most one write's worth.
 
-All turns share one loop, and an agent may send three megabytes in one event. So an event is worked off in
-steps of some milliseconds. What takes more than one goes on in a third coroutine, the *worker*, with the loop
-in between, and what comes behind it waits for it.
+All turns share one loop, and an agent may send three megabytes in one event. So an event is handled in steps
+of some milliseconds. What takes more than one step goes on in a third coroutine, the *worker*, with the loop
+in between; later events wait for it.
 """
 
 from __future__ import annotations
@@ -21,8 +20,16 @@ from typing import Any, assert_never
 
 from .a2a.agent import Agent
 from .clock import Clock
-from .consumer import EventCallback, TaskConsumer, TurnHandle
-from .observe.facts import AgentEvent, EventHandled, Observer, TurnEnded, TurnStarted, reference_of
+from .consumer import TaskConsumer, TurnHandle
+from .observe.facts import (
+    AgentEvent,
+    EventHandled,
+    Observer,
+    TurnEnded,
+    TurnStarted,
+    reference_of,
+    wants_details,
+)
 from .pending_writes import PendingWrites
 from .settings.models import AgentSettings, GovernorSettings, StreamSettings
 from .slack.orders import Batch, TurnEnd, WriteResult
@@ -44,7 +51,7 @@ from .turn.actions import (
     UpdateCard,
 )
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
-from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TaskKnown, TurnBegun
+from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
 from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.record import Outcome, Question, TurnResult
@@ -55,8 +62,8 @@ WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
 _WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
-_ACTIONS = 50  # short orders that are carried out in one step
-_TICK = 0.001  # seconds to rest at least: what is due in less than a clock can tell would keep the loop busy
+_ACTIONS = 50  # actions that are carried out in one step
+_TICK = 0.001  # seconds to sleep at least: what is due sooner than a clock can tell would keep the loop busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +87,17 @@ async def run_turn(
     options: RunnerOptions,
     clock: Clock,
     observer: Observer,
-    control: TurnHandle,
+    handle: TurnHandle,
 ) -> TurnResult:
     """Ask the agent and write its answer into the thread, to the end. Returns how it ended.
 
     Raises `SlackError` if Slack cannot be written to for good, `StoreError` if `remember` does.
     """
-    return await _TurnRunner(question, agent, sink, options, clock, observer, control).go()
+    return await _TurnRunner(question, agent, sink, options, clock, observer, handle).run()
 
 
 def referred(note: str, turn: str) -> str:
-    """`note` for the reader of a turn that went wrong, with the name under which the log has it."""
+    """`note` for the reader of a turn that went wrong, with the turn's name in the log."""
     return f"{note} Reference: {reference_of(turn)}."
 
 
@@ -103,10 +110,10 @@ class _TurnRunner:
         options: RunnerOptions,
         clock: Clock,
         observer: Observer,
-        control: TurnHandle,
+        handle: TurnHandle,
     ) -> None:
         self._question, self._sink, self._options = question, sink, options
-        self._clock, self._observer, self._turn_handle = clock, observer, control
+        self._clock, self._observer, self._handle = clock, observer, handle
         stream = options.stream
         self._machine = Turn(shows_words=options.agent.error_text == "show")
         self._pending = PendingWrites(
@@ -118,79 +125,71 @@ class _TurnRunner:
             options.secrets,
         )
         self._wake = asyncio.Event()
-        self._gone = asyncio.Event()
-        self._backlog: deque[Iterator[None]] = deque()  # events that take more than a step, and those behind
+        self._deadline: float | None = None  # the text's, as the writer knows it
+        self._backlog: deque[Iterator[None]] = deque()  # events that take more than a step, and later ones
         self._worker: asyncio.Task[None] | None = None
         self._slot_asked_at: float | None = None  # since when something waits for Slack's budget
-        self._late = False  # no stream could be started in time
-        self._close: EndTurn | None = None
+        self._is_late = False  # no stream could be started in time
+        self._end: EndTurn | None = None
         self._rewrite: str | None = None
         self._form: Form | None = None
-        self._task_id, self._context_id = question.task_id, question.context_id
-        self._trace_id: str | None = None
         self._consumer = TaskConsumer(
             question,
             agent.in_conversation(question.thread),
             options.agent,
             clock,
-            control,
-            self._gone,
-            EventCallback(self._handle_event, self._on_agent_event),
+            handle,
+            self._handle_event,
+            self._on_agent_event,
         )
 
-    async def go(self) -> TurnResult:
-        asked = self._question
-        thread = asked.thread
+    async def run(self) -> TurnResult:
+        """The turn, to its end."""
+        asked, thread = self._question, self._question.thread
         self._observer(TurnStarted(self._now(), asked.key, asked.user, thread.channel, thread.ts, asked.text))
         self._handle_event(TurnBegun())
-        hushing = asyncio.create_task(self._cancel_writes_when_stopped(), name=f"hush {asked.key}")
-        try:
-            await self._answer()
-        finally:
-            hushing.cancel()
-        return self._result()
-
-    async def _answer(self) -> None:
-        writer = asyncio.create_task(self._write(), name=f"writer {self._question.key}")
+        self._handle.on_exit(self._cancel_writes_if_stopped)
+        writer = asyncio.create_task(self._write(), name=f"writer {asked.key}")
         writer.add_done_callback(self._task_ended)
         try:
             await self._consumer.consume()
-            if self._worker is not None and (self._worker.done() or not self._gone.is_set()):
+            if self._worker is not None and (self._worker.done() or not self._handle.is_gone):
                 await self._worker
             await writer
         finally:
-            await _cancelled(writer, self._worker)
-        if self._gone.is_set():
+            await _cancel(writer, self._worker)
+        if self._handle.is_gone:
             await self._sink.abandon()
         else:
             await self._finish()
-            if self._sink.is_gone:
-                self._gone.set()
+        return self._result()
 
-    async def _cancel_writes_when_stopped(self) -> None:
-        """A write may wait a minute for Slack's budget; who presses Stop does not wait for it."""
-        await self._turn_handle.wait()
-        self._sink.cancel_writes()
+    def _cancel_writes_if_stopped(self) -> None:
+        """A write may wait a minute for Slack's budget; a user who presses Stop does not wait for it."""
+        if self._handle.stopped_by is not None:
+            self._sink.cancel_writes()
 
     def _task_ended(self, task: asyncio.Task[None]) -> None:
-        """A writer or a worker that broke ends the reading too: nobody would see what comes."""
+        """A writer or a worker that broke ends the listening too: nothing more can be shown."""
         if not task.cancelled() and task.exception() is not None:
-            self._gone.set()
+            self._handle.mark_gone()
 
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
-        self._observer(AgentEvent(self._now(), self._question.key, kind, raw))
+        if wants_details(self._observer):
+            self._observer(AgentEvent(self._now(), self._question.key, kind, raw))
 
     # -- deciding --------------------------------------------------------------------------------------------
 
-    def _handle_event(self, event: Event) -> None:
-        """Work off what happened: now, where one step is enough and nothing is before it."""
-        work = self._handle(event)
+    def _handle_event(self, event: Event) -> bool:
+        """Handle `event`: now, where one step is enough and nothing is before it. True: the writer is due."""
+        work = self._steps(event)
         if not self._backlog and _is_done(work):
-            return
+            return self._wake.is_set()
         self._backlog.append(work)
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work_off(), name=f"worker {self._question.key}")
             self._worker.add_done_callback(self._task_ended)
+        return True
 
     async def _work_off(self) -> None:
         """The backlog, step by step, with the loop in between."""
@@ -199,38 +198,34 @@ class _TurnRunner:
             if _is_done(self._backlog[0]):
                 self._backlog.popleft()
 
-    def _handle(self, event: Event) -> Iterator[None]:
-        """Decide what an event means, and carry it out; a step for each slice but the last."""
+    def _steps(self, event: Event) -> Iterator[None]:
+        """Decide what `event` means, and carry it out. Yields after each step but the last."""
         yield from self._machine.prepare(event)
         late = self._machine.late
-        if isinstance(event, TaskKnown):
-            self._task_id = event.task_id or self._task_id
-            self._context_id = event.context_id or self._context_id
-            self._trace_id = event.trace_id or self._trace_id
         if isinstance(event, TaskEnded | StreamEnded):
-            # Its words are cut for a note: a secret that is cut in two would not be known any more.
+            # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
             event = replace(event, text=harmless_beginning(event.text, self._options.secrets))
         if isinstance(event, NarrationConfirmed):
             event = replace(event, unseen=self._pending.is_unsent)
         actions = self._machine.handle(event)
-        self._observer(
-            EventHandled(
-                self._now(),
-                self._question.key,
-                event,
-                tuple(actions),
-                str(self._machine.state),
-                late=self._machine.late > late,
-            )
-        )
+        if wants_details(self._observer):
+            now, state, is_late = self._now(), str(self._machine.state), self._machine.late > late
+            self._observer(EventHandled(now, self._question.key, event, tuple(actions), state, is_late))
         for number, action in enumerate(actions, start=1):
             yield from self._apply(action)
             if number % _ACTIONS == 0:
                 yield
         if isinstance(event, NarrationConfirmed):
             self._pending.start_new_text(self._now())
-        self._turn_handle.is_waiting_for_human = self._machine.waits_for_human
-        self._wake.set()
+        self._handle.is_waiting_for_human = self._machine.waits_for_human
+        self._wake_writer()
+
+    def _wake_writer(self) -> None:
+        """Wake the writer if it has something to do earlier than it knows."""
+        deadline = self._pending.buffer.deadline()
+        is_earlier = deadline is not None and (self._deadline is None or deadline < self._deadline)
+        if is_earlier or self._pending.is_urgent:
+            self._wake.set()
 
     def _apply(self, action: Action) -> Iterator[None]:  # noqa: C901  one arm an action, as the union has
         secrets = self._options.secrets
@@ -238,7 +233,7 @@ class _TurnRunner:
             case ShowStatus(text=text):
                 self._pending.status = text
             case AppendText(text=text):
-                yield from self._say(text)
+                yield from self._append(text)
             case FlushText():
                 self._pending.flush()
             case RetractText():
@@ -251,23 +246,25 @@ class _TurnRunner:
                 shown = yield from harmless_text(text, secrets)
                 self._rewrite = shown if shown.strip() else NO_ANSWER
             case ShowForm(form=form):
-                most = self._options.stream
+                stream = self._options.stream
                 self._form = yield from sanitize_form(
-                    form, secrets, most.max_form_fields, most.max_form_choices
+                    form, secrets, stream.max_form_fields, stream.max_form_choices
                 )
-                self._pending.add_form(self._form, self._now() + self._options.stream.first_flush_delay)
+                self._pending.add_form(self._form, self._now() + stream.first_flush_delay)
+                self._wake.set()
             case SaveIds():
                 self._pending.save_ids(action)
             case EndTurn():
                 self._pending.end(self._now())
-                self._close = action
+                self._end = action
+                self._wake.set()
             case CancelTask() | NoOp():
-                pass  # cancelling is done by the reader, which knows when
+                pass  # the consumer cancels the task
             case _:
                 assert_never(action)
 
-    def _say(self, text: str) -> Iterator[None]:
-        """The answer grew by `text`: the writer may show the front of it while the rest is read."""
+    def _append(self, text: str) -> Iterator[None]:
+        """The answer grew by `text`: the writer may show the front of it while the rest is sanitized."""
         for number, piece in enumerate(slices(text)):
             if number:
                 self._wake.set()
@@ -294,13 +291,13 @@ class _TurnRunner:
 
     async def _write_batch(self) -> bool:
         """One write. False when there will be no more."""
-        goes_on, now = self._close is None, self._now()
-        if self._turn_handle.stopped_by is not None:
+        goes_on, now = self._end is None, self._now()
+        if self._handle.stopped_by is not None:
             self._sink.cancel_writes()
         elif self._sink.is_live and self._rewrite is None and self._is_due(now):
             if not self._sink.may_write(self._priority(), self._wake.set):
                 await self._wait_for_slot(now)
-                return goes_on  # the end takes the place in the line, and all that is left with it
+                return goes_on  # the end takes this place in the queue, with all that is left
             self._slot_asked_at = None
             return await self._write_now(self._pending.batch(now))
         return goes_on
@@ -313,36 +310,36 @@ class _TurnRunner:
             return self._goes_on(await self._sink.write(batch), batch.text)
         if self._sink.due() == 0.0:
             return self._goes_on(await self._sink.tick())
-        return self._close is None
+        return self._end is None
 
     def _goes_on(self, written: WriteResult, text: str = "") -> bool:
-        """What became of a write. False when there will be no more; the text is the sink's in any case."""
+        """What became of a write. False when there will be no more. The text is the sink's in any case."""
         match written:
             case WriteResult.SHOWN | WriteResult.HELD:
                 self._pending.buffer.acknowledge(text, self._now())
             case WriteResult.GONE:
-                self._gone.set()
+                self._handle.mark_gone()
                 return False
             case WriteResult.STOPPED:
-                self._turn_handle.stop(self._question.user)
+                self._handle.stop(self._question.user)
             case _:
                 assert_never(written)
-        return written is WriteResult.SHOWN or self._close is None
+        return written is WriteResult.SHOWN or self._end is None
 
     def _priority(self) -> Priority:
-        """What waits, for those who decide who goes first."""
+        """What waits, for the rate limiter."""
         if self._pending.buffer.deadline() is not None and not self._pending.buffer.begun:
             return Priority.FIRST
         return Priority.CARDS if self._pending.has_cards else Priority.LATER
 
     async def _wait_for_slot(self, now: float) -> None:
-        """Slack's budget is spent. Nobody waits in silence: before the stream stands, the status says so."""
+        """Slack's budget is spent: before the stream is started, the status says so."""
         if self._slot_asked_at is None:
             self._slot_asked_at = now
             await self._sink.show_status(WRITING)
         elif self._is_too_late(now):
-            self._late = True
-            self._wake.set()  # the other surface has a slot of its own to wait for
+            self._is_late = True
+            self._wake.set()  # the other surface waits for a slot of its own
             self._sink.fall_back()
             await self._sink.show_status(BUSY)
 
@@ -350,80 +347,85 @@ class _TurnRunner:
         waited = 0.0 if self._slot_asked_at is None else now - self._slot_asked_at
         return (
             waited >= self._options.start_slot_timeout - TIMER_TOLERANCE
-            and not self._late
+            and not self._is_late
             and self._sink.begins
         )
 
     async def _sleep_until_due(self) -> None:
-        if self._close is not None or self._wake.is_set():
+        if self._end is not None or self._wake.is_set():
             await asyncio.sleep(0)  # white space is taken without a call: no other await may have come
             return
         live = self._next_due() if self._sink.is_live else None
-        dues = (self._options.stream.status_refresh, live, self._pending.form_due(self._now()))
-        due = min(each for each in dues if each is not None)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), max(due, _TICK))
+        self._deadline = self._pending.buffer.deadline()
+        dues = (live, self._sink.status_due(), self._pending.form_due(self._now()))
+        due = min((each for each in dues if each is not None), default=None)
+        try:
+            async with asyncio.timeout(None if due is None else max(due, _TICK)):
+                await self._wake.wait()
+        except TimeoutError:
+            await asyncio.sleep(0)  # an event of this very moment goes along
         await self._sink.refresh_status()
 
     def _next_due(self) -> float | None:
-        """Seconds until there is something to do; None: until somebody says so."""
+        """Seconds until there is something to do; None: until the writer is woken."""
         now = self._now()
-        due, tend = self._pending.due(now), self._sink.due()
+        due, sink_due = self._pending.due(now), self._sink.due()
         if due is not None:
             due = max(due, self._sink.pause())
-        soonest = min((each for each in (due, tend) if each is not None), default=None)
+        soonest = min((each for each in (due, sink_due) if each is not None), default=None)
         if self._slot_asked_at is None or not self._is_due(now):
             return soonest
-        if self._late or not self._sink.begins:
+        if self._is_late or not self._sink.begins:
             return None
         return max(0.0, self._slot_asked_at + self._options.start_slot_timeout - now)
 
     async def _finish(self) -> None:
-        close = self._close
-        assert close is not None
-        stopped, asks = close.outcome is Outcome.STOPPED, close.outcome is Outcome.ASKED
+        end = self._end
+        assert end is not None
+        stopped, asks = end.outcome is Outcome.STOPPED, end.outcome is Outcome.ASKED
         self._sink.enqueue(self._pending.take_cards())
         rest = "" if stopped or self._rewrite is not None else self._pending.buffer.remaining()
-        waits = self._pending.batch(self._now())
-        if close.outcome is Outcome.ANSWERED and not (
+        batch = self._pending.batch(self._now())
+        if end.outcome is Outcome.ANSWERED and not (
             self._rewrite or self._pending.buffer.begun or rest.strip()
         ):
-            rest = NO_ANSWER  # what the agent wrote is nothing that could be shown
+            rest = NO_ANSWER  # nothing that the agent wrote can be shown
         await self._sink.finish(
             TurnEnd(
-                close.outcome,
+                end.outcome,
                 rest=rest if rest.strip() else "",
                 rewrite=self._rewrite,
-                note=self._told(close),
-                offer_retry=close.offer_retry,
+                note=self._note(end),
+                offer_retry=end.offer_retry,
                 form=self._form if asks else None,
-                cards=waits.cards,
-                plan_title=waits.plan_title,
+                cards=batch.cards,
+                plan_title=batch.plan_title,
             )
         )
 
-    def _told(self, close: EndTurn) -> str:
+    def _note(self, end: EndTurn) -> str:
         """The note for the reader."""
-        note = sanitize(close.note, self._options.secrets)
-        return referred(note, self._question.key) if close.outcome in _WRONG else note
+        note = sanitize(end.note, self._options.secrets)
+        return referred(note, self._question.key) if end.outcome in _WRONG else note
 
     # -- ending ----------------------------------------------------------------------------------------------
 
     def _result(self) -> TurnResult:
-        gone = self._gone.is_set() or self._sink.is_gone
-        close = self._close
-        outcome = Outcome.GONE if gone or close is None else close.outcome
+        if self._sink.is_gone:
+            self._handle.mark_gone()
+        gone, end, task = self._handle.is_gone, self._end, self._consumer.view
+        outcome = Outcome.GONE if gone or end is None else end.outcome
         if outcome is Outcome.ANSWERED and self._sink.is_stopped:
             outcome = Outcome.STOPPED  # while the last of it was written
-        reason = "the thread was deleted" if outcome is Outcome.GONE else (close.reason if close else None)
-        waits = outcome is Outcome.ASKED and self._consumer.is_waiting_for_human
+        reason = "the thread was deleted" if outcome is Outcome.GONE else (end.reason if end else None)
+        is_awaiting = outcome is Outcome.ASKED and not task.state.is_terminal
         result = TurnResult(
             outcome,
             None if outcome is Outcome.ANSWERED else reason,
-            self._context_id,
-            self._task_id,
-            self._trace_id,
-            awaiting_task_id=self._task_id if waits else None,
+            task.context_id,
+            task.task_id,
+            task.trace_id,
+            awaiting_task_id=task.task_id if is_awaiting else None,
         )
         machine = self._machine
         self._observer(
@@ -453,8 +455,8 @@ def _is_done(work: Iterator[None]) -> bool:
     return True
 
 
-async def _cancelled(*tasks: asyncio.Task[None] | None) -> None:
-    """End what still runs. Raises what one of them raised."""
+async def _cancel(*tasks: asyncio.Task[None] | None) -> None:
+    """Cancel what still runs. Raises what one of them raised."""
     for task in tasks:
         if task is not None:
             task.cancel()

@@ -128,7 +128,7 @@ class Agent:
         """Ask, and yield what comes, live; one event where the agent does not stream. Close it (`aclosing`).
 
         The end of the stream is not the end of the task. `metadata` goes into the message. `patience` is in
-        seconds, for each event, `idle_timeout` if None; who watches for silence himself gives more.
+        seconds, for each event: `idle_timeout` if None, `math.inf` for a caller who keeps the time.
         Raises AgentError's subclasses; AgentUnreachable, CardError, AgentRefused: the question was not taken.
         """
         card = await self.ensure_card()

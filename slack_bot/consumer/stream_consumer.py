@@ -1,8 +1,11 @@
 """Listening to one stream: until it ends, until it is no longer waited for, or until it is silent too long.
 
-Events are watched for, not bytes, because pings keep a dead stream alive for ever. A silent stream is not a
-dead one either, so it stays open while the task is asked for, and is left only if the task knows more than
-the stream told (delivery.md 7.2).
+One task reads the stream and handles each event at once. The caller only keeps the time, and wakes when the
+deadline comes or moves to an earlier time: an event creates no task and no timer.
+
+The silence counts from event to event, not from byte to byte, because pings keep a dead stream alive for
+ever. A silent stream need not be dead either: it stays open while the task is asked for, and is left only if
+the task knows more than the stream said (delivery.md 7.2).
 """
 
 from __future__ import annotations
@@ -11,21 +14,20 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from enum import StrEnum
-from typing import Any, cast
 
 from ..a2a.wire.frames import Received, TaskState
 from ..errors import AgentError, BadAgentData, StreamCut
 from ..settings.models import AgentSettings
 from ..turn.buffer import TIMER_TOLERANCE
 from .task_view import TaskView
-from .turn_handle import ExitSignals
+from .turn_handle import TurnHandle
 
 
 class StreamExit(StrEnum):
     """How the listening ended."""
 
     CLOSED = "closed"  # by the agent
-    LEFT = "left"  # by this side: a stop, nobody to be shown anything, or enough waited after the end
+    LEFT = "left"  # by this side: a stop, nothing can be shown any more, or enough waited after the end
     SILENT = "silent"  # the stream is not to be relied on any more
 
 
@@ -33,100 +35,113 @@ class StreamConsumer:
     """Listens to the streams of one turn, one after the other."""
 
     def __init__(
-        self, standing: TaskView, leaving: ExitSignals, settings: AgentSettings, now: Callable[[], float]
+        self, view: TaskView, handle: TurnHandle, settings: AgentSettings, now: Callable[[], float]
     ) -> None:
-        self._standing, self._leaving, self._settings, self._now = standing, leaving, settings, now
+        self._view, self._handle, self._settings, self._now = view, handle, settings, now
+        self._busy = asyncio.Lock()  # held while an event is handled or a silence looked into
+        self._wake = asyncio.Event()  # the deadline is earlier now, or the stream is over
         self._grace_until: float | None = None
-        self._silent_from = 0.0
-        self._told_quiet = False  # of the present silence
+        self._silent_since = 0.0
+        self._is_quiet_notified = False  # of the present silence
         self._stop_until: float | None = None  # when a stop is waited for no longer
+        handle.on_exit(self._wake.set)
 
     async def consume(
         self, stream: AsyncGenerator[Received, None], on_silence: Callable[[], Awaitable[bool]]
     ) -> StreamExit:
-        """Take what `stream` yields, to its end. `on_silence` decides whether to go on listening.
+        """Handle what `stream` yields, to its end. `on_silence` decides whether to go on listening.
 
         Raises what the stream raises; what cannot be read counts as a cut where there is a task to ask for.
         """
-        self._grace_until, self._silent_from, self._told_quiet = None, self._now(), False
-        async with aclosing(stream):
-            while True:
-                coming = asyncio.ensure_future(cast(Any, anext(stream, None)))
-                try:
-                    if (left := await self._wait(coming, on_silence)) is not None:
-                        return left
-                    received = self._result(coming)
-                finally:
-                    coming.cancel()
-                    with suppress(asyncio.CancelledError, AgentError):
-                        await coming
-                if received is None:
-                    return StreamExit.CLOSED
-                await self._on_frame(received)
+        self._grace_until, self._silent_since, self._is_quiet_notified = None, self._now(), False
+        pump = asyncio.create_task(self._pump(stream), name="stream pump")
+        pump.add_done_callback(lambda _: self._wake.set())
+        try:
+            while (left := await self._look(pump, on_silence)) is None:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._seconds_left()):
+                        await self._wake.wait()
+            return left
+        finally:
+            pump.cancel()
+            with suppress(asyncio.CancelledError, AgentError):
+                await pump
 
-    async def _wait(
-        self, coming: asyncio.Future[Received | None], on_silence: Callable[[], Awaitable[bool]]
+    async def _pump(self, stream: AsyncGenerator[Received, None]) -> None:
+        is_reading = True
+        try:
+            async with aclosing(stream):
+                async for received in stream:
+                    is_reading = False
+                    async with self._busy:
+                        await self._on_frame(received)
+                    if self._handle.must_exit and self._must_exit():
+                        return
+                    is_reading = True
+        except BadAgentData as error:
+            if not is_reading or not self._view.heard or self._view.task_id is None:
+                raise
+            raise StreamCut(str(error), safe=error.safe) from error
+
+    async def _on_frame(self, received: Received) -> None:
+        await self._view.on_frame(received)
+        self._silent_since = self._now()
+        if self._is_quiet_notified:
+            self._is_quiet_notified = False
+            self._wake.set()
+        state, settings = self._view.state, self._settings
+        if self._grace_until is None and (state.is_terminal or state is TaskState.INPUT_REQUIRED):
+            grace = settings.terminal_grace if state.is_terminal else settings.input_required_grace
+            self._grace_until = self._silent_since + grace
+            self._wake.set()
+
+    async def _look(
+        self, pump: asyncio.Task[None], on_silence: Callable[[], Awaitable[bool]]
     ) -> StreamExit | None:
-        """Wait for the next event. None when it has come; otherwise why it is not waited for."""
-        while True:
+        """How the listening ended; None: it goes on."""
+        async with self._busy:
+            self._wake.clear()
             if self._must_exit():
                 return StreamExit.LEFT
-            if coming.done():
+            if pump.done():
+                pump.result()
+                return StreamExit.CLOSED
+            if self._stop_until is not None or self._seconds_left() > TIMER_TOLERANCE:
                 return None
-            watched = {coming} if self._leaving.is_set else {coming, *self._leaving.tasks}
-            done, _ = await asyncio.wait(
-                watched, timeout=self._idle_timeout(), return_when=asyncio.FIRST_COMPLETED
-            )
-            if done or self._stop_until is not None:
-                continue
-            if self._grace_until is not None:
+            return await self._on_deadline(on_silence)
+
+    async def _on_deadline(self, on_silence: Callable[[], Awaitable[bool]]) -> StreamExit | None:
+        if self._grace_until is not None:
+            return StreamExit.LEFT
+        if not self._is_quiet_notified:
+            if self._view.asks_quietly:
                 return StreamExit.LEFT
-            if not self._told_quiet:
-                if self._standing.asks_quietly:
-                    return StreamExit.LEFT
-                self._told_quiet = True
-                self._standing.notify_quiet()
-                continue
-            if not await on_silence():
-                return StreamExit.SILENT
-            self._silent_from = self._now()
+            self._is_quiet_notified = True
+            self._view.notify_quiet()
+        elif await on_silence():
+            self._silent_since = self._now()
+        else:
+            return StreamExit.SILENT
+        return None
 
     def _must_exit(self) -> bool:
         """A stop is carried out once there is a task to stop, or none was named in time: people wait."""
-        if self._leaving.is_gone or not self._leaving.is_set:
-            return self._leaving.is_gone
-        if self._standing.task_id is not None:
+        handle = self._handle
+        if handle.is_gone or not handle.must_exit:
+            return handle.is_gone
+        if self._view.task_id is not None:
             return True
         now = self._now()
-        self._stop_until = now + self._settings.stop_timeout if self._stop_until is None else self._stop_until
+        if self._stop_until is None:
+            self._stop_until = now + self._settings.stop_timeout
         return now + TIMER_TOLERANCE >= self._stop_until
 
-    def _idle_timeout(self) -> float:
-        if self._stop_until is not None:
-            return max(0.0, self._stop_until - self._now())
-        settings, until = self._settings, self._grace_until
+    def _seconds_left(self) -> float:
+        """Seconds until the deadline."""
+        settings = self._settings
+        until = self._grace_until if self._stop_until is None else self._stop_until
         if until is None:
-            idle = (
-                settings.idle_timeout
-                if self._told_quiet
-                else min(settings.quiet_notice_after, settings.idle_timeout)
-            )
-            until = self._silent_from + idle
+            is_quiet = self._is_quiet_notified
+            quiet = settings.idle_timeout if is_quiet else settings.quiet_notice_after
+            until = self._silent_since + min(quiet, settings.idle_timeout)
         return max(0.0, until - self._now())
-
-    def _result(self, coming: asyncio.Future[Received | None]) -> Received | None:
-        try:
-            return coming.result()
-        except BadAgentData as error:
-            if self._standing.heard and self._standing.task_id is not None:
-                raise StreamCut(str(error), safe=error.safe) from error
-            raise
-
-    async def _on_frame(self, received: Received) -> None:
-        await self._standing.on_frame(received)
-        self._silent_from, self._told_quiet = self._now(), False
-        state, settings = self._standing.state, self._settings
-        if self._grace_until is None and state.is_terminal:
-            self._grace_until = self._now() + settings.terminal_grace
-        elif self._grace_until is None and state is TaskState.INPUT_REQUIRED:
-            self._grace_until = self._now() + settings.input_required_grace

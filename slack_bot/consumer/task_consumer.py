@@ -1,9 +1,10 @@
-"""The course of one turn's reading: ask, listen, find out what became of the task, and say how it ended."""
+"""The agent's side of one turn: ask, listen, find out what became of the task, and report how it ended."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Mapping
 
 from ..a2a.agent import Agent
@@ -32,8 +33,8 @@ from ..turn.events import StopRequested, StreamEnd, StreamEnded
 from ..turn.record import Question
 from .stream_consumer import StreamConsumer, StreamExit
 from .task_recovery import TaskRecovery
-from .task_view import EventCallback, TaskView
-from .turn_handle import ExitSignals, TurnHandle
+from .task_view import OnEvent, OnRaw, TaskView
+from .turn_handle import TurnHandle
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ _NAMES: Mapping[type[AgentError], str] = {
 
 
 class TaskConsumer:
-    """Reads one turn. `gone` is set from outside when nobody can be shown anything any more."""
+    """Consumes the agent's side of one turn. `view` is what is known of its task."""
 
     def __init__(
         self,
@@ -65,126 +66,122 @@ class TaskConsumer:
         agent: Agent,
         settings: AgentSettings,
         clock: Clock,
-        control: TurnHandle,
-        gone: asyncio.Event,
-        hearing: EventCallback,
+        handle: TurnHandle,
+        on_event: OnEvent,
+        on_raw: OnRaw,
     ) -> None:
-        self._question, self._agent, self._settings, self._clock = question, agent, settings, clock
-        self._control, self._hearing = control, hearing
-        self._leaving = ExitSignals(control, gone)
-        self._standing = TaskView(question.task_id, settings, hearing, clock.monotonic, agent.habits)
-        self._ear = StreamConsumer(self._standing, self._leaving, settings, clock.monotonic)
-        self._continuation = TaskRecovery(
-            agent, self._standing, self._ear, self._leaving, settings, clock.monotonic, question.message_id
+        self._question, self._agent, self._settings = question, agent, settings
+        self._handle, self._on_event, self._now = handle, on_event, clock.monotonic
+        self.view = TaskView(
+            question.task_id, question.context_id, settings, on_event, on_raw, self._now, agent.habits
+        )
+        self._stream_consumer = StreamConsumer(self.view, handle, settings, self._now)
+        self._recovery = TaskRecovery(
+            agent, self.view, self._stream_consumer, handle, settings, self._now, question.message_id
         )
 
-    @property
-    def is_waiting_for_human(self) -> bool:
-        """The task is not over: the agent waits for an answer."""
-        return not self._standing.state.is_terminal
-
     async def consume(self) -> None:
-        """Ask and listen; tell all events, and how it ended. Raises nothing that the agent does."""
+        """Ask and listen; report all events, and how it ended. Raises no AgentError."""
         try:
-            async with asyncio.timeout(self._settings.turn_timeout), self._leaving:
+            async with asyncio.timeout(self._settings.turn_timeout):
                 end = await self._listen()
         except TimeoutError:
             end = StreamEnded(StreamEnd.LOST, _TOO_LONG, reason="the turn's time is up")
-        if (user := self._control.stopped_by) is not None:
-            self._hearing.event(StopRequested(user))
-            end = await self._cancelled(end)
-        await self._standing.finish()
-        self._hearing.event(end)
+        if (user := self._handle.stopped_by) is not None:
+            self._on_event(StopRequested(user))
+            end = await self._cancel(end)
+        await self.view.finish()
+        self._on_event(end)
 
     async def _listen(self) -> StreamEnded:
-        """Read the stream to its end, and past it where the end is not known."""
+        """Follow the stream to its end, and the task past it where its end is not known."""
         try:
-            heard = await self._ask()
-            if heard is StreamExit.SILENT:
+            left = await self._ask()
+            if left is StreamExit.SILENT:
                 return await self._after(_SILENT, why="the stream fell silent", cut=True)
-            return await self._after(_CLOSED_EARLY, why=f"stream {heard}")
+            return await self._after(_CLOSED_EARLY, why=f"stream {left}")
         except StreamLost as error:
-            lost, why = error.safe, self._told(error)
+            safe, why = error.safe, self._log(error)
         except (AgentUnreachable, CardError, AgentRefused) as error:
-            return StreamEnded(StreamEnd.REFUSED, error.safe, reason=self._told(error), text=error.said)
+            return StreamEnded(StreamEnd.REFUSED, error.safe, reason=self._log(error), text=error.said)
         except AgentError as error:
-            return StreamEnded(StreamEnd.FAILED, error.safe, reason=self._told(error), text=error.said)
-        return await self._after_cut(lost, why)
+            return StreamEnded(StreamEnd.FAILED, error.safe, reason=self._log(error), text=error.said)
+        return await self._after_cut(safe, why)
 
     async def _ask(self) -> StreamExit:
         """Send the question and listen; send it again only while it cannot have been taken (D5)."""
-        asked, now = self._question, self._clock.monotonic
-        offers = RetryPolicy(self._settings.connect_retries, now() + self._settings.accept_timeout)
+        asked, now = self._question, self._now
+        retries = RetryPolicy(self._settings.connect_retries, now() + self._settings.accept_timeout)
         if asked.task_id is not None:
-            await self._continuation.poll_baseline()
+            await self._recovery.poll_baseline()
         while True:
             stream = self._agent.ask(
                 asked.text,
                 message_id=asked.message_id,
                 context_id=asked.context_id,
                 task_id=asked.task_id,
-                patience=self._settings.turn_timeout,
+                patience=math.inf,
             )
             try:
-                return await self._ear.consume(stream, self._continuation.on_silence)
+                return await self._stream_consumer.consume(stream, self._recovery.on_silence)
             except (AgentUnreachable, AgentRefused) as error:
-                pause = None if self._standing.heard else offers.pause_after(error, now())
-                if pause is None or self._leaving.is_set:
+                pause = None if self.view.heard else retries.pause_after(error, now())
+                if pause is None or self._handle.must_exit:
                     raise
                 log.info("the question was not taken, once more in %g s: %s", pause, error.brief)
-                await self._leaving.pause(pause)
-                if self._leaving.is_set:
+                await self._handle.pause(pause)
+                if self._handle.must_exit:
                     raise
 
     async def _after_cut(self, safe: str, why: str) -> StreamEnded:
         try:
             return await self._after(safe, why, cut=True)
         except AgentError as error:
-            return StreamEnded(StreamEnd.FAILED, error.safe, reason=self._told(error), text=error.said)
+            return StreamEnded(StreamEnd.FAILED, error.safe, reason=self._log(error), text=error.said)
 
     async def _after(self, safe: str, why: str, *, cut: bool = False) -> StreamEnded:
         """The stream is over: learn how the task ended, where that is not known."""
-        standing = self._standing
+        view = self.view
         step = after_end(
             cut=cut,
-            state=standing.state,
-            is_settled=standing.is_settled,
-            task_id=standing.task_id,
-            said_something=standing.heard > 0,
-            has_replied=standing.has_replied,
+            state=view.state,
+            is_settled=view.is_settled,
+            task_id=view.task_id,
+            said_something=view.heard > 0,
+            has_replied=view.has_replied,
         )
         if step is AfterStream.DONE:
             return StreamEnded(StreamEnd.CLOSED, reason=why)
-        if step is AfterStream.GIVE_UP or self._leaving.is_set:
+        if step is AfterStream.GIVE_UP or self._handle.must_exit:
             return StreamEnded(StreamEnd.LOST, safe, reason=why)
         if step is AfterStream.LOOK_ONCE:
-            look = await self._continuation.poll()
-            found = "the task was asked" if look is PollResult.OVER else "its result is known"
+            result = await self._recovery.poll()
+            found = "the task was asked" if result is PollResult.OVER else "its result is known"
             return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; {found}")
-        end = await self._continuation.follow()
+        end = await self._recovery.follow()
         if isinstance(end, TaskLost):
-            told = _FORGOTTEN if end.is_forgotten else safe
-            return StreamEnded(StreamEnd.LOST, told, reason=f"{why}; {end.why}")
+            note = _FORGOTTEN if end.is_forgotten else safe
+            return StreamEnded(StreamEnd.LOST, note, reason=f"{why}; {end.why}")
         return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; the task was asked")
 
-    async def _cancelled(self, end: StreamEnded) -> StreamEnded:
-        """Tell the agent to stop, and what became of that (delivery.md D6)."""
-        if self._standing.task_id is None:
-            said = _NOT_BEGUN if end.end is StreamEnd.REFUSED else _MAY_GO_ON
-            return StreamEnded(StreamEnd.CLOSED, said, reason="no task to stop")
+    async def _cancel(self, end: StreamEnded) -> StreamEnded:
+        """Ask the agent to stop; how that went (delivery.md D6)."""
+        if self.view.task_id is None:
+            note = _NOT_BEGUN if end.end is StreamEnd.REFUSED else _MAY_GO_ON
+            return StreamEnded(StreamEnd.CLOSED, note, reason="no task to stop")
         try:
-            await self._agent.cancel(self._standing.task_id)
+            await self._agent.cancel(self.view.task_id)
         except AgentError as error:
             code = error.code if isinstance(error, AgentFailed) else None
             return StreamEnded(
-                StreamEnd.CLOSED, _REFUSED_STOPS.get(code, _MAY_GO_ON), reason=self._told(error)
+                StreamEnd.CLOSED, _REFUSED_STOPS.get(code, _MAY_GO_ON), reason=self._log(error)
             )
         return StreamEnded(StreamEnd.CLOSED, _STOPPED, reason="the agent stopped")
 
-    def _told(self, error: AgentError) -> str:
-        """Log an error, and give it a name. What the agent's server wrote is logged at debug only."""
+    def _log(self, error: AgentError) -> str:
+        """Log an error, and name it. What the agent's server wrote is logged at debug only."""
         asked = self._question
-        extra = {"turn": asked.key, "thread_ts": asked.thread.ts, "task": self._standing.task_id}
+        extra = {"turn": asked.key, "thread_ts": asked.thread.ts, "task": self.view.task_id}
         log.warning("the agent's side failed: %s", error.brief, extra=extra)
         if error.said:
             log.debug("the agent's server wrote: %s", error.said, extra=extra)

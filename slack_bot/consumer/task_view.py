@@ -1,14 +1,13 @@
-"""What is known of one turn's task, whichever way it became known: by a stream, or by asking.
+"""What is known of one turn's task, whether a stream said it or the task was asked for.
 
-It lives outside the coroutines that read, so what a broken stream had said is not lost with it, and what the
-task says later is laid against it (delivery.md 7.1, 7.3).
+It outlives each stream, so what a broken stream said is not lost, and what the task says later is compared
+with it (delivery.md 7.1, 7.3).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ..a2a.answer.snapshot_merge import SnapshotMerger
@@ -35,57 +34,56 @@ from ..turn.events import (
 _NEWS = (
     AnswerReplaced, AnswerText, FinalAnswer, InputRequired, PlanChanged, TaskEnded, ToolEnded, ToolStarted,
 )  # fmt: skip
-_SAID_AGAIN = 60.0  # seconds after which a reader who waits is told so again
-_ASKED_SIZE = LARGE + 1  # characters that a task which was asked for is taken to have: it may be huge
-_AT_ONCE = 100  # events of one frame that are told before the loop runs
+_NOTIFY_AGAIN_AFTER = 60.0  # seconds after which a person who waits reads so again
+_POLLED_SIZE = LARGE + 1  # characters that a polled task is taken to have: it may be huge
+_AT_ONCE = 100  # events of one frame that are handled before the loop runs
 
-Understood: TypeAlias = list[tuple[str, list[Event]]]
-"""What frames meant: the kind and the events of each."""
-
-
-@dataclass(frozen=True, slots=True)
-class EventCallback:
-    """Who is told what was read: `event` what it meant, `raw` what it was (its kind, the JSON)."""
-
-    event: Callable[[Event], None]
-    raw: Callable[[str, Mapping[str, Any]], None]
+OnEvent: TypeAlias = Callable[[Event], bool]
+"""Called with each event of the turn. True: let the loop run before the next frame."""
+OnRaw: TypeAlias = Callable[[str, Mapping[str, Any]], None]
+"""Called with each frame: its kind and its JSON."""
+Parsed: TypeAlias = list[tuple[str, list[Event]]]
+"""The kind of each frame, and its events."""
 
 
 class TaskView:
     """The task of one turn as it is known by now. `now` is in seconds, on one clock.
 
-    `task_id` is the one to ask for; `heard` counts the events of streams. `habits` is what is known of how
-    the agent answers; what this turn teaches is added to it at the end.
+    `heard` counts the events of streams. `habits` is what is known of how the agent answers; what this turn
+    teaches is added to it at the end.
 
-    What takes long to understand is understood in a thread; told is everything in the loop.
+    What takes long to parse is parsed in a thread; events are handled in the loop.
     """
 
     def __init__(
         self,
         task_id: str | None,
+        context_id: str | None,
         settings: AgentSettings,
-        hearing: EventCallback,
+        on_event: OnEvent,
+        on_raw: OnRaw,
         now: Callable[[], float],
-        habits: dict[str, str] | None = None,
+        habits: dict[str, str],
     ) -> None:
-        self.task_id = task_id
+        self.task_id, self.context_id = task_id, context_id
+        self.trace_id: str | None = None
         self.heard = 0
         self._size = 0
-        self._habits = {} if habits is None else habits
+        self._habits = habits
         self._parser = EventParser(
             settings.dialect,
             settings.answer_source,
             settings.max_turn_chars,
             marker=settings.answer_marker,
-            habits=self._habits,
+            habits=habits,
         )
-        self._overlay = SnapshotMerger(in_statuses=task_id is None and self._parser.answers_in_status)
-        self._was_asked = self._continues = False
-        self._hearing, self._now = hearing, now
-        self._told_after = settings.lost_notice_after
-        self._news: tuple[Event, ...] = ()
+        self._merger = SnapshotMerger(in_statuses=task_id is None and self._parser.answers_in_status)
+        self._was_polled = self._has_baseline = False
+        self._on_event, self._on_raw, self._now = on_event, on_raw, now
+        self._lost_notice_after = settings.lost_notice_after
+        self._last_news: Sequence[Event] = ()
         self._news_at = now()
-        self._tell_at = settings.lost_notice_after
+        self._notify_at = settings.lost_notice_after  # seconds after the last news
 
     @property
     def state(self) -> TaskState:
@@ -110,105 +108,109 @@ class TaskView:
     @property
     def asks_quietly(self) -> bool:
         """The agent asked something, and the task's state does not say so."""
-        return self._parser.asks and not self.state.is_asking and not self.state.is_terminal
+        return self._parser.asks and not self.is_over
 
     async def set_baseline(self, task: Snapshot) -> None:
-        """The task as it was before this turn's question: none of that is news, whoever says it again."""
-        await offload(_ASKED_SIZE, self._overlay.set_baseline, task)
-        self._continues = True
+        """The task as it was before this turn's question: none of that is news."""
+        await offload(_POLLED_SIZE, self._merger.set_baseline, task)
+        self._has_baseline = True
 
     async def on_frame(self, received: Received) -> None:
         """An event of a stream. Raises BadAgentData: more text than a turn may have."""
         self.heard += 1
         self._size += received.size
         size = self._size if _looks_back(received.frame) else received.size
-        understood = Understood()
+        parsed = Parsed()
         try:
-            await offload(size, self._understand, received.frame, understood)
+            await offload(size, self._parse_streamed, received.frame, parsed)
         finally:
-            await self._tell(understood, received.raw)
-        self._has_news()
+            await self._report(parsed, received.raw)
+        self._reset_notice()
 
     async def merge_snapshot(self, task: Snapshot, raw: Mapping[str, Any]) -> bool:
-        """The task as it was asked for: told is only what is new. Whether anything was.
+        """The polled task: only what is new is reported. Whether anything was.
 
         Raises BadAgentData: more text than a turn may have.
         """
-        self._was_asked = True
-        self._size += _ASKED_SIZE
-        understood = Understood()
+        self._was_polled = True
+        self._size += _POLLED_SIZE
+        parsed = Parsed()
         try:
-            is_news = await offload(_ASKED_SIZE, self._is_news, task, understood)
+            is_news = await offload(_POLLED_SIZE, self._parse_polled, task, parsed)
         finally:
-            await self._tell(understood, raw)
+            await self._report(parsed, raw)
         if is_news:
-            self._has_news()
+            self._reset_notice()
         return is_news
 
     def notify_waiting(self, why: str, known: TaskKnowledge) -> None:
-        """Tell the reader, now and then, that nothing was heard for a while."""
+        """Say, now and then, that nothing was heard for a while."""
         since = self._now() - self._news_at
-        if since >= self._tell_at:
-            self._tell_at = since + _SAID_AGAIN
-            self._hearing.event(AgentIdle(since, known, why))
+        if since >= self._notify_at:
+            self._notify_at = since + _NOTIFY_AGAIN_AFTER
+            self._on_event(AgentIdle(since, known, why))
 
     def notify_quiet(self) -> None:
-        """Tell the reader that an open stream says nothing."""
+        """Say that an open stream brings nothing."""
         since = self._now() - self._news_at
-        self._hearing.event(AgentIdle(since, TaskKnowledge.QUIET, "no event on the stream"))
+        self._on_event(AgentIdle(since, TaskKnowledge.QUIET, "no event on the stream"))
 
     async def finish(self) -> None:
-        """Nothing more will come: tell the best of what came, where the agent named no result."""
+        """Nothing more will come: report the best of what came, where the agent named no result."""
         for event in await offload(self._size, self._parser.finish):
-            self._hearing.event(event)
-        if not self._was_asked:  # what was put together from two sides shows no habit
+            self._on_event(event)
+        if not self._was_polled:  # what was put together from two sources shows no habit
             self._habits.update(await offload(self._size, self._parser.lessons))
 
-    def _has_news(self) -> None:
-        self._news_at, self._tell_at = self._now(), self._told_after
+    def _reset_notice(self) -> None:
+        self._news_at, self._notify_at = self._now(), self._lost_notice_after
 
-    # -- understanding, perhaps in a thread ------------------------------------------------------------------
+    # -- parsing, perhaps in a thread ------------------------------------------------------------------------
 
-    def _understand(self, frame: Frame, understood: Understood) -> None:
-        if isinstance(frame, Snapshot) and (self._was_asked or self._continues):
-            self._feed(self._overlay.merge(frame), understood)  # a joined stream begins with it
+    def _parse_streamed(self, frame: Frame, parsed: Parsed) -> None:
+        if isinstance(frame, Snapshot) and (self._was_polled or self._has_baseline):
+            self._parse(self._merger.merge(frame), parsed)  # a joined stream begins with it
         else:
-            self._overlay.on_frame(frame)
-            self._feed([frame], understood)
+            self._merger.on_frame(frame)
+            self._parse((frame,), parsed)
 
-    def _is_news(self, task: Snapshot, understood: Understood) -> bool:
-        self._feed(self._overlay.merge(task), understood)
-        found = tuple(event for _, events in understood for event in events if isinstance(event, _NEWS))
-        if not found or found == self._news:
+    def _parse_polled(self, task: Snapshot, parsed: Parsed) -> bool:
+        self._parse(self._merger.merge(task), parsed)
+        news = [event for _, events in parsed for event in events if isinstance(event, _NEWS)]
+        if not news or news == self._last_news:
             return False
-        self._news = found
+        self._last_news = news
         return True
 
-    def _feed(self, frames: Iterable[Frame], understood: Understood) -> None:
+    def _parse(self, frames: Iterable[Frame], parsed: Parsed) -> None:
         for frame in frames:
-            waited = self.state is TaskState.AUTH_REQUIRED
+            needed_sign_in = self.state is TaskState.AUTH_REQUIRED
             events = self._parser.feed(frame)
-            if waited and not self.state.is_asking:
+            if needed_sign_in and not self.state.is_asking:
                 events.insert(0, AuthCompleted(f"task is {self.state}"))
-            understood.append((self._parser.kind_of(frame), events))
+            parsed.append((self._parser.kind_of(frame), events))
 
-    # -- telling, in the loop --------------------------------------------------------------------------------
+    # -- reporting, in the loop ------------------------------------------------------------------------------
 
-    async def _tell(self, understood: Understood, raw: Mapping[str, Any]) -> None:
-        told = 0
-        for kind, events in understood:
-            self._hearing.raw(kind, raw)
+    async def _report(self, parsed: Parsed, raw: Mapping[str, Any]) -> None:
+        count, is_due = 0, False
+        for kind, events in parsed:
+            self._on_raw(kind, raw)
             for event in events:
                 if isinstance(event, TaskKnown):
                     self.task_id = event.task_id or self.task_id
-                self._hearing.event(event)
-                told += 1
-                if told % _AT_ONCE == 0:
+                    self.context_id = event.context_id or self.context_id
+                    self.trace_id = event.trace_id or self.trace_id
+                is_due = self._on_event(event) or is_due
+                count += 1
+                if count % _AT_ONCE == 0:
                     await asyncio.sleep(0)
+        if is_due:
+            await asyncio.sleep(0)
 
 
 def _looks_back(frame: Frame) -> bool:
-    """All that was said so far may be read again for it: a task as it stands, an end, a question."""
+    """All that was said so far may be read again for it: a task as it is now, an end, a question."""
     if isinstance(frame, StatusUpdate):
         return frame.state.is_terminal or frame.state.is_asking
     return isinstance(frame, Snapshot)

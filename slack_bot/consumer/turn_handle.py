@@ -1,11 +1,11 @@
-"""Who may end a turn from outside, and how the reading side notices at once, whatever it waits for."""
+"""The handle on a running turn: how it is ended from outside, and how its parts notice at once."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from ..errors import AgentError
 
@@ -13,83 +13,68 @@ T = TypeVar("T")
 
 
 class TurnHandle:
-    """The handle on a running turn, for those outside it."""
+    """One turn's reasons to stop listening to the agent. None is ever taken back."""
 
     def __init__(self) -> None:
-        self._stopped_by: str | None = None
-        self._changed, self._answered = asyncio.Event(), asyncio.Event()
+        self.stopped_by: str | None = None
+        """The user who stopped the turn."""
+        self.is_answered = False
+        """The user wrote while the agent waited for a sign-in: that goes to the agent in the next turn."""
+        self.is_gone = False
+        """Nothing can be shown any more: not even a task's id is waited for."""
         self.is_waiting_for_human = False
-        """The agent waits for a sign-in; the turn tells."""
+        """The agent waits for a sign-in; the turn sets it."""
+        self._exit = asyncio.Event()
+        self._callbacks: list[Callable[[], None]] = []
 
     @property
-    def stopped_by(self) -> str | None:
-        """Who stopped the turn, if anybody did."""
-        return self._stopped_by
+    def must_exit(self) -> bool:
+        """There is a reason to stop listening."""
+        return self._exit.is_set()
 
     def stop(self, user: str) -> None:
         """End the turn for `user`. May be called at any time, more than once; the first caller counts."""
-        if self._stopped_by is None:
-            self._stopped_by = user
-            self._changed.set()
+        self.stopped_by = self.stopped_by or user
+        self._signal()
 
-    async def wait(self) -> None:
-        """Return when the turn has been stopped."""
-        await self._changed.wait()
-
-    @property
-    def is_answered(self) -> bool:
-        """The human wrote while the agent waited for a sign-in: that goes to the agent, in the next turn."""
-        return self._answered.is_set()
-
-    def answered(self) -> None:
+    def mark_answered(self) -> None:
         """Wait no longer for the sign-in."""
-        self._answered.set()
+        self.is_answered = True
+        self._signal()
 
-    async def wait_for_answer(self) -> None:
-        """Return when that has happened."""
-        await self._answered.wait()
+    def mark_gone(self) -> None:
+        """Nothing can be shown any more."""
+        self.is_gone = True
+        self._signal()
 
-
-class ExitSignals:
-    """Watches for a reason to stop reading: the human stopped the turn or has answered the agent already, or
-    nobody can be shown anything."""
-
-    def __init__(self, control: TurnHandle, gone: asyncio.Event) -> None:
-        self._control, self._gone = control, gone
-        self.tasks: set[asyncio.Future[Any]] = set()
-
-    @property
-    def is_set(self) -> bool:
-        """There is a reason."""
-        return self.is_gone or self._control.is_answered or self._control.stopped_by is not None
-
-    @property
-    def is_gone(self) -> bool:
-        """Nobody can be shown anything: not even a task's id is waited for."""
-        return self._gone.is_set()
+    def on_exit(self, callback: Callable[[], None]) -> None:
+        """Call `callback` at each reason; at once if there is one."""
+        self._callbacks.append(callback)
+        if self.must_exit:
+            callback()
 
     async def pause(self, seconds: float) -> None:
         """Wait `seconds`, or until there is a reason to leave."""
-        if not self.is_set:
-            await asyncio.wait(self.tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._exit.wait()
 
-    async def race(self, work: Awaitable[T]) -> T | None:
-        """What `work` gives or raises; None, with `work` cancelled, when there is a reason to leave first."""
-        doing = asyncio.ensure_future(work)
+    async def race(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """What `work` returns or raises; None, with `work` cancelled, if a reason to leave comes first."""
+        if self.must_exit:
+            work.close()
+            return None
+        task, leaving = asyncio.ensure_future(work), asyncio.ensure_future(self._exit.wait())
         try:
-            await asyncio.wait({doing, *self.tasks}, return_when=asyncio.FIRST_COMPLETED)
-            return doing.result() if doing.done() else None
+            await asyncio.wait({task, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            return task.result() if task.done() else None
         finally:
-            doing.cancel()
-            with suppress(asyncio.CancelledError, AgentError):
-                await doing
-
-    async def __aenter__(self) -> Self:
-        reasons = (self._control.wait(), self._control.wait_for_answer(), self._gone.wait())
-        self.tasks = {asyncio.ensure_future(reason) for reason in reasons}
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        for task in self.tasks:
+            leaving.cancel()
             task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
+            with suppress(asyncio.CancelledError, AgentError):
+                await task
+
+    def _signal(self) -> None:
+        self._exit.set()
+        for callback in self._callbacks:
+            callback()

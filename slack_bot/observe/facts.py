@@ -1,5 +1,4 @@
-"""PURE. Facts about turns and what led to none, for whoever watches: logs, the playground's lanes, replay's
-result.
+"""PURE. Facts about turns, and about messages that led to none: for logs, the playground and replays.
 
 An observer never changes what happens and never raises. Times are monotonic seconds of the bot's clock.
 """
@@ -13,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 
 def reference_of(turn: str) -> str:
-    """A short name of the turn with this key: a reader can tell it, and each log line of the turn has it."""
+    """A short name of the turn with this key: the note of a failed turn has it, and each of its log lines."""
     return hashlib.sha256(turn.encode()).hexdigest()[:8]
 
 
@@ -106,32 +105,46 @@ Fact: TypeAlias = TurnStarted | AgentEvent | EventHandled | SlackCalled | TurnEn
 
 
 class Observer(Protocol):
-    """Somebody who is told every fact, synchronously and at once."""
+    """Called with every fact, synchronously and at once."""
 
     def __call__(self, fact: Fact) -> None:
         """Take note of `fact`. Must not raise and must not block."""
 
 
+def wants_details(observer: Observer) -> bool:
+    """Whether `observer` uses the facts of single events: `AgentEvent`, `EventHandled`.
+
+    An agent sends many events a second, so these facts are built only where one is used. An observer that
+    does not use them has an attribute `wants_details` that is false.
+    """
+    return bool(getattr(observer, "wants_details", True))
+
+
 def null_observer(fact: Fact) -> None:
-    """The watcher of a bot that nobody watches."""
+    """The observer of a bot that nothing observes."""
     del fact
 
 
 class Observers:
-    """Several watchers as one."""
+    """Several observers as one."""
 
     def __init__(self, *observers: Observer) -> None:
         self._all = list(observers)
 
+    @property
+    def wants_details(self) -> bool:
+        """One of them uses the facts of single events."""
+        return any(map(wants_details, self._all))
+
     def add(self, observer: Observer) -> None:
-        """Tell `watcher` every fact from now on."""
+        """Call `observer` with every fact from now on."""
         self._all.append(observer)
 
     def remove(self, observer: Observer) -> None:
-        """Stop telling `watcher`."""
+        """Call `observer` no more."""
         self._all.remove(observer)
 
     def __call__(self, fact: Fact) -> None:
-        """Tell all of them."""
+        """Call all of them."""
         for observer in tuple(self._all):
             observer(fact)

@@ -1,7 +1,7 @@
 """Logging: one line an entry, as text or JSON, with the ids of turn, thread and task, and never a token.
 
-Message text is logged at debug only. Tokens are masked in every entry, whoever wrote it: slack_sdk logs whole
-request headers at debug.
+Message text is logged at debug only. Tokens are masked in every entry, also in those of libraries:
+slack_sdk logs whole request headers at debug.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from .facts import (
 )
 
 IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
-"""What `extra` may carry, and how it is called in a line. `thread` itself is logging's own. A line with
-a turn has its `ref` too: what a reader is told when the turn failed."""
+"""What `extra` may carry, and its name in a line; `thread` itself is logging's own. A line with a turn has
+its `ref` too, which the note of a failed turn shows."""
 
 _TOKEN = re.compile(r"\b(xox[a-z](?:\.xox[a-z])?-|xapp-)[\w-]+|\b(Bearer )[\w.~+/=-]+", re.IGNORECASE)
 
@@ -79,7 +79,7 @@ class JsonLines(RedactingFormatter):
 
 
 def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> LogObserver:
-    """Log to stderr, in place of whatever was set up before. Returns the watcher that logs turns."""
+    """Log to stderr, in place of whatever was set up before. Returns the observer that logs turns."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(secrets) if form == "json" else TextLines(secrets))
     root = logging.getLogger()
@@ -92,10 +92,15 @@ def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> LogObserver:
 
 
 class LogObserver:
-    """A watcher that logs: beginnings and ends of turns at info, the rest at debug."""
+    """An observer that logs: beginnings and ends of turns at info, the rest at debug."""
 
     def __init__(self) -> None:
         self._threads: dict[str, str] = {}
+
+    @property
+    def wants_details(self) -> bool:
+        """Single events are logged."""
+        return log.isEnabledFor(logging.DEBUG)
 
     def __call__(self, fact: Fact) -> None:
         """Log one fact."""
@@ -123,7 +128,7 @@ class LogObserver:
             case AgentEvent():
                 log.debug("agent: %s", fact.kind, extra=self._extra(fact.turn))
             case MessageIgnored():
-                pass  # whoever ignored it has logged it
+                pass  # it was logged where it was ignored
             case _:
                 assert_never(fact)
 

@@ -139,7 +139,7 @@ class Delivery:
             return None
         if self._has_more():
             return self.pause(now)
-        deadline = self.ledger.deadline()
+        deadline = self.ledger.deadline(now)
         return None if deadline is None else max(0.0, deadline - now)
 
     # -- writing ---------------------------------------------------------------------------------------------

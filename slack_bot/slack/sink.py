@@ -124,6 +124,10 @@ class Sink:
         if not self._delivery.is_open:
             self._status.keep()
 
+    def status_due(self) -> float | None:
+        """Seconds until `refresh_status` sends the status again; None: there is none to be kept."""
+        return None if self._delivery.is_open else self._status.due()
+
     def may_write(self, rank: Priority, wake: Callable[[], None]) -> bool:
         """Whether `write` would go to Slack at once. If not, `wake` is called when it would; ask again then.
 

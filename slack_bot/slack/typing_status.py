@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 
 from ..clock import Clock
 from ..settings.models import StreamSettings
+from ..turn.buffer import TIMER_TOLERANCE
 from .api import CallFailed, SlackApi
 from .faults import Fault
 from .orders import Destination
@@ -50,6 +51,14 @@ class TypingStatus:
         self._wanted = text
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._send_wanted(), name=f"status {self._place.turn}")
+
+    def due(self) -> float | None:
+        """Seconds until `keep` sends the status again; None: none is shown."""
+        if self._wanted is not None:
+            return self._settings.status_refresh  # it is sent in a moment
+        if self._closed or not self._sent or self._sent_at is None:
+            return None
+        return max(0.0, self._settings.status_refresh - self._age())
 
     def keep(self) -> None:
         """Send the status again if Slack is about to drop it. Cheap; may be called at any time."""
@@ -103,7 +112,7 @@ class TypingStatus:
             await self._call("")
 
     def _is_stale(self) -> bool:
-        return self._sent_at is not None and self._age() >= self._settings.status_refresh
+        return self._sent_at is not None and self._age() >= self._settings.status_refresh - TIMER_TOLERANCE
 
     def _is_due(self) -> bool:
         return self._sent_at is None or self._age() >= self._settings.status_interval

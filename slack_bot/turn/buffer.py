@@ -83,15 +83,24 @@ class StreamBuffer:
         self._forced = self._length - (len(word.group()) if word else 0)
 
     def deadline(self) -> float | None:
-        """When `ready` will give something without a further push; a time that has passed means now.
+        """When `ready` may give something without a further push; a time that has passed means now.
 
-        None: nothing to be seen waits. It is too early where the last push undid a cut; then ask again.
+        None: nothing to be seen waits. Only a line's end is looked for here, so it may be too early:
+        `is_ready` looks for other cuts when the time has come, and knows better afterwards.
         """
         if self._since is None or self._is_due():
             return self._since
         pause = self._pause()
         due = max(self._since, self._last + pause) if self.begun else self._since + pause
-        return due if self._cuts.safe else due + pause
+        return due if self._cuts.safe or self._needs_look() else due + pause
+
+    def is_ready(self, now: float) -> bool:
+        """`ready` may give something now."""
+        if not self._has_passed(self.deadline(), now):
+            return False
+        if not self._is_due() and self._needs_look():
+            self._look()
+        return self._has_passed(self.deadline(), now)
 
     def _pause(self) -> float:
         age = 0.0 if self._began_at is None or not self.begun else self._last - self._began_at
@@ -99,7 +108,7 @@ class StreamBuffer:
 
     def ready(self, now: float) -> str:
         """What should be sent now, "" if nothing. The same answer until something is pushed or shown."""
-        if not self._has_come(now):
+        if not self.is_ready(now):
             return ""
         text = self._window[: self._cut(now)]
         if text:
@@ -199,20 +208,21 @@ class StreamBuffer:
         """Something goes without waiting: a line, all of it, or as much as one call can take."""
         if self._length > self._max or self._is_forced():
             return True
-        self._look()
+        if not self._cuts.line and "\n" in self._window[self._looked :]:
+            self._look()
         return self._cuts.line > 0
 
-    def _has_come(self, now: float) -> bool:
-        when = self.deadline()
-        return when is not None and now + TIMER_TOLERANCE >= when
+    @staticmethod
+    def _has_passed(deadline: float | None, now: float) -> bool:
+        return deadline is not None and now + TIMER_TOLERANCE >= deadline
+
+    def _needs_look(self) -> bool:
+        """No cut is known, and the window has grown enough to be worth another reading."""
+        new = len(self._window) - self._looked
+        return new > 0 and not self._cuts.safe and self._has_grown(new)
 
     def _look(self) -> None:
-        """Learn where the window may be cut, but only when that can have become more."""
-        new = self._window[self._looked :]
-        if not new or self._cuts.line:
-            return
-        if "\n" not in new and (self._cuts.safe or not self._has_grown(len(new))):
-            return
+        """Learn where the window may be cut."""
         self._looked = len(self._window)
         base, lead = self._base, self._lead()
         found = find_cuts(self._window[base:], self._max - base, before=self._based)
@@ -237,7 +247,7 @@ class StreamBuffer:
             return self._best
         if self._looked < _MUCH or self._has_grown(len(self._window) - self._looked):
             self._cuts, self._looked = Cuts(), 0
-        if not self._has_come(now):
+        if not self.is_ready(now):
             return 0
         return self._cuts.line or self._cuts.safe or self._cuts.word or self._anywhere()
 

@@ -161,13 +161,13 @@ class Ledger:
         """The present message ends here, whatever its size and age; `next` says how."""
         self._ending = self._present is not None
 
-    def deadline(self) -> float | None:
-        """When `next` may have something to do although no text came; None: never."""
+    def deadline(self, now: float = math.inf) -> float | None:
+        """When `next` may have something to do although no text came; None: never. Ask again at that time."""
         present = self._present
         if present is None or self._sent is not None or math.isinf(self._limits.rotate_after):
             return None
         due = present.opened_at + self._limits.rotate_after
-        return due if _ends_well(present) else due + self._limits.rotate_grace
+        return due if now < due or _ends_well(present) else due + self._limits.rotate_grace
 
     def next(self, now: float, *, cards: int = 0, final: bool = False) -> Step | None:
         """What to do now; None: nothing, or a call is out whose outcome was not told.

@@ -1,10 +1,9 @@
-"""One reading side without a thread: what was told, and frames that come as a test wants them."""
+"""The agent's side of a turn without a thread: what was reported, and frames as a test wants them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 from slack_bot.a2a.wire.frames import (
@@ -19,14 +18,14 @@ from slack_bot.a2a.wire.frames import (
     TaskState,
 )
 from slack_bot.consumer.stream_consumer import StreamConsumer
-from slack_bot.consumer.task_view import EventCallback, TaskView
-from slack_bot.consumer.turn_handle import ExitSignals, TurnHandle
+from slack_bot.consumer.task_view import TaskView
+from slack_bot.consumer.turn_handle import TurnHandle
 from slack_bot.settings.models import AgentSettings
 from slack_bot.turn.events import AnswerReplaced, AnswerText, Event, FinalAnswer
 
 
-class Told:
-    """All events that were told, in order."""
+class Reported:
+    """All events that were reported, in order."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -47,28 +46,25 @@ class Told:
     def only(self, kind: type) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
 
-    def hearing(self) -> EventCallback:
-        return EventCallback(self.events.append, lambda kind, _: self.raw.append(kind))
+    def on_event(self, event: Event) -> bool:
+        self.events.append(event)
+        return False
+
+    def on_raw(self, kind: str, raw: Mapping[str, Any]) -> None:
+        self.raw.append(kind)
 
 
 class Scene:
-    """The parts of a reading side, on the running loop's time."""
+    """The parts of a consumer, on the running loop's time."""
 
-    def __init__(
-        self, leaving: ExitSignals, control: TurnHandle, task_id: str | None, settings: AgentSettings
-    ) -> None:
+    def __init__(self, task_id: str | None = None, **settings: Any) -> None:
         self.now = asyncio.get_running_loop().time
-        self.leaving, self.control, self.settings = leaving, control, settings
-        self.told = Told()
-        self.standing = TaskView(task_id, settings, self.told.hearing(), self.now, {})
-        self.ear = StreamConsumer(self.standing, leaving, settings, self.now)
-
-
-@asynccontextmanager
-async def scene(task_id: str | None = None, **settings: Any) -> AsyncIterator[Scene]:
-    control = TurnHandle()
-    async with ExitSignals(control, asyncio.Event()) as leaving:
-        yield Scene(leaving, control, task_id, AgentSettings(**settings))
+        self.handle, self.settings = TurnHandle(), AgentSettings(**settings)
+        self.reported = Reported()
+        self.view = TaskView(
+            task_id, None, self.settings, self.reported.on_event, self.reported.on_raw, self.now, {}
+        )
+        self.consumer = StreamConsumer(self.view, self.handle, self.settings, self.now)
 
 
 def status(state: TaskState, text: str = "", message_id: str = "m") -> StatusUpdate:

@@ -12,7 +12,7 @@ from slack_bot.errors import BadAgentData, StreamCut
 from slack_bot.turn.events import AgentIdle, TaskKnowledge
 from tests.harness import on_virtual_time
 
-from .consumer_side import Scene, chunk, scene, status, stream
+from .consumer_side import Scene, chunk, status, stream
 
 
 class Silences:
@@ -32,99 +32,99 @@ async def never() -> bool:
 
 @on_virtual_time
 async def test_a_stream_that_the_agent_closes() -> None:
-    async with scene() as here:
-        assert await here.ear.consume(stream((1, chunk("a")), (1, chunk("b"))), never) is StreamExit.CLOSED
-        assert here.told.text == "ab"
+    here = Scene()
+    assert await here.consumer.consume(stream((1, chunk("a")), (1, chunk("b"))), never) is StreamExit.CLOSED
+    assert here.reported.text == "ab"
 
 
 @on_virtual_time
 async def test_a_stream_that_breaks() -> None:
-    async with scene() as here:
-        with pytest.raises(StreamCut):
-            await here.ear.consume(stream((1, chunk("a")), (1, StreamCut("cut"))), never)
+    here = Scene()
+    with pytest.raises(StreamCut):
+        await here.consumer.consume(stream((1, chunk("a")), (1, StreamCut("cut"))), never)
 
 
 @on_virtual_time
 async def test_what_cannot_be_read_is_a_cut_where_there_is_a_task_to_ask_for() -> None:
     nonsense = BadAgentData("not JSON", safe="Nonsense.")
-    async with scene() as here:
-        with pytest.raises(BadAgentData):
-            await here.ear.consume(stream((1, nonsense)), never)
-        with pytest.raises(StreamCut) as caught:
-            await here.ear.consume(stream((1, chunk("a")), (1, nonsense)), never)
-        assert caught.value.safe == "Nonsense."
+    here = Scene()
+    with pytest.raises(BadAgentData):
+        await here.consumer.consume(stream((1, nonsense)), never)
+    with pytest.raises(StreamCut) as caught:
+        await here.consumer.consume(stream((1, chunk("a")), (1, nonsense)), never)
+    assert caught.value.safe == "Nonsense."
 
 
 @on_virtual_time
 async def test_a_quiet_stream_is_told_once_in_each_silence() -> None:
-    async with scene(quiet_notice_after=30, idle_timeout=100) as here:
-        frames = stream((29, chunk("a")), (250, chunk("b")), (31, chunk("c")))
-        assert await here.ear.consume(frames, Silences()) is StreamExit.CLOSED
-        assert [(event.seconds, event.known) for event in here.told.only(AgentIdle)] == [
-            (30, TaskKnowledge.QUIET),
-            (30, TaskKnowledge.QUIET),
-        ]
-    async with scene(quiet_notice_after=30, idle_timeout=10) as here:
-        silences = Silences(False)
-        assert await here.ear.consume(stream((60, chunk("a"))), silences) is StreamExit.SILENT
-        assert [event.seconds for event in here.told.only(AgentIdle)] == [10]
-        assert silences.asked == 1
+    here = Scene(quiet_notice_after=30, idle_timeout=100)
+    frames = stream((29, chunk("a")), (250, chunk("b")), (31, chunk("c")))
+    assert await here.consumer.consume(frames, Silences()) is StreamExit.CLOSED
+    assert [(event.seconds, event.known) for event in here.reported.only(AgentIdle)] == [
+        (30, TaskKnowledge.QUIET),
+        (30, TaskKnowledge.QUIET),
+    ]
+    here = Scene(quiet_notice_after=30, idle_timeout=10)
+    silences = Silences(False)
+    assert await here.consumer.consume(stream((60, chunk("a"))), silences) is StreamExit.SILENT
+    assert [event.seconds for event in here.reported.only(AgentIdle)] == [10]
+    assert silences.asked == 1
 
 
 @on_virtual_time
 async def test_a_silence_is_no_end() -> None:
-    async with scene(idle_timeout=10) as here:
-        silences = Silences()
-        got = await here.ear.consume(stream((1, chunk("a")), (25, chunk("b")), (9, chunk("c"))), silences)
-        assert (got, here.told.text, silences.asked) == (StreamExit.CLOSED, "abc", 2)
+    here = Scene(idle_timeout=10)
+    silences = Silences()
+    got = await here.consumer.consume(stream((1, chunk("a")), (25, chunk("b")), (9, chunk("c"))), silences)
+    assert (got, here.reported.text, silences.asked) == (StreamExit.CLOSED, "abc", 2)
 
 
 @on_virtual_time
 async def test_a_stream_that_is_not_to_be_relied_on_is_left() -> None:
-    async with scene(idle_timeout=10) as here:
-        got = await here.ear.consume(stream((1, chunk("a")), (50, chunk("b"))), Silences(True, False))
-        assert (got, here.told.text, here.now()) == (StreamExit.SILENT, "a", 21)
+    here = Scene(idle_timeout=10)
+    got = await here.consumer.consume(stream((1, chunk("a")), (50, chunk("b"))), Silences(True, False))
+    assert (got, here.reported.text, here.now()) == (StreamExit.SILENT, "a", 21)
 
 
 @on_virtual_time
 @pytest.mark.parametrize(("state", "seconds"), [(TaskState.COMPLETED, 2.5), (TaskState.INPUT_REQUIRED, 3.0)])
 async def test_after_the_end_it_is_waited_for_a_moment(state: TaskState, seconds: float) -> None:
-    async with scene() as here:
-        got = await here.ear.consume(stream((1, status(state, "x")), open_for=500), never)
-        assert (got, here.now()) == (StreamExit.LEFT, seconds)
+    here = Scene()
+    got = await here.consumer.consume(stream((1, status(state, "x")), open_for=500), never)
+    assert (got, here.now()) == (StreamExit.LEFT, seconds)
 
 
 async def stop_in(here: Scene, seconds: float) -> None:
-    asyncio.get_running_loop().call_later(seconds, here.control.stop, "U1")
+    asyncio.get_running_loop().call_later(seconds, here.handle.stop, "U1")
 
 
 @on_virtual_time
 async def test_a_stop_is_at_once_where_there_is_a_task() -> None:
-    async with scene() as here:
-        await stop_in(here, 3)
-        got = await here.ear.consume(stream((1, chunk("a")), (50, chunk("b"))), never)
-        assert (got, here.now(), here.told.text) == (StreamExit.LEFT, 3, "a")
+    here = Scene()
+    await stop_in(here, 3)
+    got = await here.consumer.consume(stream((1, chunk("a")), (50, chunk("b"))), never)
+    assert (got, here.now(), here.reported.text) == (StreamExit.LEFT, 3, "a")
 
 
 @on_virtual_time
 async def test_a_stop_waits_for_the_task_that_is_to_be_stopped() -> None:
-    async with scene() as here:
-        await stop_in(here, 3)
-        got = await here.ear.consume(stream((20, chunk("a")), (50, chunk("b"))), never)
-        assert (got, here.now()) == (StreamExit.LEFT, 20)
+    here = Scene()
+    await stop_in(here, 3)
+    got = await here.consumer.consume(stream((20, chunk("a")), (50, chunk("b"))), never)
+    assert (got, here.now()) == (StreamExit.LEFT, 20)
 
 
 @on_virtual_time
 async def test_a_stop_does_not_wait_for_ever_for_a_task_that_nobody_names() -> None:
-    async with scene(stop_timeout=30) as here:
-        await stop_in(here, 3)
-        got = await here.ear.consume(stream((900, chunk("a"))), never)
-        assert (got, here.now(), here.told.text) == (StreamExit.LEFT, 33, "")
+    here = Scene(stop_timeout=30)
+    await stop_in(here, 3)
+    got = await here.consumer.consume(stream((900, chunk("a"))), never)
+    assert (got, here.now(), here.reported.text) == (StreamExit.LEFT, 33, "")
 
 
 @on_virtual_time
 async def test_a_stop_may_wait_longer_than_a_silence() -> None:
-    async with scene(stop_timeout=50, idle_timeout=10) as here:
-        await stop_in(here, 3)
-        got = await here.ear.consume(stream((20, chunk("a")), (50, chunk("b"))), never)
-        assert (got, here.now()) == (StreamExit.LEFT, 20)
+    here = Scene(stop_timeout=50, idle_timeout=10)
+    await stop_in(here, 3)
+    got = await here.consumer.consume(stream((20, chunk("a")), (50, chunk("b"))), never)
+    assert (got, here.now()) == (StreamExit.LEFT, 20)

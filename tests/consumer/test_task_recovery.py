@@ -15,7 +15,7 @@ from slack_bot.errors import AgentError, AgentFailed, AgentRefused, StreamCut
 from slack_bot.turn.events import AgentIdle
 from tests.harness import on_virtual_time
 
-from .consumer_side import Scene, chunk, scene, snapshot, status, stream
+from .consumer_side import Scene, chunk, snapshot, status, stream
 
 WORKING, COMPLETED = TaskState.WORKING, TaskState.COMPLETED
 AUTH = TaskState.AUTH_REQUIRED
@@ -52,9 +52,9 @@ class TaskServer:
         self.asked.append((asyncio.get_running_loop().time(), what))
 
 
-def continuation(here: Scene, server: TaskServer) -> TaskRecovery:
+def recovery(here: Scene, server: TaskServer) -> TaskRecovery:
     agent: Any = server
-    return TaskRecovery(agent, here.standing, here.ear, here.leaving, here.settings, here.now, "seed")
+    return TaskRecovery(agent, here.view, here.consumer, here.handle, here.settings, here.now, "seed")
 
 
 STEADY = {"poll_jitter": 0.0}
@@ -63,22 +63,22 @@ STEADY = {"poll_jitter": 0.0}
 @on_virtual_time
 async def test_on_0_3_the_task_is_read_until_it_is_over() -> None:
     server = TaskServer([snapshot("one "), snapshot("one two "), snapshot("one two three", COMPLETED)])
-    async with scene("t", **STEADY) as here:
-        await here.standing.on_frame(Received({}, chunk("one ")))
-        assert await continuation(here, server).follow() == TaskDone()
-        assert here.told.text == "one two three"
-        assert server.asked == [(0, "get"), (1, "get"), (2, "get")]
+    here = Scene("t", **STEADY)
+    await here.view.on_frame(Received({}, chunk("one ")))
+    assert await recovery(here, server).follow() == TaskDone()
+    assert here.reported.text == "one two three"
+    assert server.asked == [(0, "get"), (1, "get"), (2, "get")]
 
 
 @on_virtual_time
 async def test_on_1_0_the_stream_is_joined_and_begins_with_what_is_known() -> None:
     joined = [(1, snapshot("one two ")), (1, chunk("three")), (1, status(COMPLETED))]
     server = TaskServer([snapshot("one two ")], [joined])
-    async with scene("t", **STEADY) as here:
-        await here.standing.on_frame(Received({}, chunk("one ")))
-        assert await continuation(here, server).follow() == TaskDone()
-        assert here.told.text == "one two three"
-        assert [what for _, what in server.asked] == ["get", "join"]
+    here = Scene("t", **STEADY)
+    await here.view.on_frame(Received({}, chunk("one ")))
+    assert await recovery(here, server).follow() == TaskDone()
+    assert here.reported.text == "one two three"
+    assert [what for _, what in server.asked] == ["get", "join"]
 
 
 @on_virtual_time
@@ -90,28 +90,28 @@ async def test_a_joined_stream_may_break_as_well() -> None:
     ]
     looks = [snapshot("one two "), snapshot("one two three "), snapshot("one two three four ")]
     server = TaskServer(looks, joins)
-    async with scene("t", **STEADY) as here:
-        assert await continuation(here, server).follow() == TaskDone()
-        assert here.told.text == "one two three four five"
+    here = Scene("t", **STEADY)
+    assert await recovery(here, server).follow() == TaskDone()
+    assert here.reported.text == "one two three four five"
 
 
 @on_virtual_time
 async def test_a_joined_stream_without_the_task_may_have_a_gap_so_the_task_is_asked_for_at_the_end() -> None:
     joined = [(1, chunk("three")), (1, status(COMPLETED))]
     server = TaskServer([snapshot("one "), snapshot("one two three", COMPLETED)], [joined])
-    async with scene("t", **STEADY) as here:
-        await here.standing.on_frame(Received({}, chunk("one ")))
-        assert await continuation(here, server).follow() == TaskDone()
-        assert here.told.text == "one two three"
-        assert [what for _, what in server.asked] == ["get", "join", "get"]
+    here = Scene("t", **STEADY)
+    await here.view.on_frame(Received({}, chunk("one ")))
+    assert await recovery(here, server).follow() == TaskDone()
+    assert here.reported.text == "one two three"
+    assert [what for _, what in server.asked] == ["get", "join", "get"]
 
 
 @on_virtual_time
 async def test_an_agent_that_offers_no_joining_is_polled() -> None:
     server = TaskServer([snapshot("a"), snapshot("a"), snapshot("ab", COMPLETED)], [[(0, NO_METHOD)]])
-    async with scene("t", **STEADY) as here:
-        assert await continuation(here, server).follow() == TaskDone()
-        assert [what for _, what in server.asked] == ["get", "join", "get", "get"]
+    here = Scene("t", **STEADY)
+    assert await recovery(here, server).follow() == TaskDone()
+    assert [what for _, what in server.asked] == ["get", "join", "get", "get"]
 
 
 @on_virtual_time
@@ -127,41 +127,41 @@ async def test_an_agent_that_offers_no_joining_is_polled() -> None:
 async def test_what_cannot_be_learned_ends_in_time(
     answer: AgentError, forgotten: bool, seconds: float
 ) -> None:
-    async with scene("t", **STEADY, poll_timeout=60) as here:
-        end = await continuation(here, TaskServer([answer])).follow()
-        assert isinstance(end, TaskLost)
-        assert (end.is_forgotten, here.now()) == (forgotten, seconds)
+    here = Scene("t", **STEADY, poll_timeout=60)
+    end = await recovery(here, TaskServer([answer])).follow()
+    assert isinstance(end, TaskLost)
+    assert (end.is_forgotten, here.now()) == (forgotten, seconds)
 
 
 @on_virtual_time
 async def test_a_busy_agent_is_left_alone_for_as_long_as_it_wants() -> None:
     busy = AgentRefused("busy", status=503, retry_after=20.0)
     server = TaskServer([busy, snapshot("a", COMPLETED)])
-    async with scene("t", **STEADY) as here:
-        assert await continuation(here, server).follow() == TaskDone()
-        assert server.asked == [(0, "get"), (20, "get")]
+    here = Scene("t", **STEADY)
+    assert await recovery(here, server).follow() == TaskDone()
+    assert server.asked == [(0, "get"), (20, "get")]
 
 
 @on_virtual_time
 async def test_a_task_that_goes_on_is_followed_without_end_and_the_reader_is_told() -> None:
-    async with scene("t", **STEADY, poll_timeout=10) as here:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(1000):
-                await continuation(here, TaskServer([snapshot("a")])).follow()
-        assert len(here.told.only(AgentIdle)) == 17
-        assert here.told.text == "a"
+    here = Scene("t", **STEADY, poll_timeout=10)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(1000):
+            await recovery(here, TaskServer([snapshot("a")])).follow()
+    assert len(here.reported.only(AgentIdle)) == 17
+    assert here.reported.text == "a"
 
 
 @on_virtual_time
 async def test_a_stop_ends_it_at_once() -> None:
-    async with scene("t", **STEADY) as here:
-        asyncio.get_running_loop().call_later(100.5, here.control.stop, "U1")
-        assert await continuation(here, TaskServer([snapshot("a")])).follow() == TaskLost("left")
-        assert here.now() == 100.5
+    here = Scene("t", **STEADY)
+    asyncio.get_running_loop().call_later(100.5, here.handle.stop, "U1")
+    assert await recovery(here, TaskServer([snapshot("a")])).follow() == TaskLost("left")
+    assert here.now() == 100.5
 
 
 async def silent_then(here: Scene, look: Snapshot | AgentError) -> bool:
-    decide: Callable[[], Awaitable[bool]] = continuation(here, TaskServer([look])).on_silence
+    decide: Callable[[], Awaitable[bool]] = recovery(here, TaskServer([look])).on_silence
     return await decide()
 
 
@@ -179,33 +179,33 @@ async def silent_then(here: Scene, look: Snapshot | AgentError) -> bool:
 async def test_a_silent_stream_is_listened_to_while_the_task_knows_no_more(
     look: Snapshot | AgentError, listens: bool
 ) -> None:
-    async with scene("t") as here:
-        await here.standing.on_frame(Received({}, chunk("known")))
-        assert await silent_then(here, look) is listens
+    here = Scene("t")
+    await here.view.on_frame(Received({}, chunk("known")))
+    assert await silent_then(here, look) is listens
 
 
 async def test_before_there_is_a_task_the_stream_is_all_there_is() -> None:
-    async with scene() as here:
-        assert await silent_then(here, FORGOTTEN)
+    here = Scene()
+    assert await silent_then(here, FORGOTTEN)
 
 
 async def test_a_look_says_what_it_found() -> None:
-    async with scene("t") as here:
-        server = TaskServer([snapshot("a"), snapshot("a"), snapshot("a", WORKING), snapshot("a", COMPLETED)])
-        look = continuation(here, server).poll
-        assert [await look() for _ in range(4)] == [
-            PollResult.NEWS,
-            PollResult.RUNNING,
-            PollResult.RUNNING,
-            PollResult.OVER,
-        ]
+    here = Scene("t")
+    server = TaskServer([snapshot("a"), snapshot("a"), snapshot("a", WORKING), snapshot("a", COMPLETED)])
+    look = recovery(here, server).poll
+    assert [await look() for _ in range(4)] == [
+        PollResult.NEWS,
+        PollResult.RUNNING,
+        PollResult.RUNNING,
+        PollResult.OVER,
+    ]
 
 
 @on_virtual_time
 async def test_a_stream_on_which_a_sign_in_is_waited_for_may_be_silent() -> None:
     looks = [snapshot(state=AUTH), FORGOTTEN, snapshot("Done.", COMPLETED)]
-    async with scene("t") as here:
-        await here.standing.on_frame(Received({}, status(AUTH, "Sign in")))
-        course = continuation(here, TaskServer(looks))
-        assert [await course.on_silence() for _ in looks] == [True, True, False]
-        assert not here.told.only(AgentIdle)
+    here = Scene("t")
+    await here.view.on_frame(Received({}, status(AUTH, "Sign in")))
+    course = recovery(here, TaskServer(looks))
+    assert [await course.on_silence() for _ in looks] == [True, True, False]
+    assert not here.reported.only(AgentIdle)

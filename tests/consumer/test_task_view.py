@@ -19,82 +19,82 @@ from slack_bot.turn.events import (
 )
 from tests.harness import on_virtual_time
 
-from .consumer_side import chunk, scene, snapshot, status
+from .consumer_side import Scene, chunk, snapshot, status
 
 
 async def test_ids_are_learned_from_any_event() -> None:
-    async with scene() as here:
-        assert here.standing.task_id is None
-        await here.standing.on_frame(Received({}, chunk("Hello ")))
-        assert here.standing.task_id == "t"
-        assert here.told.only(TaskKnown)[0].context_id == "c"
+    here = Scene()
+    assert here.view.task_id is None
+    await here.view.on_frame(Received({}, chunk("Hello ")))
+    assert here.view.task_id == "t"
+    assert here.reported.only(TaskKnown)[0].context_id == "c"
 
 
 async def test_the_task_as_it_stands_gives_only_what_is_new() -> None:
-    async with scene() as here:
-        await here.standing.on_frame(Received({}, chunk("one ")))
-        assert await here.standing.merge_snapshot(snapshot("one two "), {})
-        assert not await here.standing.merge_snapshot(snapshot("one two "), {})
-        await here.standing.on_frame(Received({}, chunk("three")))
-        assert here.told.text == "one two three"
-        assert [event.text for event in here.told.only(AnswerText)] == ["one ", "two ", "three"]
+    here = Scene()
+    await here.view.on_frame(Received({}, chunk("one ")))
+    assert await here.view.merge_snapshot(snapshot("one two "), {})
+    assert not await here.view.merge_snapshot(snapshot("one two "), {})
+    await here.view.on_frame(Received({}, chunk("three")))
+    assert here.reported.text == "one two three"
+    assert [event.text for event in here.reported.only(AnswerText)] == ["one ", "two ", "three"]
 
 
 async def test_a_task_that_was_rewritten_is_told_whole() -> None:
-    async with scene() as here:
-        await here.standing.on_frame(Received({}, chunk("one two ")))
-        assert await here.standing.merge_snapshot(snapshot("one"), {})
-        assert here.told.only(AnswerReplaced) == [AnswerReplaced("one", "the task as it stands")]
+    here = Scene()
+    await here.view.on_frame(Received({}, chunk("one two ")))
+    assert await here.view.merge_snapshot(snapshot("one"), {})
+    assert here.reported.only(AnswerReplaced) == [AnswerReplaced("one", "the task as it stands")]
 
 
 async def test_how_the_task_ended_is_news() -> None:
-    async with scene() as here:
-        await here.standing.on_frame(Received({}, chunk("one")))
-        assert not here.standing.is_over
-        assert await here.standing.merge_snapshot(snapshot("one", TaskState.COMPLETED), {})
-        assert here.standing.is_over
-        assert len(here.told.only(TaskEnded)) == 1
-        await here.standing.finish()
-        assert here.told.only(FinalAnswer)[0].text == "one"
+    here = Scene()
+    await here.view.on_frame(Received({}, chunk("one")))
+    assert not here.view.is_over
+    assert await here.view.merge_snapshot(snapshot("one", TaskState.COMPLETED), {})
+    assert here.view.is_over
+    assert len(here.reported.only(TaskEnded)) == 1
+    await here.view.finish()
+    assert here.reported.only(FinalAnswer)[0].text == "one"
 
 
 async def test_a_question_ends_it_too() -> None:
-    async with scene() as here:
-        await here.standing.on_frame(Received({}, status(TaskState.INPUT_REQUIRED, "Which?")))
-        assert here.standing.is_over and here.standing.is_settled
+    here = Scene()
+    await here.view.on_frame(Received({}, status(TaskState.INPUT_REQUIRED, "Which?")))
+    assert here.view.is_over and here.view.is_settled
 
 
 async def test_a_task_that_goes_on_after_a_sign_in_is_told_before_what_it_says() -> None:
     for state in (TaskState.WORKING, TaskState.COMPLETED):
-        async with scene() as here:
-            await here.standing.on_frame(Received({}, status(TaskState.WORKING, "Hm.")))
-            await here.standing.on_frame(Received({}, status(TaskState.AUTH_REQUIRED, "Sign in")))
-            await here.standing.on_frame(Received({}, chunk("text")))
-            assert not here.told.only(AuthCompleted)
-            await here.standing.on_frame(Received({}, status(state)))
-            kinds = [type(event) for event in here.told.events]
-            assert AuthCompleted in kinds[-3:-1]
-            assert not here.standing.is_settled
-    async with scene() as here:
-        await here.standing.on_frame(Received({}, status(TaskState.INPUT_REQUIRED, "Which?")))
-        await here.standing.on_frame(Received({}, status(TaskState.WORKING)))
-        assert not here.told.only(AuthCompleted)
+        here = Scene()
+        await here.view.on_frame(Received({}, status(TaskState.WORKING, "Hm.")))
+        await here.view.on_frame(Received({}, status(TaskState.AUTH_REQUIRED, "Sign in")))
+        await here.view.on_frame(Received({}, chunk("text")))
+        assert not here.reported.only(AuthCompleted)
+        await here.view.on_frame(Received({}, status(state)))
+        kinds = [type(event) for event in here.reported.events]
+        assert AuthCompleted in kinds[-3:-1]
+        assert not here.view.is_settled
+    here = Scene()
+    await here.view.on_frame(Received({}, status(TaskState.INPUT_REQUIRED, "Which?")))
+    await here.view.on_frame(Received({}, status(TaskState.WORKING)))
+    assert not here.reported.only(AuthCompleted)
 
 
 @on_virtual_time
 async def test_the_reader_is_told_of_a_silence_now_and_then() -> None:
-    async with scene(lost_notice_after=15) as here:
-        for _ in range(30):
-            await asyncio.sleep(5)
-            here.standing.notify_waiting("asked", TaskKnowledge.WORKING)
-        assert [event.seconds for event in here.told.only(AgentIdle)] == [15, 75, 135]
-        await here.standing.on_frame(Received({}, chunk("x")))
-        await asyncio.sleep(14)
-        here.standing.notify_waiting("asked", TaskKnowledge.WORKING)
-        assert len(here.told.only(AgentIdle)) == 3
-        await asyncio.sleep(1)
-        here.standing.notify_waiting("asked", TaskKnowledge.WORKING)
-        assert here.told.only(AgentIdle)[-1].seconds == 15
+    here = Scene(lost_notice_after=15)
+    for _ in range(30):
+        await asyncio.sleep(5)
+        here.view.notify_waiting("asked", TaskKnowledge.WORKING)
+    assert [event.seconds for event in here.reported.only(AgentIdle)] == [15, 75, 135]
+    await here.view.on_frame(Received({}, chunk("x")))
+    await asyncio.sleep(14)
+    here.view.notify_waiting("asked", TaskKnowledge.WORKING)
+    assert len(here.reported.only(AgentIdle)) == 3
+    await asyncio.sleep(1)
+    here.view.notify_waiting("asked", TaskKnowledge.WORKING)
+    assert here.reported.only(AgentIdle)[-1].seconds == 15
 
 
 async def turns_while(work: Awaitable[object]) -> int:
@@ -115,24 +115,24 @@ async def turns_while(work: Awaitable[object]) -> int:
 
 async def test_the_loop_runs_while_a_large_event_is_read() -> None:
     text = '{"content": "x", ' + '"' * 200_000
-    async with scene() as here:
-        assert await turns_while(here.standing.on_frame(Received({}, chunk(text), len(text)))) > 10
-        assert here.told.text == "x"
+    here = Scene()
+    assert await turns_while(here.view.on_frame(Received({}, chunk(text), len(text)))) > 10
+    assert here.reported.text == "x"
 
 
 async def test_the_loop_runs_while_a_large_task_is_laid_against_what_is_known() -> None:
     parts = (Part(text="a "),) * 100_000
     task = Snapshot("t", "c", TaskState.COMPLETED, artifacts=(Artifact("a", parts=parts),))
-    async with scene() as here:
-        assert await turns_while(here.standing.merge_snapshot(task, {})) > 10
-        assert await turns_while(here.standing.finish()) > 0
-        assert here.told.text == "a " * 100_000
+    here = Scene()
+    assert await turns_while(here.view.merge_snapshot(task, {})) > 10
+    assert await turns_while(here.view.finish()) > 0
+    assert here.reported.text == "a " * 100_000
 
 
 async def test_the_loop_runs_while_many_events_of_one_frame_are_told() -> None:
     call = {"adk_type": "function_call"}
     parts = tuple(Part(data={"name": "t", "id": f"{n}"}, has_data=True, metadata=call) for n in range(1000))
-    async with scene() as here:
-        frame = ArtifactUpdate(Artifact("a", parts=parts))
-        assert await turns_while(here.standing.on_frame(Received({}, frame))) >= 10
-        assert len(here.told.only(ToolStarted)) == 1000
+    here = Scene()
+    frame = ArtifactUpdate(Artifact("a", parts=parts))
+    assert await turns_while(here.view.on_frame(Received({}, frame))) >= 10
+    assert len(here.reported.only(ToolStarted)) == 1000

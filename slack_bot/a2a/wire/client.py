@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any
@@ -50,24 +51,19 @@ class Client:
         self._auth = auth
         self._host = str(origin_of(interface.url) or "the agent")
 
-    async def stream(
-        self, asking: MessageRequest, patience: float | None = None
-    ) -> AsyncGenerator[Received, None]:
-        """Ask, and yield each event as it comes. `patience`: seconds for each; `idle_timeout` if None.
+    def stream(self, asking: MessageRequest, patience: float | None = None) -> AsyncGenerator[Received, None]:
+        """Ask, and yield each event as it comes. Close it (`aclosing`).
 
-        Raises AgentError's subclasses.
+        `patience` is in seconds, for each event: `idle_timeout` if None, `math.inf` for a caller who keeps
+        the time. Raises AgentError's subclasses.
         """
         body = ask_body(self._interface.wire, asking, stream=True, tenant=self._interface.tenant)
-        async with aclosing(self._streamed(body, patience)) as coming:
-            async for received in coming:
-                yield received
+        return self._streamed(body, patience)
 
-    async def subscribe(self, task_id: str, patience: float | None = None) -> AsyncGenerator[Received, None]:
+    def subscribe(self, task_id: str, patience: float | None = None) -> AsyncGenerator[Received, None]:
         """Join a running task's stream again. Safe on 1.0 only: 0.3 servers lose the gap and may wedge."""
         body = task_body(self._interface.wire, "subscribe", task_id, self._interface.tenant)
-        async with aclosing(self._streamed(body, patience)) as coming:
-            async for received in coming:
-                yield received
+        return self._streamed(body, patience)
 
     async def send(self, asking: MessageRequest) -> Received:
         """Ask, and wait for the one answer, as long as a turn may take. It need not be the task's end."""
@@ -107,9 +103,9 @@ class Client:
                     yield await self._single_soon(response, idle)
                     return
                 limit = self._settings.max_event_bytes
-                async with aclosing(sse.events(response, idle=idle, max_event_bytes=limit)) as coming:
-                    async for event in coming:
-                        received = await offload(len(event.data), self._received, event)
+                async with aclosing(sse.events(response, idle=idle, max_event_bytes=limit)) as events:
+                    async for event in events:
+                        received = await offload(len(event.raw), self._received, event)
                         if received is not None:
                             yield received
 
@@ -119,7 +115,7 @@ class Client:
         wire, extensions = self._interface.wire, self._settings.extensions
         async with AsyncExitStack() as stack:
             try:
-                async with asyncio.timeout(limit):
+                async with asyncio.timeout(None if math.isinf(limit) else limit):
                     response = await stack.enter_async_context(
                         self._http.stream(
                             "POST",
@@ -138,7 +134,7 @@ class Client:
 
     async def _single_soon(self, response: httpx.Response, limit: float) -> Received:
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(None if math.isinf(limit) else limit):
                 return await self._single(response)
         except TimeoutError as error:
             raise self._too_slow(limit) from error
@@ -156,19 +152,20 @@ class Client:
     def _read(self, body: bytearray) -> Received:
         return _receive(parse_json(body, self._host), len(body))
 
-    def _received(self, event: sse.SseEvent) -> Received | None:
+    def _received(self, event: sse.SseBlock) -> Received | None:
         """What `event` says; None where it only keeps the connection alive."""
+        data = event.data or ""
         try:
-            payload = parse_json(event.data, self._host)
+            payload = parse_json(data, self._host)
         except BadAgentData as error:
             if not event.whole:
                 raise StreamCut(f"{self._host} ended the stream in the middle of an event") from error
             if event.name in _KEEP_ALIVE_NAMES:
                 return None
             if event.name == "error":
-                raise failure(event.data) from error
+                raise failure(data) from error
             raise
-        received = _receive(payload, len(event.data))
+        received = _receive(payload, len(data))
         if event.name == "error" and isinstance(received.frame, Unknown):
             raise failure(payload)
         return received

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
@@ -80,12 +81,12 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
 
 
 def with_read_timeout(http: httpx.AsyncClient, seconds: float) -> httpx.Timeout:
-    """`http`'s timeouts, with `seconds` to wait for the next byte."""
+    """`http`'s timeouts, with `seconds` to wait for the next byte; `math.inf`: without end."""
     return httpx.Timeout(
         connect=http.timeout.connect,
         write=http.timeout.write,
         pool=http.timeout.pool,
-        read=seconds + _READ_MARGIN,
+        read=None if math.isinf(seconds) else seconds + _READ_MARGIN,
     )
 
 

@@ -85,9 +85,10 @@ class _Talk:
                 async for event in sse.events(
                     response, idle=self._settings.model_timeout, max_event_bytes=_MOST_BYTES
                 ):
-                    if event.data.strip() == "[DONE]":
+                    data = event.data or ""
+                    if data.strip() == "[DONE]":
                         return
-                    for said in deltas.feed(event.data):
+                    for said in deltas.feed(data):
                         yield said
         except (httpx.HTTPError, httpx.InvalidURL, AgentError) as error:
             log.warning("the language model's endpoint: %s", type(error).__name__)
