@@ -147,6 +147,8 @@ def test_the_timer_needs_no_further_token() -> None:
 def test_what_cannot_be_cut_is_held_one_interval_more() -> None:
     buffer = new()
     buffer.push("**Hello", 0)
+    assert buffer.deadline() == pytest.approx(0.4)
+    assert not buffer.is_ready(0.4)  # only now is a cut looked for
     assert buffer.deadline() == pytest.approx(0.8)
     assert buffer.ready(0.79) == ""
     assert buffer.ready(0.8) == "**Hello"
@@ -170,6 +172,7 @@ def test_a_rest_waits_from_the_call_that_left_it() -> None:
     buffer = new()
     buffer.push("Hello wor", 0)
     buffer.acknowledge(buffer.ready(0.4), 0.4)
+    assert not buffer.is_ready(0.8)
     assert buffer.deadline() == pytest.approx(1.2)  # half a word: not before a second pause
 
 
@@ -385,6 +388,9 @@ def test_a_deadline_is_kept(delta: str, start: float) -> None:
         return
     if due > start:
         assert buffer.ready(due - 0.01) == ""
+    if not buffer.is_ready(due):  # it was too early: no cut but the last resort
+        due = buffer.deadline()
+        assert due is not None
     text = buffer.ready(due)
     assert text.strip()
     assert due <= start + 1.4 + EARLY
