@@ -63,6 +63,7 @@ BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
 _WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
 _ACTIONS = 50  # actions that are carried out in one step
+_DONE = object()  # what `next` gives where no step is left
 _TICK = 0.001  # seconds to sleep at least: what is due sooner than a clock can tell would keep the loop busy
 
 
@@ -114,6 +115,7 @@ class _TurnRunner:
     ) -> None:
         self._question, self._sink, self._options = question, sink, options
         self._clock, self._observer, self._handle = clock, observer, handle
+        self._has_details = wants_details(observer)
         stream = options.stream
         self._machine = Turn(shows_words=options.agent.error_text == "show")
         self._pending = PendingWrites(
@@ -175,7 +177,7 @@ class _TurnRunner:
             self._handle.mark_gone()
 
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
-        if wants_details(self._observer):
+        if self._has_details:
             self._observer(AgentEvent(self._now(), self._question.key, kind, raw))
 
     # -- deciding --------------------------------------------------------------------------------------------
@@ -183,7 +185,7 @@ class _TurnRunner:
     def _handle_event(self, event: Event) -> bool:
         """Handle `event`: now, where one step is enough and nothing is before it. True: the writer is due."""
         work = self._steps(event)
-        if not self._backlog and _is_done(work):
+        if not self._backlog and next(work, _DONE) is _DONE:
             return self._wake.is_set()
         self._backlog.append(work)
         if self._worker is None or self._worker.done():
@@ -195,7 +197,7 @@ class _TurnRunner:
         """The backlog, step by step, with the loop in between."""
         while self._backlog:
             await asyncio.sleep(0)
-            if _is_done(self._backlog[0]):
+            if next(self._backlog[0], _DONE) is _DONE:
                 self._backlog.popleft()
 
     def _steps(self, event: Event) -> Iterator[None]:
@@ -208,7 +210,7 @@ class _TurnRunner:
         if isinstance(event, NarrationConfirmed):
             event = replace(event, unseen=self._pending.is_unsent)
         actions = self._machine.handle(event)
-        if wants_details(self._observer):
+        if self._has_details:
             now, state, is_late = self._now(), str(self._machine.state), self._machine.late > late
             self._observer(EventHandled(now, self._question.key, event, tuple(actions), state, is_late))
         for number, action in enumerate(actions, start=1):
@@ -446,13 +448,6 @@ class _TurnRunner:
 
     def _now(self) -> float:
         return self._clock.monotonic()
-
-
-def _is_done(work: Iterator[None]) -> bool:
-    """Do one step of it. True if there is none left."""
-    for _ in work:
-        return False
-    return True
 
 
 async def _cancel(*tasks: asyncio.Task[None] | None) -> None:

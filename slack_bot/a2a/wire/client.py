@@ -12,7 +12,6 @@ import json
 import math
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from typing import Any
 
 import httpx
 
@@ -150,7 +149,8 @@ class Client:
         return received
 
     def _read(self, body: bytearray) -> Received:
-        return _receive(parse_json(body, self._host), len(body))
+        raw = unwrap(parse_json(body, self._host))
+        return Received(raw, decode(raw), len(body))
 
     def _received(self, event: sse.SseBlock) -> Received | None:
         """What `event` says; None where it only keeps the connection alive."""
@@ -165,15 +165,11 @@ class Client:
             if event.name == "error":
                 raise failure(data) from error
             raise
-        received = _receive(payload, len(data))
-        if event.name == "error" and isinstance(received.frame, Unknown):
+        raw = unwrap(payload)
+        frame = decode(raw)
+        if event.name == "error" and isinstance(frame, Unknown):
             raise failure(payload)
-        return received
+        return Received(raw, frame, len(data))
 
     def _too_slow(self, limit: float) -> StreamIdle:
         return StreamIdle(f"{self._host} did not answer within {limit:g} s")
-
-
-def _receive(payload: Any, size: int) -> Received:
-    event = unwrap(payload)
-    return Received(raw=event, frame=decode(event), size=size)

@@ -158,17 +158,14 @@ class _BlockText:
 
 def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
     raw = b"".join(lines)
-    text = raw.removeprefix(_BOM).decode("utf-8", "replace")
+    text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
     source = EventSource(cast(httpx.Response, _BlockText(text if whole else f"{text}\n\n")))
     event = next(source.iter_sse(), None)
-    has_data = event is not None and (event.data or any(line.startswith(b"data") for line in lines))
-    return SseBlock(
-        raw,
-        event.data if event is not None and has_data else None,
-        "message" if event is None else event.event,
-        tuple(_comment(line) for line in lines if line.startswith(b":")),
-        whole,
-    )
+    comments = tuple(_comment(line) for line in lines if line[:1] == b":") if len(lines) > 2 else ()
+    if event is None:
+        return SseBlock(raw, comments=comments, whole=whole)
+    has_data = event.data or any(line.startswith(b"data") for line in lines)
+    return SseBlock(raw, event.data if has_data else None, event.event, comments, whole)
 
 
 def _comment(line: bytes) -> str:

@@ -1,0 +1,105 @@
+"""docs/development.md tells the path of an event as it is."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from slack_bot.testing.tape.tape import Moment, Tape
+
+from .harness import chunk, on_virtual_time, status, task, whole_bot
+
+ROOT = Path(__file__).parents[1]
+ROW = re.compile(r"^\| `(\S+\.py)` \| `(\S+)` \|", re.MULTILINE)
+MOST_FUNCTIONS, MOST_FILES = 43, 21
+MOST_WITH_HELPERS = 275
+"""All functions of the bot that one chunk runs through, helpers too, without comprehensions."""
+Function = tuple[str, str]
+"""A file of the package and a function in it; a method by its own name."""
+
+
+class Trace:
+    """The functions of the bot that ran, and those that were on the stack at the two ends."""
+
+    def __init__(self) -> None:
+        self.ran: set[Function] = set()
+        self.at_ends: set[Function] = set()
+        self.ends: set[str] = set()
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> None:
+        if event != "call" or (function := _function(frame)) is None:
+            return
+        self.ran.add(function)
+        if function in {("turn/buffer.py", "push"), ("slack/api.py", "_send")}:
+            self.ends.add(function[1])
+            above: FrameType | None = frame
+            while above is not None:
+                if (found := _function(above)) is not None:
+                    self.at_ends.add(found)
+                above = above.f_back
+
+
+def _function(frame: FrameType) -> Function | None:
+    code = frame.f_code
+    _, found, path = code.co_filename.partition(f"{ROOT}/slack_bot/")
+    if not found or path.startswith("testing/") or code.co_name.startswith("<"):
+        return None
+    return path, code.co_name
+
+
+@contextmanager
+def traced() -> Iterator[Trace]:
+    trace = Trace()
+    before = sys.getprofile()
+    sys.setprofile(trace)
+    try:
+        yield trace
+    finally:
+        sys.setprofile(before)
+
+
+def one_chunk() -> Trace:
+    """The trace of one chunk that ends a line, in a message that is open."""
+    traces: list[Trace] = []
+    tape = Tape(
+        {"wire": "0.3"},
+        (
+            Moment(0.1, event=task()),
+            Moment(0.5, event=chunk("The first line.\n")),
+            Moment(5.0, event=chunk("The second line.\n")),
+            Moment(9.0, event=status("completed")),
+            Moment(9.1, end="closed"),
+        ),
+    )
+
+    @on_virtual_time
+    async def story() -> None:
+        async with whole_bot(tape) as bot:
+            await bot.ask("hi")
+            await asyncio.sleep(4.5)
+            with traced() as trace:
+                await asyncio.sleep(1.0)
+            assert len(bot.calls("chat.appendStream")) == 1
+            traces.append(trace)
+            await bot.idle()
+
+    story()
+    return traces[0]
+
+
+def test_the_path_of_an_event_is_as_the_page_says() -> None:
+    rows = ROW.findall((ROOT / "docs/development.md").read_text("utf-8"))
+    table = {(path, name.rpartition(".")[2]) for path, name in rows}
+    trace = one_chunk()
+    assert trace.ends == {"push", "_send"}
+    assert table - trace.ran == set()
+    assert trace.at_ends - table == set()
+    assert len(rows) <= MOST_FUNCTIONS
+    assert len({path for path, _ in rows}) <= MOST_FILES
+    assert len(trace.ran) <= MOST_WITH_HELPERS
