@@ -52,6 +52,9 @@ class Unpacker:
 
         Raises BadEncoding if the body grows too much, httpx.DecodingError if it is broken.
         """
+        if self.is_plain:
+            yield data
+            return
         self._taken += len(data)
         try:
             yield from self._unpacked(data)
