@@ -471,3 +471,45 @@ async def test_a_stop_within_a_long_token_ends_the_turn() -> None:
         bot.app.dispatcher.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
         assert bot.ends == ["stopped"]
+
+
+@on_virtual_time
+async def test_a_status_is_sent_again_by_its_own_age_whatever_comes_meanwhile() -> None:
+    """Events of no consequence neither send it early nor put it off: Slack drops it after two minutes."""
+    moments = [(0.1, task()), *((0.5 + 7 * n, status("working")) for n in range(40))]
+    async with whole_bot(tape(*moments, (300.0, status("completed")))) as bot:
+        began = bot.now
+        await bot.ask("hi")
+        await bot.idle()
+        shown = [
+            call.now - began for call in bot.workspace.calls if call.method == "assistant.threads.setStatus"
+        ]
+        assert shown[:4] == pytest.approx([0, 90, 180, 270], abs=0.2)
+
+
+def test_an_event_creates_no_task() -> None:
+    """As many tokens as you like in the same time: the bot's tasks are as many as its calls ask for."""
+
+    def created(tokens: int) -> int:
+        count = 0
+
+        def factory(loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
+            nonlocal count
+            code = getattr(coro, "cr_code", None)
+            count += code is None or "/slack_bot/testing/" not in code.co_filename
+            return asyncio.Task(coro, loop=loop, **given)
+
+        @on_virtual_time
+        async def story() -> None:
+            async with whole_bot(answer("word " * tokens, seconds=20)) as bot:
+                loop = asyncio.get_running_loop()
+                loop.set_task_factory(factory)
+                root = await bot.ask("hi")
+                await bot.idle()
+                loop.set_task_factory(None)
+                assert "".join(bot.read(root)).count("word") == tokens
+
+        story()
+        return count
+
+    assert created(800) - created(200) < 20

@@ -13,10 +13,13 @@ from slack_bot.observe.facts import (
     AgentEvent,
     EventHandled,
     Fact,
+    Observers,
     SlackCalled,
     TurnEnded,
     TurnStarted,
+    null_observer,
     reference_of,
+    wants_details,
 )
 from slack_bot.observe.logs import JsonLines, LogObserver, TextLines, setup
 
@@ -122,3 +125,15 @@ def test_turns_are_logged_at_info_without_their_text(caplog: pytest.LogCaptureFi
 def test_a_secret_that_begins_another_leaves_nothing_of_it() -> None:
     line = TextLines(("hunter2", "hunter2-and-more")).format(record("key hunter2-and-more, or hunter2"))
     assert line.endswith("key ***, or ***")
+
+
+def test_facts_of_single_events_are_used_at_debug_only() -> None:
+    turns = logging.getLogger("slack_bot.turns")
+    before = turns.level
+    try:
+        for level, expected in ((logging.INFO, False), (logging.DEBUG, True)):
+            turns.setLevel(level)
+            assert wants_details(Observers(LogObserver())) is expected
+            assert wants_details(Observers(LogObserver(), null_observer))
+    finally:
+        turns.setLevel(before)
