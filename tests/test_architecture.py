@@ -262,7 +262,8 @@ def test_each_module_has_its_own_tests(path: Path) -> None:
 
 TEST_KIT = ["testing/**/*.py"]  # public: others call it, too
 CALLED_ELSEWHERE = {
-    "_Guarded.aiter_text": "httpx_sse calls it",
+    "_BlockText.iter_text": "httpx_sse calls it",
+    "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
     "Ledger.segments": "the ledger tells what it laid where; the bot asks for the present message only",
     "FeedbackStore.entries": "a store gives back what it keeps; the bot itself only writes feedback",
     "MemoryFeedback.entries": "as FeedbackStore",

@@ -18,8 +18,9 @@ from .harness import chunk, on_virtual_time, status, task, whole_bot
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^\| `(\S+\.py)` \| `(\S+)` \|", re.MULTILINE)
 MOST_FUNCTIONS, MOST_FILES = 43, 21
-MOST_WITH_HELPERS = 275
-"""All functions of the bot that one chunk runs through, helpers too, without comprehensions."""
+MOST_WITH_HELPERS = 285
+"""All functions of the bot that one chunk runs through, helpers too, without comprehensions. What is cached
+in the process makes a difference of a few."""
 Function = tuple[str, str]
 """A file of the package and a function in it; a method by its own name."""
 

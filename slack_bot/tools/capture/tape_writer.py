@@ -1,4 +1,4 @@
-"""PURE. What a server answered becomes the lines of a tape, one by one: a capture can stop at any time.
+"""What a server answered becomes the lines of a tape, one by one: a capture can stop at any time.
 
 A refused attempt that is made again on the other wire is no part of the conversation: it becomes a comment.
 """
