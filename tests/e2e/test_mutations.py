@@ -19,12 +19,13 @@ from slack_bot import runner
 from slack_bot.a2a.answer.marker_filter import MarkedText, MarkerFilter
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.consumer.turn_handle import TurnHandle
+from slack_bot.playground.reference.modes import memory_asker
 from slack_bot.slack.api import CallOk
 from slack_bot.slack.chunks import CardTracker, text_chunk
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.surfaces import stream
 from slack_bot.slack.surfaces.stream import Streams
-from slack_bot.tools.conform.case_runner import examine, playground
+from slack_bot.tools.conform.case_runner import examine
 from slack_bot.tools.conform.cases import Case
 from slack_bot.tools.conform.conform import open_suite
 from slack_bot.tools.conform.findings import CaseRun
@@ -54,7 +55,7 @@ def suite() -> tuple[Mapping[str, Case], Any]:
 
 def ran(name: str) -> CaseRun:
     cases, tapes = suite()
-    return examine(cases[name], playground(), tapes)
+    return examine(cases[name], memory_asker(), tapes)
 
 
 def failed(run: CaseRun, name: str) -> set[str]:
