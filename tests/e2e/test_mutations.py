@@ -172,7 +172,7 @@ def text_goes_with_the_stop(patch: Patch) -> None:
         chunks = [*args.get("chunks", ()), text_chunk("One more thing.")]
         return await honest(line, method, {**args, "chunks": chunks}, **more)
 
-    patch.setattr(stream, "repeated", repeated)
+    patch.setattr(stream, "retry_unknown", repeated)
 
 
 def rotation_repeats_the_last_lines(patch: Patch) -> None:
