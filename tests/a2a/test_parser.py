@@ -346,7 +346,7 @@ def test_forms_and_questions() -> None:
 
 def test_a_question_without_words_is_still_a_question() -> None:
     events = parse(status(TaskState.AUTH_REQUIRED))
-    assert kinds(events) == ["HumanAsked"]
+    assert kinds(events) == ["InputRequired"]
     assert events[-1] == InputRequired(Form("", is_auth=True), reason="task is auth-required")
 
 
@@ -517,7 +517,7 @@ def test_the_answer_is_whole_whatever_the_chunks(pieces: list[str], caipe: bool)
 def test_thinking_tools_and_interrupts_go_by_their_names() -> None:
     thinking = chunk("hm", "thinking", artifact_id="t")
     events = parse(thinking, chunk("raw", "tool_result"), carrying("interrupt", {"id": "1", "value": "Go?"}))
-    assert kinds(events) == ["Narrated", "HumanAsked"]
+    assert kinds(events) == ["Narrated", "InputRequired"]
     assert answer_of(parse(thinking, COMPLETED)) == "hm"
     task = Snapshot("t", state=TaskState.COMPLETED, artifacts=(Artifact("t", "thinking", parts=text("hm")),))
     assert answer_of(parse(task)) == "hm"
