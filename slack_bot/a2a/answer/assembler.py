@@ -16,7 +16,7 @@ from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated
 from ...turn.form import Form
 from ..profile import TurnObservation
 from ..wire.frames import Artifact
-from .assembly import Appended, CumulativeText, KeyedText, Replaced
+from .assembly import Appended, KeyedText, Replaced
 from .chunk_joiner import BEFORE, ChunkJoiner
 from .delta_detector import DeltaDetector
 from .filters import TextFilter, passed
@@ -46,7 +46,7 @@ class AnswerAssembler:
         self.believed = believed
         self._by_hand, self._gated, self._waits = by_hand, gated, waits_for_marker
         self._pieces = {each: KeyedText(max_chars) for each in (ARTIFACT, STATUS, MESSAGE)}
-        self._held = CumulativeText(max_chars)
+        self._held = DeltaDetector(max_chars=max_chars)
         self._held_before = ""
         self._held_aside = False  # what is held is, or has in it, what was said on the way
         self._gates: dict[tuple[str, str], TextFilter] = {}
@@ -54,7 +54,7 @@ class AnswerAssembler:
         self._opened_keys: set[tuple[str, str]] = set()
         self._held_keys: set[tuple[str, str]] = set()
         self._message_key = ""
-        self._messages: dict[str, CumulativeText] = {}
+        self._messages: dict[str, DeltaDetector] = {}
         self._max_chars = max_chars
         self._speaker = ""
         self._runs = 1
@@ -112,7 +112,7 @@ class AnswerAssembler:
         """A chunk as a delta, whatever it came as."""
         growth = self._growths.get(key)
         if growth is None or not append:
-            self._growths[key] = DeltaDetector(text)
+            self._growths[key] = DeltaDetector(text, appends=True)
             return text, append
         return growth.take(text)
 
@@ -122,16 +122,21 @@ class AnswerAssembler:
 
     def keep(self, text: str, *, append: bool, aside: bool) -> None:
         """Text that is the answer only if nothing else is; said `aside`, only if the task completed."""
-        self._held.put(text, append=append)
+        self._hold(text, append=append)
         self._held_aside = self._held_aside or (aside and bool(text.strip()))
+
+    def _hold(self, text: str, *, append: bool) -> None:
+        if append:
+            self._held.take(text)
+        else:
+            self._held.replace(text)
 
     def status(self, text: str, why: str) -> list[Event]:
         """Working-status text, a delta or a snapshot."""
-        fresh = self._held.put(text, in_lines=True)
+        fresh, append = self._held.take(text, by_line=True)
         if not self.believes(STATUS):
             return [Narrated(text, reason=why)]
         key = f"status {self._runs}"
-        append = not self._held.is_anew
         return self._said(STATUS, key, fresh, "status text is this agent's answer", append=append)
 
     def message(self, message_id: str, text: str, why: str, *, live: bool) -> list[Event]:
@@ -142,10 +147,10 @@ class AnswerAssembler:
         if key not in self._messages and self._message_seams.joins("", "", before, text, over_lines=True):
             key = self._message_key
         self._message_key = key
-        running = self._messages.setdefault(key, CumulativeText(self._max_chars))
-        fresh = running.put(text)
+        detector = self._messages.setdefault(key, DeltaDetector(max_chars=self._max_chars))
+        fresh, append = detector.take(text)
         speaker = self._speaker
-        events = self._said(MESSAGE, key, fresh, why, append=not running.is_anew)
+        events = self._said(MESSAGE, key, fresh, why, append=append)
         if live:
             return events
         self._speaker = speaker  # it was kept, not told
@@ -177,7 +182,7 @@ class AnswerAssembler:
         passed_on = [(key, text) for key, raw in self._joined(artifacts) if (text := self._anew(key, raw))]
         if not passed_on:
             return []
-        self._growths |= {key: DeltaDetector(text) for key, text in passed_on}
+        self._growths |= {key: DeltaDetector(text, appends=True) for key, text in passed_on}
         return self._told(ARTIFACT, self._pieces[ARTIFACT].snapshot(passed_on), "the task as it stands")
 
     def _joined(self, artifacts: list[tuple[str, str, str]]) -> list[tuple[str, str]]:
@@ -281,7 +286,7 @@ class AnswerAssembler:
 
     def _kept(self, text: str, why: str, append: bool) -> list[Event]:
         if text or not append:
-            self._held.put(text, append=append)
+            self._hold(text, append=append)
         return [Narrated(text, replaces=not append, reason=f"{why}: held")]
 
     def _put(self, source: str, key: str, text: str, append: bool, why: str) -> list[Event]:
@@ -308,7 +313,7 @@ class AnswerAssembler:
         for (source, key), gate in self._gates.items():
             rest = "".join(each.text for each in gate.end())
             if rest and (source, key) in self._held_keys:
-                self._held.put(rest)
+                self._held.take(rest)
             elif rest:
                 self._pieces[source].put(key, rest, append=True)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..answer.delta_detector import whole_of
+from ..answer.delta_detector import join_chunks
 from ..answer.filters import passed
 from ..wire.frames import AgentMessage, Artifact, Metadata, Part
 from .data_markdown import TextBeside, as_markdown, beside
@@ -80,7 +80,7 @@ def stored(artifact: Artifact) -> str:
     """What an artifact says as a task holds it: its parts are the chunks that came."""
     texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
     said = extract_content(artifact.parts, artifact.metadata).text
-    return whole_of(texts) if said and len(texts) == len(artifact.parts) else said
+    return join_chunks(texts) if said and len(texts) == len(artifact.parts) else said
 
 
 def last_word(history: Sequence[AgentMessage]) -> str:
