@@ -16,11 +16,10 @@ from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated
 from ...turn.form import Form
 from ..profile import TurnObservation
 from ..wire.frames import Artifact
-from .assembly import Appended, KeyedText, Replaced
 from .chunk_joiner import BEFORE, ChunkJoiner
 from .delta_detector import DeltaDetector
-from .filters import TextFilter, passed
-from .marker_filter import MarkedText
+from .filters import MarkedText, TextFilter, filter_text
+from .keyed_text import Appended, KeyedText, Replaced
 
 Change: TypeAlias = Appended | Replaced | None
 
@@ -74,7 +73,7 @@ class AnswerAssembler:
         """Text came in artifacts."""
         return self._pieces[ARTIFACT].has_text
 
-    def took(self, artifact: Artifact) -> bool:
+    def has_taken(self, artifact: Artifact) -> bool:
         """Text of `artifact` was taken for the answer."""
         return self._pieces[ARTIFACT].has(artifact.artifact_id or artifact.name)
 
@@ -175,7 +174,7 @@ class AnswerAssembler:
 
     def plain(self, text: str) -> str:
         """The answer in a whole text of the agent's."""
-        return passed(text) if self._gated else text
+        return filter_text(text) if self._gated else text
 
     def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
         """The artifacts as they stand by now (id, name, text as the agent wrote it); they may go on."""
@@ -207,7 +206,7 @@ class AnswerAssembler:
         said = gate.feed(raw)
         gate.take_thoughts()  # a task as it stands tells no thoughts
         self._note(ARTIFACT, key, gate)
-        return "".join(each.text for each in said if each.is_answer or not gate.opened)
+        return "".join(each.text for each in said if each.is_answer or not gate.has_marker)
 
     def place(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
         """The key of an artifact's text, and whether it appends there.
@@ -246,15 +245,15 @@ class AnswerAssembler:
         gate = self._gates.get((source, key))
         if gate is None or (known and not append):
             gate = self._gates[source, key] = TextFilter()
-        was_open = gate.opened
+        was_open = gate.has_marker
         said = gate.feed(text)
         aside = thoughts(gate.take_thoughts())
         self._note(source, key, gate)
-        if gate.opened and not was_open:
+        if gate.has_marker and not was_open:
             return [*aside, *self._opened(source, key, said, why, append=append, marked=marked)]
         fresh = "".join(each.text for each in said)
         held = held or (self._waits and not self.had_marker)
-        if marked or gate.opened or gate.is_envelope or not held:
+        if marked or gate.has_marker or gate.is_envelope or not held:
             self._held_keys.discard((source, key))
             return [*aside, *self._put(source, key, fresh, append, why)]
         self._held_keys.add((source, key))
@@ -266,7 +265,7 @@ class AnswerAssembler:
             self._questions[source, key] = gate.question
         else:
             self._questions.pop((source, key), None)
-        if gate.opened:
+        if gate.has_marker:
             self._opened_keys.add((source, key))
         else:
             self._opened_keys.discard((source, key))

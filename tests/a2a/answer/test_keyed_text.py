@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from slack_bot.a2a.answer.keyed_text import Appended, KeyedText, Replaced, StringBuilder
 
-from slack_bot.a2a.answer import assembly
-from slack_bot.a2a.answer.assembly import Appended, KeyedText, Replaced, StringBuilder
+from slack_bot.a2a.answer import keyed_text
 from slack_bot.turn.compare import equivalent
 from tests.examples import examples
 
@@ -184,7 +184,7 @@ def test_among_thousands_of_new_names_an_old_part_is_not_sought_for_ever(
 ) -> None:
     renamed = [(f"b{n}", f"Part {n}.") for n in range(10)]
     for most, told in ((1000, None), (0, Appended("\n\n" + "\n\n".join(text for _, text in renamed)))):
-        monkeypatch.setattr(assembly, "_MOST_SOUGHT", most)
+        monkeypatch.setattr(keyed_text, "_MOST_SOUGHT", most)
         text = pieces()
         text.snapshot([(f"a{n}", f"Part {n}.") for n in range(10)])
         assert text.snapshot(renamed) == told
@@ -192,7 +192,7 @@ def test_among_thousands_of_new_names_an_old_part_is_not_sought_for_ever(
 
 
 def test_what_must_be_compared_again_and_again_is_told_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assembly, "_MOST_COMPARED", 100)
+    monkeypatch.setattr(keyed_text, "_MOST_COMPARED", 100)
     text = pieces()
     text.put("a", "x", append=False)
     text.put("b", "x\n\n" * 20 + "x", append=False)
