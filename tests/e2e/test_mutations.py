@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from slack_bot import runner
-from slack_bot.a2a.answer.marker_filter import MarkedText, MarkerFilter
+from slack_bot.a2a.answer.filters import MarkedText, MarkerFilter
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.consumer.turn_handle import TurnHandle
 from slack_bot.playground.reference.modes import memory_asker
