@@ -25,7 +25,7 @@ from .consumer import EventCallback, TaskConsumer, TurnHandle
 from .observe.facts import AgentEvent, EventHandled, Observer, TurnEnded, TurnStarted, reference_of
 from .pending_writes import PendingWrites
 from .settings.models import AgentSettings, GovernorSettings, StreamSettings
-from .slack.orders import Batch, TurnEnd, WriteResult
+from .slack.orders import TurnEnd, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
 from .turn.actions import (
@@ -111,9 +111,9 @@ class _TurnRunner:
         self._machine = Turn(shows_words=options.agent.error_text == "show")
         self._pending = PendingWrites(
             StreamBuffer(
+                sink.ledger,
                 first_flush_delay=stream.first_flush_delay,
                 flush_interval=stream.flush_interval,
-                max_call_chars=stream.max_call_chars,
             ),
             options.secrets,
         )
@@ -302,24 +302,25 @@ class _TurnRunner:
                 await self._wait_for_slot(now)
                 return goes_on  # the end takes the place in the line, and all that is left with it
             self._slot_asked_at = None
-            return await self._write_now(self._pending.batch(now))
+            return await self._write_now(now)
         return goes_on
 
     def _is_due(self, now: float) -> bool:
         return (self._pending.is_due(now) and self._sink.pause() == 0.0) or self._sink.due() == 0.0
 
-    async def _write_now(self, batch: Batch) -> bool:
-        if not batch.is_empty:
-            return self._goes_on(await self._sink.write(batch), batch.text)
+    async def _write_now(self, now: float) -> bool:
+        released, cards = self._pending.buffer.release(now), self._pending.take_cards()
+        if released or not cards.is_empty:
+            return self._goes_on(await self._sink.write(cards))
         if self._sink.due() == 0.0:
             return self._goes_on(await self._sink.tick())
         return self._close is None
 
-    def _goes_on(self, written: WriteResult, text: str = "") -> bool:
-        """What became of a write. False when there will be no more; the text is the sink's in any case."""
+    def _goes_on(self, written: WriteResult) -> bool:
+        """What became of a write. False when there will be no more."""
         match written:
             case WriteResult.SHOWN | WriteResult.HELD:
-                self._pending.buffer.acknowledge(text, self._now())
+                self._pending.buffer.acknowledge(self._now())
             case WriteResult.GONE:
                 self._gone.set()
                 return False
@@ -381,24 +382,20 @@ class _TurnRunner:
     async def _finish(self) -> None:
         close = self._close
         assert close is not None
-        stopped, asks = close.outcome is Outcome.STOPPED, close.outcome is Outcome.ASKED
+        asks = close.outcome is Outcome.ASKED
         self._sink.enqueue(self._pending.take_cards())
-        rest = "" if stopped or self._rewrite is not None else self._pending.buffer.remaining()
-        waits = self._pending.batch(self._now())
-        if close.outcome is Outcome.ANSWERED and not (
-            self._rewrite or self._pending.buffer.begun or rest.strip()
-        ):
-            rest = NO_ANSWER  # what the agent wrote is nothing that could be shown
+        if close.outcome is not Outcome.STOPPED and self._rewrite is None:
+            self._pending.buffer.release_all()
+        is_blank = self._rewrite is None and not self._pending.buffer.begun
         await self._sink.finish(
             TurnEnd(
                 close.outcome,
-                rest=rest if rest.strip() else "",
+                # what the agent wrote may be nothing that can be shown
+                rest=NO_ANSWER if is_blank and close.outcome is Outcome.ANSWERED else "",
                 rewrite=self._rewrite,
                 note=self._told(close),
                 offer_retry=close.offer_retry,
                 form=self._form if asks else None,
-                cards=waits.cards,
-                plan_title=waits.plan_title,
             )
         )
 
