@@ -48,8 +48,14 @@ from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, Task
 from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.record import Outcome, Question, TurnResult
-from .turn.sanitize import sanitize, slices
-from .turn.sanitize_parts import harmless_beginning, harmless_text, sanitize_card, sanitize_form
+from .turn.sanitize import (
+    sanitize,
+    sanitize_beginning,
+    sanitize_card,
+    sanitize_form,
+    sanitize_in_steps,
+    slices,
+)
 
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
@@ -209,7 +215,7 @@ class _TurnRunner:
             self._trace_id = event.trace_id or self._trace_id
         if isinstance(event, TaskEnded | StreamEnded):
             # Its words are cut for a note: a secret that is cut in two would not be known any more.
-            event = replace(event, text=harmless_beginning(event.text, self._options.secrets))
+            event = replace(event, text=sanitize_beginning(event.text, self._options.secrets))
         if isinstance(event, NarrationConfirmed):
             event = replace(event, unseen=self._pending.is_unsent)
         actions = self._machine.handle(event)
@@ -246,9 +252,9 @@ class _TurnRunner:
             case UpdateCard(card=card):
                 self._pending.add_card(sanitize_card(card, secrets))
             case SetPlanTitle(title=title):
-                self._pending.set_plan_title(harmless_beginning(title, secrets))
+                self._pending.set_plan_title(sanitize_beginning(title, secrets))
             case RewriteAnswer(text=text):
-                shown = yield from harmless_text(text, secrets)
+                shown = yield from sanitize_in_steps(text, secrets)
                 self._rewrite = shown if shown.strip() else NO_ANSWER
             case ShowForm(form=form):
                 most = self._options.stream

@@ -20,7 +20,7 @@ from ..settings.models import StreamSettings
 from ..turn.form import Form
 from ..turn.ledger import Ledger, split_into_segments
 from ..turn.record import Outcome
-from ..turn.sanitize import harmless_slices
+from ..turn.sanitize import sanitize_slices
 from . import blocks, finalize
 from .api import CallFailed, CallOk, SlackApi
 from .blocks import Block
@@ -390,7 +390,7 @@ class Sink:
 
 async def _question(form: Form) -> str:
     """The question as it is shown. What was harmless piece by piece need not be when put together."""
-    return "".join(await _in_steps(harmless_slices(form.as_markdown())))
+    return "".join(await _in_steps(sanitize_slices(form.as_markdown())))
 
 
 async def _in_steps(work: Iterable[str]) -> list[str]:
