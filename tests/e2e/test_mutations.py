@@ -70,7 +70,7 @@ def failed(run: CaseRun, name: str) -> set[str]:
 
 def flush_at_blank_lines_only(patch: Patch) -> None:
     def deadline(self: StreamBuffer) -> float | None:
-        return self._since if "\n\n" in self._window or self._is_forced() else None
+        return self._since if "\n\n" in self._waiting.front or self._is_forced() else None
 
     patch.setattr(StreamBuffer, "deadline", deadline)
 
@@ -179,8 +179,8 @@ def rotation_repeats_the_last_lines(patch: Patch) -> None:
     honest = Ledger.closed
 
     def closed(self: Ledger) -> None:
-        assert self._present is not None
-        self._waiting = self._present.text[-200:] + self._waiting
+        assert self.present is not None
+        self.released = self.present.text[-200:] + self.released
         honest(self)
 
     patch.setattr(Ledger, "closed", closed)
