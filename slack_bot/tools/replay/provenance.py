@@ -265,7 +265,7 @@ class Provenance(Collector):
         self._is_stopped = self._is_stopped or isinstance(event, StopRequested)
         if fact.late:
             if cause.number is not None or fact.state != "stopping":  # the bot's own word is nothing new
-                because = replace(cause, reason=str(getattr(event, "why", "")))
+                because = replace(cause, reason=str(getattr(event, "reason", "")))
                 self._not_shown(event, because, late(fact.state))
             return
         if isinstance(event, InputRequired):

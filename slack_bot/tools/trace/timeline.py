@@ -58,20 +58,20 @@ AGENT_KINDS = ("status", "plan", "tool", "narration", "held", "answer", "result"
 _ACTIONS = {
     "AppendText": "append",
     "FlushText": "flush",
-    "TakeBack": "rewrite",
+    "RetractText": "rewrite",
     "ShowStatus": "status",
     "UpdateCard": "card",
-    "RetitlePlan": "card",
+    "SetPlanTitle": "card",
     "RewriteAnswer": "rewrite",
-    "AskForm": "ask",
-    "Close": "close",
+    "ShowForm": "ask",
+    "EndTurn": "close",
     "CancelTask": "cancel",
 }
 DECISION_KINDS = ("status", "card", "append", "flush", "rewrite", "ask", "cancel", "close", "dropped")
 """What a decision can be."""
 
 
-_SILENT = ("Noted", "Remember")  # actions by which nobody is shown anything
+_SILENT = ("NoOp", "SaveIds")  # actions by which nobody is shown anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class TimelineBuilder:
         t = self._since(fact.at)
         decision = Decision(
             type(event).__name__,
-            str(getattr(event, "why", "")),
+            str(getattr(event, "reason", "")),
             tuple((type(action).__name__, _reason(action)) for action in fact.actions),
             fact.state,
             fact.late,

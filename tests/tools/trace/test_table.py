@@ -34,7 +34,7 @@ def test_time_event_decision_and_call() -> None:
     assert "streaming_result +12 Let me s" in lines[0] and "ShowStatus: narration" in lines[0]
     assert any("FAILED appendStream: ratelimited" in line for line in lines)
     assert any("dropped, it came too late" in line for line in lines)
-    assert any("(StreamEnded)" in line and "Close: closed" in line for line in lines)
+    assert any("(StreamEnded)" in line and "EndTurn: closed" in line for line in lines)
 
 
 def test_of_many_alike_the_first_two_and_the_last_are_printed() -> None:

@@ -115,7 +115,7 @@ async def test_live(
     monkeypatch.setenv("A2A_AGENT_URL", "http://elsewhere.example/")
     monkeypatch.setenv("SLACK_BOT_AGENT__BEARER_TOKEN", "hunter2")
     async with live_agent() as live:
-        assert await asyncio.to_thread(main, options(live.url, "unicode", html="t.html")) == 0
+        assert await asyncio.to_thread(main, options(live.url, "unicode", html="t.html"), {}) == 0
         assert not [headers for headers in live.headers if "authorization" in headers]
     said = capsys.readouterr()
     assert "answer latched" in said.out
