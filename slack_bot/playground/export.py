@@ -26,7 +26,7 @@ def head_of(
     if replayed is not None and replayed.settings:
         scenario["settings"] = dict(replayed.settings)
     decisions = (fact for fact in facts if fact["kind"] == "decision")
-    stopped = next((fact["at"] for fact in decisions if fact["event"]["name"] == "StopPressed"), None)
+    stopped = next((fact["at"] for fact in decisions if fact["event"]["name"] == "StopRequested"), None)
     if stopped is not None:
         scenario["stop_at"] = max(0.0, round(stopped - began, 4))
     return {"question": opened["text"], "agent": "playground", **({"scenario": scenario} if scenario else {})}

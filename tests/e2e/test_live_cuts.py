@@ -13,9 +13,9 @@ import pytest
 
 from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import AgentEvent, Fact
+from slack_bot.testing.harness import free_port
 from slack_bot.tools.replay.replay import perform
 from slack_bot.tools.replay.scenario import make_scenario
-from tests.harness import free_port
 from tests.live_agent import HELD, live_agent
 from tests.proxy import proxy
 

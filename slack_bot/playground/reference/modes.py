@@ -13,8 +13,9 @@ from ...observe.facts import Observer
 from ...settings.load import Settings, with_overrides
 from ...testing import virtual_clock
 from ...testing.agent.asgi_transport import AsgiTransport
+from ...testing.harness import AGENT_URL, bot_settings
 from ...tools.conform.case_runner import MemoryAsker, Served
-from ...tools.replay.replay import AGENT_URL, Observation, observe, settings_with
+from ...tools.replay.replay import Observation, observe
 from ...tools.replay.scenario import Scenario
 from .agent import build_app
 from .model import Mode
@@ -38,7 +39,7 @@ async def _asked(mode: str, scenario: Scenario, settings: Settings, observer: Ob
     try:
         return await observe(
             scenario,
-            settings_with(AGENT_URL, scenario.settings),
+            bot_settings(scenario.settings),
             virtual_clock.new_clock() if is_local else loop_clock(),
             AsgiTransport(served.asgi),
             observer=observer,

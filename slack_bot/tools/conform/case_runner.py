@@ -20,11 +20,12 @@ from ...observe.facts import AgentEvent, Fact
 from ...settings.load import Settings, with_overrides
 from ...testing import virtual_clock
 from ...testing.agent.asgi_transport import AsgiTransport
+from ...testing.harness import bot_settings, emulated
 from ...testing.tape.tape import Recording, Tape
 from ..capture.agent_address import masks_of
 from ..capture.http_tap import asked_in
 from ..capture.redaction import Redactor
-from ..replay.replay import AGENT_URL, ReplayQuestions, emulated, observe, replayed, settings_with
+from ..replay.replay import ReplayQuestions, observe, replayed
 from .cases import PLAYGROUND, Case
 from .checks import CheckResult
 from .findings import CaseRun
@@ -65,7 +66,7 @@ class MemoryAsker:
     async def _ask(self, case: Case) -> Measures:
         served = self._build(case.pace)
         counting, witness = Counting(AsgiTransport(served.asgi)), Attentive()
-        settings = settings_with(AGENT_URL, case.around.settings)
+        settings = bot_settings(case.around.settings)
         try:
             clock = virtual_clock.new_clock()
             asking = ReplayQuestions(follow_ups=case.then)

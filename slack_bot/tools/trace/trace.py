@@ -18,6 +18,7 @@ from ...clock import loop_clock
 from ...errors import BotError, UnreadableInput
 from ...observe.facts import Fact, Observer, TurnStarted
 from ...settings.load import Settings, load, with_overrides
+from ...testing.harness import emulated
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape
 from ...turn.events import StreamEnded
@@ -30,7 +31,6 @@ from ..output_file import OutputFile, check_distinct
 from ..replay.replay import (
     Observation,
     accept_any_script,
-    emulated,
     observe,
     read_scenario_file,
     replayed,

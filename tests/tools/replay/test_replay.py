@@ -16,10 +16,10 @@ import pytest
 
 from slack_bot import cli
 from slack_bot.errors import SettingsError, UnreadableInput
+from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import FORMAT, Moment, Tape, read_tape, write_tape
 from slack_bot.tools.replay.replay import main, replay, replayed
 from slack_bot.tools.replay.scenario import make_scenario
-from tests.harness import answer
 
 CAPTURES = Path(__file__).parents[2] / "captures"
 ROOT = Path(__file__).parents[3]
