@@ -46,7 +46,11 @@ class StreamText:
         except AgentError:
             return ChangedText(kind)
         text = text_of(frame)
-        return ChangedText(name_of(frame), text, "".join(self._fresh(frame)))
+        return ChangedText(name_of(frame), text, self.new_text(frame))
+
+    def new_text(self, frame: Frame) -> str:
+        """The part of the event's text that is new."""
+        return "".join(self._fresh(frame))
 
     def _fresh(self, frame: Frame) -> Iterator[str]:
         match frame:

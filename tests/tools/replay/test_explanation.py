@@ -175,7 +175,7 @@ def test_of_a_post_that_is_all_blocks_the_words_are_told() -> None:
 def test_a_question_in_a_stream_is_the_agents_and_names_its_event() -> None:
     seen = account(
         event(0.5, "Which day?"),
-        decided(0.5, InputRequired(Form("Which day?"), reason="task is input-required"), FlushText("it asks")),
+        decided(0.5, InputRequired(Form("Which day?"), "task is input-required"), FlushText("it asks")),
         decided(1.0, StreamEnded(StreamEnd.CLOSED), ShowForm(Form("Which day?"), "the agent waits")),
         (1.0, "Which day?"), called(1.0, "chat.startStream"), closed(1.1),
     )  # fmt: skip
