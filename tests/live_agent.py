@@ -33,7 +33,7 @@ from a2a.types import (
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
-from slack_bot.testing.hosting import host_app
+from slack_bot.playground.hosting import host_app
 
 UNICODE = (
     "Line\u2028separator, paragraph\u2029separator, next\u0085line, \U0001f468‍\U0001f469‍\U0001f467 and Grüße."

@@ -62,11 +62,11 @@ OWNED = {
     "httpx": {"a2a", "outbound", "testing", "tools", "playground", "app"},
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
-    "slack_bolt": {"listeners", "app", "tools"},
+    "slack_bolt": {"listeners", "app", "testing"},
     "aiosqlite": {"store"},
     "a2a": {"playground"},
-    "starlette": {"testing", "playground"},
-    "uvicorn": {"testing", "playground"},
+    "starlette": {"playground"},
+    "uvicorn": {"playground"},
 }
 BANNED_NAMES = re.compile(r"(^|_)(utils?|helpers?|common|misc|managers?|services?)$")
 BODY, MODULE = 40, 500

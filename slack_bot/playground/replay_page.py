@@ -13,8 +13,9 @@ import sys
 from pathlib import Path
 
 from ..observe import logs
+from ..testing.harness import bot_settings
 from ..tools.open_capture import open_capture
-from ..tools.replay.replay import AGENT_URL, read_scenario_file, settings_with
+from ..tools.replay.replay import read_scenario_file
 from ..tools.replay.scenario import Scenario, as_captured
 from ..tools.replay.verb import check
 from .reference.agent_server import check_port
@@ -37,7 +38,7 @@ def main(args: argparse.Namespace) -> int:
         for path in args.files
     ]
     for each in planned:
-        settings_with(AGENT_URL, as_captured(around, each.capture).settings)  # what is wrong is told now
+        bot_settings(as_captured(around, each.capture).settings)  # what is wrong is told now
     usual = Scenario()
     place = (around.channel, around.thread_ts, around.team)
     if place != (usual.channel, usual.thread_ts, usual.team):

@@ -22,18 +22,10 @@ from ..settings.load import Settings
 from ..settings.models import GovernorSettings
 from ..slack.rate_limiter.local import RateLimiter
 from ..testing.agent.scripted import ScriptedTransport
+from ..testing.harness import allow_bot, bot_settings, build_in_memory, set_context
 from ..testing.slack.workspace import Workspace
-from ..testing.tape.tape import Recording, Tape
-from ..tools.replay.replay import (
-    AGENT_URL,
-    Turns,
-    agent_of,
-    asked_in,
-    build_in,
-    letting_ask,
-    remember_context,
-    settings_with,
-)
+from ..testing.tape.tape import Recording, Tape, Turns, turns_of
+from ..tools.replay.replay import agent_of
 from ..tools.replay.scenario import Scenario
 from ..turn.record import Question, ThreadKey
 from .recorder import Recorder
@@ -103,13 +95,13 @@ class Replays:
 
         Raises SettingsError for a setting that does not exist or a value that cannot be.
         """
-        settings = settings_with(AGENT_URL, around.settings)
-        turns = asked_in(planned.capture)
+        settings = bot_settings(around.settings)
+        turns = turns_of(planned.capture)
         speed = planned.speed if planned.speed > 0 else math.inf
         transport = ScriptedTransport(agent_of(turns, around, speed))
         asker = REPLAYING_BOT if around.asker_is_bot else REPLAYER
         if around.asker_is_bot:
-            settings = letting_ask(REPLAYING_BOT, settings)
+            settings = allow_bot(settings, REPLAYING_BOT)
         asked = "" if around.text == Scenario().text else f": {around.text}"
         chosen = f" ({planned.key})" if planned.key else ""
         # Delivery to the bot is a task of its own, so the replay is known before the question can arrive.
@@ -169,15 +161,16 @@ class Replays:
 
     async def _build(self, replay: _Replay) -> App:
         alone = replay.settings.governor != GovernorSettings()  # it says itself what Slack allows
-        app = await build_in(
+        app = await build_in_memory(
             self._workspace,
             replay.settings,
             self._clock,
-            self._observer,
             ReplayRouter(replay.transport, recorder=self._recorder),
-            None if alone else self._gate,
+            observer=self._observer,
+            rate_limiter=None if alone else self._gate,
         )
-        await remember_context(app, replay.thread, replay.around.context_id)
+        if replay.around.context_id is not None:
+            await set_context(app, replay.thread, replay.around.context_id)
         return app
 
     def _forget_oldest(self) -> None:

@@ -21,18 +21,18 @@ import httpx
 from aiohttp import web
 
 from ..a2a.wire.origins import bare
-from ..app import App, build, serve
+from ..app import App, build
 from ..clock import loop_clock
 from ..errors import BotError, UnreadableInput
 from ..observe import logs
 from ..settings.load import Settings, load, secrets_of, with_overrides
 from ..settings.models import ReferenceSettings
 from ..slack.rate_limiter.local import LocalRateLimiter
+from ..testing.harness import connected, deliver, emulated
 from ..testing.slack.server import SlackServer
-from ..testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace, WorkspaceRules
+from ..testing.slack.workspace import Workspace, WorkspaceRules
 from ..tools.capture.agent_address import settings_for
 from ..tools.capture.reachability import card_of
-from ..tools.replay.replay import deliver
 from .page_server import build_site
 from .reference import agent
 from .reference.agent_server import chosen_agent, no_address
@@ -121,7 +121,7 @@ async def open_playground(
             theirs = with_overrides(Settings(), ours)
         face = await stack.enter_async_context(SlackServer(workspace, clock))
         app = await build(
-            _emulated(theirs, face.api_url),
+            emulated(theirs, face.api_url),
             clock=clock,
             observer=stage.heard,
             http_transport=switchboard,
@@ -130,27 +130,13 @@ async def open_playground(
         _hand_on(app, stage.replays)
         stack.push_async_callback(stage.replays.close, _GRACE)
         stack.push_async_callback(app.close, _GRACE)
-        await stack.enter_async_context(_connected(app, face))
+        await stack.enter_async_context(connected(app))
         yield Playground(url, workspace, stage, app)
 
 
 def _shown(theirs: Settings) -> str:
     """The agent's address as everybody may read it: without credentials and query."""
     return bare(theirs.agent.url or "").partition("?")[0]
-
-
-def _emulated(settings: Settings, api_url: str) -> Settings:
-    """`settings`, with the emulated workspace at `api_url` in place of Slack."""
-    return with_overrides(
-        settings,
-        {
-            "bot_token": BOT_TOKEN,
-            "app_token": APP_TOKEN,
-            "signing_secret": SIGNING_SECRET,
-            "api_url": api_url,
-            "store.url": "memory://",
-        },
-    )
 
 
 def _hand_on(app: App, replays: Replays) -> None:
@@ -179,20 +165,3 @@ async def _page(stage: Visitor, host: str, port: int) -> AsyncIterator[str]:
 
 def _no_address(host: str, port: int, error: OSError) -> str:
     return no_address("page", host, port, error)
-
-
-@asynccontextmanager
-async def _connected(app: App, face: SlackServer) -> AsyncIterator[None]:
-    """The bot is connected to the workspace by Socket Mode for as long as the context is open."""
-    stop = asyncio.Event()
-    serving = asyncio.create_task(serve(app, stop), name="playground bot")
-    connected = asyncio.create_task(face.sockets.connected())
-    try:
-        await asyncio.wait({serving, connected}, return_when=asyncio.FIRST_COMPLETED)
-        if serving.done():
-            await serving
-        yield
-    finally:
-        connected.cancel()
-        stop.set()
-        await asyncio.gather(serving, connected, return_exceptions=True)

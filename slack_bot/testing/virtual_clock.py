@@ -13,14 +13,16 @@ loop would hang for ever; this one raises `Deadlock` and names the tasks that wa
 from __future__ import annotations
 
 import asyncio
+import functools
 import selectors
 import threading
 from collections.abc import Callable, Coroutine
 from contextvars import Context
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any, ParamSpec, TypeVar, TypeVarTuple, Unpack
 
 from ..clock import Clock
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
@@ -93,10 +95,20 @@ def run(main: Coroutine[Any, Any, T], *, start: float = 0.0) -> T:
     """Run `main` to its end on virtual time and close the loop, as `asyncio.run` does.
 
     Raises:
-        DeadEnd: everything waits and no timer is set.
+        Deadlock: everything waits and no timer is set.
     """
     with asyncio.Runner(loop_factory=lambda: VirtualLoop(start)) as runner:
         return runner.run(main)
+
+
+def on_virtual_time(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """Run an async test on a loop of its own whose time is virtual."""
+
+    @functools.wraps(test)
+    def run_test(*args: P.args, **kwargs: P.kwargs) -> None:
+        run(test(*args, **kwargs))
+
+    return run_test
 
 
 def new_clock(wall_zero: float = WALL_ZERO) -> Clock:

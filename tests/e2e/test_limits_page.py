@@ -15,7 +15,7 @@ from slack_bot.playground.page_server import build_site
 from slack_bot.playground.replay_router import ReplayRouter
 from slack_bot.playground.visitor import CHANNEL, Visitor
 from slack_bot.testing import virtual_clock
-from tests.harness import whole_bot
+from slack_bot.testing.harness import run_bot
 
 from .chromium import CHROMIUM, Browser
 from .long_answers import WORD, Writer, streamed, tape
@@ -43,12 +43,12 @@ _READ = f"""[...document.querySelectorAll("#thread {ANSWER.removeprefix("#thread
 
 async def answered(text: str, seconds: float, **overrides: Any) -> Visitor:
     """A stage on which `text` was asked for and told, in so many virtual seconds."""
-    async with whole_bot(tape(streamed(text, seconds)), **overrides) as bot:
+    async with run_bot(tape(streamed(text, seconds)), **overrides) as bot:
         nobody = httpx.MockTransport(lambda _: httpx.Response(503))
         stage = Visitor(bot.workspace, ReplayRouter(nobody), bot.app.clock)
         await bot.say(f"<@{bot.workspace.bot.user_id}> Tell me everything.", user="U0MAYA", channel=CHANNEL)
         await bot.idle()
-        assert bot.ends == ["answered"]
+        assert bot.outcomes == ["answered"]
     return stage
 
 

@@ -18,10 +18,10 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from slack_bot.clock import loop_clock
+from slack_bot.playground.hosting import host_app
 from slack_bot.playground.reference.agent import serve
 from slack_bot.playground.reference.model import Mode
 from slack_bot.settings.models import ReferenceSettings
-from slack_bot.testing.hosting import host_app
 from slack_bot.tools.replay.replay import perform
 from slack_bot.tools.replay.scenario import make_scenario
 

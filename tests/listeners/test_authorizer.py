@@ -17,9 +17,12 @@ from slack_bot.listeners.authorizer import Authorizer, call_or_raise
 from slack_bot.listeners.scopes import NEEDED
 from slack_bot.store.memory import MemoryStore
 from slack_bot.testing import virtual_clock
+from slack_bot.testing.harness import CHANNEL, bot_settings, run_bot
 from slack_bot.testing.slack.in_process import SlackResponse, SlackSession
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
-from tests.harness import CHANNEL, answer, bot_settings, free_port, on_virtual_time, whole_bot
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.ports import free_port
 
 
 def client(token: str = BOT_TOKEN, **faults: list[str | None]) -> AsyncWebClient:
@@ -93,7 +96,7 @@ async def test_a_slack_that_is_not_there_is_one_sentence() -> None:
 
 @on_virtual_time
 async def test_an_event_that_comes_while_slack_does_not_know_us_is_not_acknowledged() -> None:
-    async with whole_bot(answer("Now."), faults={"auth.test": ["internal_error", None]}) as bot:
+    async with run_bot(answer("Now."), faults={"auth.test": ["internal_error", None]}) as bot:
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         (first, second) = bot.workspace.take()
         assert await bot.deliver([first]) == [500]

@@ -15,9 +15,9 @@ import pytest
 
 from slack_bot.app import App
 from slack_bot.listeners.http_mode import EVENTS_PATH
+from slack_bot.testing.harness import bot_on_network
 from slack_bot.testing.slack.events_api import sign
 from slack_bot.testing.slack.workspace import SIGNING_SECRET
-from tests.harness import bot_on_network
 
 from .payloads import event
 

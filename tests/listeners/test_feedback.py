@@ -6,15 +6,16 @@ import pytest
 
 from slack_bot.errors import StoreError
 from slack_bot.store.memory import MemoryStore
+from slack_bot.testing.harness import CHANNEL, run_bot
 from slack_bot.testing.slack.workspace import Envelope
-from tests.harness import CHANNEL, on_virtual_time, whole_bot
+from slack_bot.testing.virtual_clock import on_virtual_time
 
 
 @pytest.mark.parametrize("side", ["positive", "negative"])
 @on_virtual_time
 async def test_a_press_is_kept_with_who_and_when_and_thanked_for_in_private(side: str) -> None:
     store = MemoryStore()
-    async with whole_bot(store=store) as bot:
+    async with run_bot(store=store) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
@@ -23,13 +24,13 @@ async def test_a_press_is_kept_with_who_and_when_and_thanked_for_in_private(side
         await bot.idle()
         (press,) = await store.feedback.entries(f"T1:{CHANNEL}:{root}")
         assert (press.user, press.value, press.at <= bot.now) == ("U2", side, True)
-        assert bot.whispers(root) == [("U2", "Thanks for your feedback.")]
+        assert bot.ephemeral(root) == [("U2", "Thanks for your feedback.")]
 
 
 @on_virtual_time
 async def test_the_same_press_again_is_not_thanked_for_again_and_another_one_is() -> None:
     store = MemoryStore()
-    async with whole_bot(store=store) as bot:
+    async with run_bot(store=store) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
@@ -38,7 +39,7 @@ async def test_the_same_press_again_is_not_thanked_for_again_and_another_one_is(
             await bot.deliver()
             await bot.idle()
         assert [press.value for press in await store.feedback.entries(f"T1:{CHANNEL}:{root}")] == ["negative"]
-        assert bot.whispers(root) == [("U2", "Thanks for your feedback.")] * 2
+        assert bot.ephemeral(root) == [("U2", "Thanks for your feedback.")] * 2
 
 
 @on_virtual_time
@@ -49,19 +50,19 @@ async def test_a_press_that_cannot_be_kept_is_told() -> None:
         raise StoreError("The disk is full.")
 
     store.feedback.record = full  # type: ignore[method-assign,assignment]
-    async with whole_bot(store=store) as bot:
+    async with run_bot(store=store) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
         bot.workspace.press("U1", CHANNEL, seen.ts, "feedback", now=bot.now, value="positive")
         await bot.deliver()
         await bot.idle()
-        assert "could not be stored" in bot.whispers(root)[0][1]
+        assert "could not be stored" in bot.ephemeral(root)[0][1]
 
 
 @on_virtual_time
 async def test_a_press_of_an_unknown_shape_is_acknowledged_and_dropped() -> None:
-    async with whole_bot() as bot:
+    async with run_bot() as bot:
         payload = {
             "type": "block_actions",
             "user": {"id": "U1"},

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from slack_bot.testing.harness import run_bot
 from slack_bot.testing.slack.workspace import Envelope
-from tests.harness import on_virtual_time, whole_bot
+from slack_bot.testing.virtual_clock import on_virtual_time
 
 from .payloads import event
 
@@ -41,7 +42,7 @@ PERSON = {"user": {"id": "U1", "team_id": "T1"}, "team": {"id": "T1"}, "trigger_
 )
 @on_virtual_time
 async def test_it_is_acknowledged_and_nothing_happens(payload: dict[str, Any]) -> None:
-    async with whole_bot() as bot:
+    async with run_bot() as bot:
         assert await bot.deliver([Envelope("e1", "events_api", payload)]) == [200]
         await bot.idle()
         assert bot.agent.calls == []

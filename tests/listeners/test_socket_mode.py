@@ -18,9 +18,10 @@ from slack_bot.app import serve
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError
 from slack_bot.listeners.socket_mode import serve_socket
+from slack_bot.testing.harness import CHANNEL, bot_on_network, wait_until
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
-from tests.harness import CHANNEL, answer, bot_on_network, seen
+from slack_bot.testing.tape.builders import answer
 from tests.log_watch import log_watch
 
 
@@ -33,7 +34,7 @@ def done(workspace: Workspace, root: str, text: str) -> bool:
 async def test_a_mention_is_acknowledged_and_answered() -> None:
     async with bot_on_network(answer("Over the socket.", seconds=0.3)) as (workspace, face, app):
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
-        await seen(lambda: done(workspace, root, "Over the socket."), workspace)
+        await wait_until(lambda: done(workspace, root, "Over the socket."), workspace)
         await face.settle()
         assert face.lost == []
         await app.dispatcher.idle()
@@ -43,7 +44,7 @@ async def test_after_slack_asked_to_reconnect_the_bot_still_hears() -> None:
     async with bot_on_network(answer("Still here.", seconds=0.1)) as (workspace, face, app):
         await face.refresh()
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
-        await seen(lambda: done(workspace, root, "Still here."), workspace, within=20)
+        await wait_until(lambda: done(workspace, root, "Still here."), workspace, within=20)
         await face.settle()
         assert (face.lost, face.sockets.connections) == ([], 1)
         await app.dispatcher.idle()

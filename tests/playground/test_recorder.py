@@ -14,8 +14,9 @@ from slack_bot.playground.recorder import QUESTIONS_KEPT, Recorder
 from slack_bot.playground.replay_router import ReplayRouter
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
+from slack_bot.testing.tape.builders import answer, chunk
 from slack_bot.testing.tape.tape import Tape
-from tests.harness import answer, chunk, on_virtual_time
+from slack_bot.testing.virtual_clock import on_virtual_time
 
 TAPE = answer("one two three", seconds=3.0)
 

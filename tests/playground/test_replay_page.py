@@ -13,8 +13,8 @@ import aiohttp
 import pytest
 
 from slack_bot.cli import main
+from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
-from tests.harness import answer
 
 
 def facts_of(tales: list[Any]) -> list[dict[str, Any]]:

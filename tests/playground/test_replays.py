@@ -18,11 +18,11 @@ from slack_bot.playground.recorder import Recorder
 from slack_bot.playground.replays import Planned, Replays
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.testing.slack.workspace import Workspace
+from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.tape.tape import Moment, Tape, read_tape, write_tape
 from slack_bot.tools.replay.replay import replay, replayed
 from slack_bot.tools.replay.scenario import Scenario, as_captured, make_scenario
 from slack_bot.turn.events import AnswerText
-from tests.harness import answer, failure
 
 CHANNEL = "C0GENERAL"
 EVENT = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "hi"}]}

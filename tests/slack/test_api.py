@@ -21,7 +21,7 @@ from slack_bot.slack.faults import Fault
 from slack_bot.slack.rate_limiter.governor import Priority
 from slack_bot.slack.rate_limiter.local import LocalRateLimiter
 from slack_bot.testing import virtual_clock
-from tests.harness import on_virtual_time
+from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.slack.scene import TURN, Scene
 
 POST = {"text": "hi", "unfurl_links": False}

@@ -7,14 +7,16 @@ import logging
 import pytest
 
 from slack_bot.slack.missing_scopes import MissingScopes
-from tests.harness import Bot, answer, on_virtual_time, whole_bot
+from slack_bot.testing.harness import BotHarness, run_bot
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
 
 REPLIES = "conversations.replies"
 IN_DOUBT = {"chat.appendStream": [None, "timeout", None], "chat.stopStream": ["timeout!", None]}
 TEXT = "One two three four. " * 8
 
 
-async def ask_in_doubt(bot: Bot) -> str:
+async def ask_in_doubt(bot: BotHarness) -> str:
     """Ask a question whose answer has a call without an answer, so that the thread is to be read back."""
     for method, entries in IN_DOUBT.items():
         bot.workspace.faults.set(method, entries)
@@ -27,7 +29,7 @@ async def ask_in_doubt(bot: Bot) -> str:
 async def test_a_thread_that_may_not_be_read_is_asked_for_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, "slack_bot.slack.api")
     faults = {REPLIES: ["missing_scope"]}
-    async with whole_bot(*(answer(TEXT, seconds=6.0) for _ in range(2)), faults=faults) as bot:
+    async with run_bot(*(answer(TEXT, seconds=6.0) for _ in range(2)), faults=faults) as bot:
         for _ in range(2):
             root = await ask_in_doubt(bot)
             assert "".join(bot.read(root)).split() == TEXT.split()
@@ -40,7 +42,7 @@ async def test_a_thread_that_may_not_be_read_is_asked_for_once(caplog: pytest.Lo
 @pytest.mark.parametrize("error", ["not_in_channel", "invalid_auth", "error:some_new_refusal"])
 @on_virtual_time
 async def test_any_refusal_to_show_the_thread_ends_the_looking(error: str) -> None:
-    async with whole_bot(answer(TEXT, seconds=6.0), faults={REPLIES: [error]}) as bot:
+    async with run_bot(answer(TEXT, seconds=6.0), faults={REPLIES: [error]}) as bot:
         root = await ask_in_doubt(bot)
         assert "".join(bot.read(root)).split() == TEXT.split()
         assert len(bot.calls(REPLIES)) == 1
@@ -50,7 +52,7 @@ async def test_any_refusal_to_show_the_thread_ends_the_looking(error: str) -> No
 @on_virtual_time
 async def test_a_start_without_an_answer_is_known_by_its_event_alone(start: str) -> None:
     faults = {REPLIES: ["missing_scope"], "chat.startStream": [start, None]}
-    async with whole_bot(answer(TEXT, seconds=6.0), faults=faults) as bot:
+    async with run_bot(answer(TEXT, seconds=6.0), faults=faults) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert "".join(bot.read(root)).split() == TEXT.split()
@@ -60,7 +62,7 @@ async def test_a_start_without_an_answer_is_known_by_its_event_alone(start: str)
 @on_virtual_time
 async def test_what_is_not_refused_for_good_is_asked_again() -> None:
     faults = {REPLIES: ["timeout", "internal_error", None]}
-    async with whole_bot(answer(TEXT, seconds=6.0), faults=faults) as bot:
+    async with run_bot(answer(TEXT, seconds=6.0), faults=faults) as bot:
         root = await ask_in_doubt(bot)
         assert "".join(bot.read(root)).split() == TEXT.split()
         assert len(bot.calls(REPLIES)) == 3

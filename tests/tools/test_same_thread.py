@@ -11,13 +11,14 @@ from slack_bot.playground.reference.agent import build_app
 from slack_bot.playground.reference.modes import MODES
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.asgi_transport import AsgiTransport
+from slack_bot.testing.harness import AGENT_URL, bot_settings
 from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import Recording, Tape, read_tape, turns_of
 from slack_bot.tools.capture.capture import CaptureRequest, capture
 from slack_bot.tools.capture.progress import Progress
 from slack_bot.tools.open_capture import taped
 from slack_bot.tools.output_file import MemoryOutput
-from slack_bot.tools.replay.replay import AGENT_URL, ReplayQuestions, observe, replay, settings_with
+from slack_bot.tools.replay.replay import ReplayQuestions, observe, replay
 from slack_bot.tools.replay.scenario import Scenario
 
 ANSWERED = ("tell me a joke", "unicode 300", "what can you do?")
@@ -27,7 +28,7 @@ FAILED = ("fail late", "tell me a joke")
 
 async def both(mode: str, wire: str, wanted: CaptureRequest) -> tuple[Tape | Recording, Json]:
     """What was captured of the agent, and the thread of the bot that asked another one the same."""
-    settings, file = settings_with(AGENT_URL, {"protocol_version": wire}), MemoryOutput("tape")
+    settings, file = bot_settings({"protocol_version": wire}), MemoryOutput("tape")
     served = [build_app(AGENT_URL, pace=80.0, mode=mode) for _ in range(2)]
     try:
         status = await capture(

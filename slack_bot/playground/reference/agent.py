@@ -23,7 +23,7 @@ from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, 
 from starlette.applications import Starlette
 
 from ...settings.models import ReferenceSettings
-from ...testing.hosting import host_app
+from ..hosting import host_app
 from .endpoint import EndpointModel
 from .event_writer import EventWriter
 from .heartbeat import Heartbeat

@@ -20,15 +20,17 @@ from ...observe.facts import AgentEvent, Fact
 from ...settings.load import Settings, with_overrides
 from ...testing import virtual_clock
 from ...testing.agent.asgi_transport import AsgiTransport
+from ...testing.harness import bot_settings, emulated
 from ...testing.tape.tape import Recording, Tape
 from ..capture.agent_address import masks_of
 from ..capture.http_tap import asked_in
 from ..capture.redaction import Redactor
-from ..replay.replay import AGENT_URL, ReplayQuestions, emulated, observe, replayed, settings_with
+from ..replay.replay import ReplayQuestions, observe, replayed
+from ..turn_log import TurnLog
 from .cases import PLAYGROUND, Case
 from .checks import CheckResult
 from .findings import CaseRun
-from .measures import Attentive, Measures, measure
+from .measures import Measures, measure
 
 _NOT_RUN = CheckResult(False, "could not be run")
 
@@ -64,15 +66,15 @@ class MemoryAsker:
 
     async def _ask(self, case: Case) -> Measures:
         served = self._build(case.pace)
-        counting, witness = Counting(AsgiTransport(served.asgi)), Attentive()
-        settings = settings_with(AGENT_URL, case.around.settings)
+        counting, log = Counting(AsgiTransport(served.asgi)), TurnLog(keeps_events=True)
+        settings = bot_settings(case.around.settings)
         try:
             clock = virtual_clock.new_clock()
             asking = ReplayQuestions(follow_ups=case.then)
-            seen = await observe(case.around, settings, clock, counting, witness=witness, asking=asking)
+            seen = await observe(case.around, settings, clock, counting, log=log, asking=asking)
         finally:
             await served.aclose()
-        return measure(witness, seen.thread, seen.asked_at, counting.questions)
+        return measure(log, seen.thread, seen.asked_at, counting.questions)
 
 
 class Served(Protocol):
@@ -116,18 +118,18 @@ class LiveAsker:
         return asyncio.run(self._ask(case))
 
     async def _ask(self, case: Case) -> Measures:
-        around, witness = case.around.settings, _Masked(self.masks)
+        around, log = case.around.settings, _RedactedLog(self.masks)
         settings = emulated(with_overrides(self.settings, around) if around else self.settings)
         asking = ReplayQuestions(case.then, limit=self.limit, profiles=self.profiles)
-        seen = await observe(case.around, settings, loop_clock(), witness=witness, asking=asking)
-        return measure(witness, seen.thread, seen.asked_at, masks=self.masks)
+        seen = await observe(case.around, settings, loop_clock(), log=log, asking=asking)
+        return measure(log, seen.thread, seen.asked_at, masks=self.masks)
 
 
-class _Masked(Attentive):
+class _RedactedLog(TurnLog):
     """Sees what the agent sent without its secrets."""
 
     def __init__(self, masks: Redactor) -> None:
-        super().__init__()
+        super().__init__(keeps_events=True)
         self._masks = masks
 
     def take(self, fact: Fact) -> None:
@@ -172,6 +174,6 @@ def _played(case: Case, tape: Tape | Recording) -> Measures:
         counters.append(Counting(inner))
         return counters[0]
 
-    witness = Attentive()
-    seen = replayed(tape, case.around, witness=witness, through=through)
-    return measure(witness, seen.thread, seen.asked_at, counters[0].questions)
+    log = TurnLog(keeps_events=True)
+    seen = replayed(tape, case.around, log=log, through=through)
+    return measure(log, seen.thread, seen.asked_at, counters[0].questions)

@@ -28,8 +28,8 @@ def matches(one: str, other: str, least: int = 1) -> list[Match]:
     Their common beginning and end are found letter by letter, what lies between word by word; there, matches
     of fewer than `least` characters count as chance.
     """
-    head = _shared(one, other)
-    tail = _shared(one[head:][::-1], other[head:][::-1])
+    head = common_prefix(one, other)
+    tail = common_prefix(one[head:][::-1], other[head:][::-1])
     found = [Match(0, 0, head)]
     if head + tail < min(len(one), len(other)):
         between = _by_words(one[head : len(one) - tail], other[head : len(other) - tail])
@@ -40,7 +40,7 @@ def matches(one: str, other: str, least: int = 1) -> list[Match]:
     return [each for each in found if each.size]
 
 
-def _shared(one: str, other: str) -> int:
+def common_prefix(one: str, other: str) -> int:
     """How many characters two texts share from their beginning."""
     size = min(len(one), len(other))
     if one[:size] == other[:size]:

@@ -12,49 +12,33 @@ import asyncio
 import io
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import httpx
-from slack_bolt.request.async_request import AsyncBoltRequest
-from slack_bolt.response import BoltResponse
 
-from ...app import App, build
+from ...app import App
 from ...clock import Clock, loop_clock
 from ...errors import UnreadableInput
 from ...observe.facts import Fact, Observer, TurnEnded, TurnStarted, null_observer
-from ...settings.load import Settings, load, with_overrides
-from ...slack.rate_limiter.local import RateLimiter
-from ...store.contracts import Conversation
-from ...store.memory import MemoryStore
+from ...settings.load import Settings
 from ...testing import virtual_clock
 from ...testing.agent.scripted import ScriptedAgent, ScriptedTransport
-from ...testing.slack.in_process import SlackSession
-from ...testing.slack.workspace import (
-    BOT_TOKEN,
-    SIGNING_SECRET,
-    Change,
-    SeenMessage,
-    Workspace,
-    WorkspaceRules,
-)
+from ...testing.harness import allow_bot, bot_settings, build_in_memory, keep_delivering, set_context
+from ...testing.slack.workspace import Change, SeenMessage, Workspace, WorkspaceRules
 from ...testing.tape.json_file import Json
-from ...testing.tape.tape import Recording, Tape, assumption, interrupted_at, turns_of
+from ...testing.tape.tape import Recording, Tape, Turns, assumption, interrupted_at, turns_of
 from ...turn.record import ThreadKey
 from ..open_capture import open_capture, read_bytes
-from .collector import Collector
-from .pace import Pace
+from ..turn_log import TurnLog
+from .pace import pace_of
 from .plain_text import FollowUp, as_text
-from .result import Shown, as_line, visible
+from .result import Shown, as_line, make_result, replayed_turns, visible
 from .scenario import Scenario, as_captured, read_scenario
-from .watch import Watching
-
-AGENT_URL = "http://agent.invalid/"
-
-Turns: TypeAlias = Sequence[tuple[str | None, Tape | Recording]]
+from .watch import WatchedLog
 
 INTERRUPTED = "interrupted"
 """The outcome of a turn whose capture does not say how it went on."""
@@ -72,8 +56,8 @@ def main(args: argparse.Namespace) -> int:
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
         around = as_captured(scenario, capture)
-        watching = None if args.speed is None else Watching(sys.stderr)
-        seen = replayed(capture, around, witness=watching, speed=args.speed)
+        watching = None if args.speed is None else WatchedLog(sys.stderr)
+        seen = replayed(capture, around, log=watching, speed=args.speed)
         result = seen.result()
         if watching is not None:
             watching.end()
@@ -110,31 +94,26 @@ def replayed(
     scenario: Scenario | None = None,
     observer: Observer = null_observer,
     *,
-    witness: Collector | None = None,
+    log: TurnLog | None = None,
     through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
     speed: float | None = None,
 ) -> Observation:
-    """As `replay`, with all that `witness` keeps. `through` stands between the bot and the agent.
+    """As `replay`, with all that `log` keeps. `through` stands between the bot and the agent.
 
     `speed` is how many times as fast as it was the agent speaks, in real time; None: in virtual time.
     """
     around = as_captured(scenario or Scenario(), capture)
-    turns = asked_in(capture)
+    turns = turns_of(capture)
     agent = agent_of(turns, around, speed or 1.0)
     clock = virtual_clock.new_clock() if speed is None else loop_clock()
-    settings, transport = settings_with(AGENT_URL, around.settings), through(ScriptedTransport(agent))
+    settings, transport = bot_settings(around.settings), through(ScriptedTransport(agent))
     stops = interrupted_at(turns[-1][1])
     asking = ReplayQuestions(
         follow_ups=tuple(text or "" for text, _ in turns[1:]),
         stops=None if stops is None else stops / (speed or 1.0),
     )
-    seen = observe(around, settings, clock, transport, observer, witness, asking)
+    seen = observe(around, settings, clock, transport, observer, log, asking)
     return virtual_clock.run(seen) if speed is None else asyncio.run(seen)
-
-
-def asked_in(capture: Tape | Recording) -> Turns:
-    """Each question of a capture (None: not known) and what came in answer to it."""
-    return turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
 
 
 def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
@@ -145,39 +124,6 @@ def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
         agent_error=None if around.agent_error is None else asdict(around.agent_error),
         speed=speed,
     )
-
-
-async def build_in(
-    workspace: Workspace,
-    settings: Settings,
-    clock: Clock,
-    observer: Observer,
-    transport: httpx.AsyncBaseTransport | None,
-    gate: RateLimiter | None = None,
-) -> App:
-    """A bot in an emulated workspace, without a socket, that knows nothing yet. `gate` as in `build`."""
-    session: Any = SlackSession(workspace, clock, timeout=settings.slack.timeout)
-    return await build(
-        settings,
-        clock=clock,
-        observer=observer,
-        http_transport=transport,
-        slack_session=session,
-        store=MemoryStore(settings.store.dedupe_hours),
-        gate=gate,
-    )
-
-
-async def remember_context(app: App, thread: ThreadKey, context_id: str | None) -> None:
-    """The thread has this A2A context already; None: it has none."""
-    if context_id is not None:
-        known = Conversation(context_id=context_id)
-        await app.store.conversations.put(app.agent.name, thread, known, app.clock.wall())
-
-
-async def deliver(app: App, payload: Mapping[str, Any]) -> BoltResponse:
-    """Hand to the bot what Slack sends it, as Socket Mode would."""
-    return await app.bolt.async_dispatch(AsyncBoltRequest(body=dict(payload), mode="socket_mode"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,18 +145,18 @@ class ReplayQuestions:
 class Observation:
     """All that was to be seen of one or more turns. `asked_at` is in monotonic seconds."""
 
-    witness: Collector
+    log: TurnLog
     thread: tuple[Shown, ...]
     asked_at: float
     follow_ups: tuple[FollowUp, ...] = ()
 
     def result(self) -> Json:
         """The object of `replay --json`."""
-        return self.witness.result(self.thread, self.asked_at)
+        return make_result(self.log, self.thread, self.asked_at)
 
-    def paces(self) -> list[Pace]:
-        """How each turn went."""
-        return self.witness.paces(self.thread)
+    def paces(self) -> list[str]:
+        """How each turn went, a line each."""
+        return [pace_of(turn) for turn in replayed_turns(self.log, visible(self.thread))]
 
 
 async def perform(
@@ -225,7 +171,7 @@ async def perform(
     The agent at `agent_url` is reached through `transport`, or over the network where that is None. `watcher`
     hears all facts. Raises SettingsError for the scenario's settings.
     """
-    settings = settings_with(agent_url, scenario.settings)
+    settings = bot_settings(scenario.settings, agent_url)
     return (await observe(scenario, settings, clock, transport, observer)).result()
 
 
@@ -235,13 +181,13 @@ async def observe(
     clock: Clock,
     transport: httpx.AsyncBaseTransport | None = None,
     observer: Observer = null_observer,
-    witness: Collector | None = None,
+    log: TurnLog | None = None,
     asking: ReplayQuestions | None = None,
 ) -> Observation:
-    """As `perform`, with all settings given. `witness` decides how much is kept: by default what the result
-    needs.
+    """As `perform`, with all settings given. `log` decides what is kept, by default what the
+    result needs.
     """
-    performance = _Performance(scenario, settings, clock, observer, witness or Collector())
+    performance = _Performance(scenario, settings, clock, observer, log or TurnLog())
     return await performance.run(transport, asking or ReplayQuestions())
 
 
@@ -249,13 +195,12 @@ class _Performance:
     """One question in one scenario."""
 
     def __init__(
-        self, scenario: Scenario, settings: Settings, clock: Clock, observer: Observer, witness: Collector
+        self, scenario: Scenario, settings: Settings, clock: Clock, observer: Observer, log: TurnLog
     ) -> None:
         self._scenario, self._clock = scenario, clock
-        self._settings = letting_ask(scenario.user, settings) if scenario.asker_is_bot else settings
-        self._observer, self._witness = observer, witness
+        self._settings = allow_bot(settings, scenario.user) if scenario.asker_is_bot else settings
+        self._observer, self._log = observer, log
         self._workspace = _workspace(scenario)
-        self._mail = asyncio.Event()
         self._turned = asyncio.Event()
         self._counts = Counter[type]()
         self._is_over = False
@@ -264,15 +209,18 @@ class _Performance:
 
     async def run(self, transport: httpx.AsyncBaseTransport | None, asking: ReplayQuestions) -> Observation:
         asked = self._scenario
-        app = await build_in(self._workspace, self._settings, self._clock, self._note, transport)
+        app = await build_in_memory(
+            self._workspace, self._settings, self._clock, transport, observer=self._note
+        )
         app.agent.load_profile(asking.profiles)
         async with app:
             thread = ThreadKey(asked.team, asked.channel, asked.thread_ts)
-            await remember_context(app, thread, asked.context_id)
+            if asked.context_id is not None:
+                await set_context(app, thread, asked.context_id)
             asked_at = await self._ask(app, asking)
             asking.profiles.update(app.agent.profile)
             shown, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
-        return Observation(self._witness, shown, asked_at, tuple(self._follow_ups))
+        return Observation(self._log, shown, asked_at, tuple(self._follow_ups))
 
     async def _ask(self, app: App, asking: ReplayQuestions) -> float:
         """Say the questions, and let everything happen that follows from them. Returns when it began."""
@@ -280,7 +228,7 @@ class _Performance:
         workspace.place(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts)
         workspace.listen(self._changed)
         asked_at = self._clock.monotonic()
-        async with _company(self._deliver(app), self._press_stop()):
+        async with _company(keep_delivering(app, workspace), self._press_stop()):
             for number, text in enumerate((asked.text, *asking.follow_ups)):
                 try:
                     await asyncio.wait_for(self._until(TurnEnded, number), asking.limit or _LONGEST)
@@ -312,14 +260,6 @@ class _Performance:
             self._turned.clear()
             await self._turned.wait()
 
-    async def _deliver(self, app: App) -> None:
-        """Slack's events to the bot, as they come, for as long as the question is being answered."""
-        while True:
-            self._mail.clear()
-            for envelope in self._workspace.take():
-                await deliver(app, envelope.payload)
-            await self._mail.wait()
-
     async def _press_stop(self) -> None:
         asked = self._scenario
         if asked.stop_at is not None:
@@ -329,19 +269,16 @@ class _Performance:
     def _note(self, fact: Fact) -> None:
         if self._is_over:
             return
-        self._witness.take(fact)
+        self._log.take(fact)
         if isinstance(fact, TurnStarted | TurnEnded):
             self._counts[type(fact)] += 1
             self._turned.set()
         self._observer(fact)
 
     def _changed(self, change: Change) -> None:
-        if change.kind == "envelope":
-            self._mail.set()
+        if change.kind == "envelope" or self._is_over:
             return
-        if self._is_over:
-            return
-        self._witness.look(self._clock.monotonic(), visible(self._thread()))
+        self._log.look(self._clock.monotonic(), visible(self._thread()))
 
     def _thread(self) -> list[Shown]:
         asked = self._scenario
@@ -392,26 +329,6 @@ def _workspace(scenario: Scenario) -> Workspace:
     workspace.add_channel(scenario.channel, kind=kinds.get(scenario.channel[0], "channel"))
     workspace.add_user(scenario.user, is_bot=scenario.asker_is_bot)
     return workspace
-
-
-def letting_ask(bot: str, settings: Settings) -> Settings:
-    """`bot`, who asks in a replay, may ask all its questions."""
-    return with_overrides(settings, {"allowed_bots": [bot], "max_bot_turns": sys.maxsize})
-
-
-def settings_with(agent_url: str, overrides: Mapping[str, Any]) -> Settings:
-    """The defaults with `overrides`: what the environment says must not change what a tape shows.
-
-    Raises SettingsError for a setting that does not exist or a value that cannot be.
-    """
-    env = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "A2A_AGENT_URL": agent_url}
-    settings = load(env, env_file=None, secrets_dir=None)
-    return with_overrides(settings, overrides) if overrides else settings
-
-
-def emulated(settings: Settings) -> Settings:
-    """`settings` with the tokens of the emulated workspace in place of real ones."""
-    return with_overrides(settings, {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET})
 
 
 def read_scenario_file(path: str | None) -> Scenario:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slack_bot.a2a.answer.keyed_text import Appended, KeyedText, Replaced, StringBuilder
 
 from slack_bot.a2a.answer import keyed_text
+from slack_bot.a2a.answer.keyed_text import Appended, KeyedText, Replaced, StringBuilder
 from slack_bot.turn.compare import equivalent
 from tests.examples import examples
 

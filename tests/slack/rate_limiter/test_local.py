@@ -12,8 +12,7 @@ from slack_bot.settings.models import GovernorSettings
 from slack_bot.slack.rate_limiter.governor import CallRequest, Priority
 from slack_bot.slack.rate_limiter.local import LocalRateLimiter, limits_of
 from slack_bot.testing import virtual_clock
-from slack_bot.testing.virtual_clock import new_clock
-from tests.harness import on_virtual_time
+from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 
 
 def want(

@@ -11,11 +11,11 @@ import pytest
 
 from slack_bot.cli import main
 from slack_bot.errors import AgentRefused
+from slack_bot.testing.harness import bot_settings
 from slack_bot.tools.capture.reachability import card_of, with_remedy
 from slack_bot.tools.capture.redaction import Redactor
-from slack_bot.tools.replay.replay import settings_with
-from tests.harness import free_port
 from tests.live_agent import live_agent
+from tests.ports import free_port
 
 
 class Nothing(BaseHTTPRequestHandler):
@@ -88,7 +88,7 @@ def test_nobody_at_the_address_is_one_sentence_that_names_it(
 
 async def test_who_is_there_shows_a_card() -> None:
     async with live_agent() as live:
-        assert (await card_of(settings_with(live.url, {}), "URL")).name
+        assert (await card_of(bot_settings({}, live.url), "URL")).name
 
 
 def test_any_other_problem_is_told_as_it_is() -> None:

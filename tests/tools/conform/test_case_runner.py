@@ -11,10 +11,10 @@ import pytest
 
 from slack_bot.errors import SettingsError
 from slack_bot.playground.reference.modes import memory_asker
+from slack_bot.testing.harness import bot_settings
 from slack_bot.tools.conform.case_runner import Counting, LiveAsker, examine
 from slack_bot.tools.conform.cases import Case, read_suite
 from slack_bot.tools.conform.conform import open_suite
-from slack_bot.tools.replay.replay import settings_with
 
 SUITE, TAPES = open_suite("extended")
 CASES = {case.name: case for case in SUITE.cases}
@@ -54,7 +54,7 @@ def test_a_case_that_cannot_be_run_fails_in_all_its_checks() -> None:
 
 
 def test_what_a_live_agent_is_not_asked() -> None:
-    live = LiveAsker("http://a/", settings_with("http://a/", {}))
+    live = LiveAsker("http://a/", bot_settings({}, "http://a/"))
     assert live.refusal(CASES["simple-chat"]) is None
     assert "tape" in str(live.refusal(CASES["agent-cut"]))
     assert "playground" in str(live.refusal(CASES["fails"]))
@@ -66,7 +66,7 @@ def test_settings_of_a_case_count_for_a_live_agent_too() -> None:
         CASES["simple-chat"], around=replace(CASES["simple-chat"].around, settings={"no": 1})
     )
     with pytest.raises(SettingsError):
-        LiveAsker("http://a/", settings_with("http://a/", {})).ask(case)
+        LiveAsker("http://a/", bot_settings({}, "http://a/")).ask(case)
 
 
 def test_questions_are_counted_and_nothing_else() -> None:

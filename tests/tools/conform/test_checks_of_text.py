@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slack_bot.tools.conform.measures import Measures
-from slack_bot.tools.replay.result import Sample, Shown
+from slack_bot.tools.conform.measures import Measures, Sample
+from slack_bot.tools.replay.result import Shown
 from tests.tools.conform.measured import FIRST, TEXT, measured, verdict
 
 SEEN = measured()

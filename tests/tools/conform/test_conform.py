@@ -26,7 +26,7 @@ from slack_bot.tools.conform.case_runner import examine
 from slack_bot.tools.conform.cases import read_suite
 from slack_bot.tools.conform.conform import examine_all, open_suite, summary
 from slack_bot.tools.conform.findings import Examination
-from tests.harness import free_port
+from tests.ports import free_port
 from tests.tools.conform import replay_fixtures
 from tests.tools.conform.measured import examination, examined
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from slack_bot.cli import main
+from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.replay.explain import explain_capture
 from slack_bot.tools.replay.replay import replay
 from slack_bot.tools.replay.scenario import Scenario
-from tests.harness import answer
 
 TEXT = "First line.\nSecond line.\nThird line, the last one."
 

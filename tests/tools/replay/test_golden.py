@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from slack_bot.testing.tape.builders import answer
 from slack_bot.tools.replay.golden import Compared, difference, first_change, golden, report
 from slack_bot.tools.replay.replay import replay
-from tests.harness import answer
 
 TAPE = answer("One line.\nAnother line.", seconds=4.0)
 

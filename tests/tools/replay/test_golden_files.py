@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from slack_bot.cli import main
+from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.replay.golden_files import name_of
-from tests.harness import answer
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from slack_bot.cli import main
+from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape, read_tape, write_tape
 from slack_bot.tools.replay.replay import replay
 from slack_bot.tools.replay.scenario import Scenario
 from slack_bot.tools.replay.shrink import Difference, ShrinkProgress, broken_promise, found_smallest
 from slack_bot.tools.replay.shrinker import words_of
 from slack_bot.turn import machine
-from tests.harness import answer
 
 TEXT = "First.\nSecond line with more words.\nThird."
 

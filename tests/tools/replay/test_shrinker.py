@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.testing.tape.builders import answer, chunk, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.tools.replay.shrinker import Search, minimal, shrink, size_of, texts_of, words_of
-from tests.harness import answer, chunk, task
 
 TAPE = answer("one two three four five six seven eight", seconds=2.0)
 

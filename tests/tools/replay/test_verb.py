@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from slack_bot.cli import main
+from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
-from tests.harness import answer
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import socket
 import httpx
 import pytest
 
+from slack_bot.playground.hosting import host_app
 from slack_bot.playground.reference.agent import build_app
-from slack_bot.testing.hosting import host_app
 
 
 async def test_two_servers_live_side_by_side_and_leave_the_signals_alone() -> None:
