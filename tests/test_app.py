@@ -25,14 +25,13 @@ from slack_bot.store.memory import MemoryStore
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.testing.agent.scripted import ScriptedAgent
 from slack_bot.testing.agent.server import serve_scripted
-from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, run_bot, wait_until
+from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, free_port, run_bot, wait_until
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.listeners.payloads import mention
 from tests.log_watch import log_watch
-from tests.ports import free_port
 from tests.store.small_disk import add_yesterday_keys, count_keys, fill, small_disk
 
 

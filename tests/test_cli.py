@@ -13,7 +13,7 @@ import pytest
 
 from slack_bot import __version__
 from slack_bot.cli import main, parser
-from tests.ports import free_port
+from slack_bot.testing.harness import free_port
 
 VERBS = ["play", "run", "replay", "explain", "capture", "scrub", "trace", "compare", "conform"]
 STREAM = [

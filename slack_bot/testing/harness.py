@@ -12,9 +12,12 @@ async def test_it() -> None:
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
+import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import httpx
@@ -49,6 +52,7 @@ from .tape.tape import Tape
 AGENT_URL = "http://agent.invalid/"
 CHANNEL = "C1"
 PEOPLE = ("U1", "U2")
+_PORTS = itertools.count(20_000 + os.getpid() * 7 % 12_000)  # tests in parallel do not share them
 
 
 # -- settings
@@ -244,7 +248,7 @@ async def bot_on_network(
     *tapes: Tape, http: bool = False, retry_delays: Sequence[float] = (0.05, 0.05), **overrides: Any
 ) -> AsyncIterator[tuple[Workspace, SlackServer, App]]:
     """The same with real sockets and real time: Slack's HTTP or Socket Mode, the agent's HTTP."""
-    clock, port = loop_clock(), 0
+    clock, port = loop_clock(), free_port()
     workspace = _new_workspace()
     agent = ScriptedAgent(*(tapes or (answer("Hello.", seconds=0.2),)))
     bot_url = f"http://127.0.0.1:{port}/slack/events" if http else None
@@ -273,6 +277,24 @@ async def connected(app: App, *, http: bool = False) -> AsyncIterator[None]:
         waiting.cancel()
         stop.set()
         await serving
+
+
+def free_port() -> int:
+    """A port of this machine that no server uses, below those that the system gives out."""
+    while True:
+        port = next(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def free_port() -> int:
+    """A port of this machine that no server uses, below those that the system gives out."""
+    while True:
+        port = next(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 10.0) -> None:

@@ -13,10 +13,10 @@ import pytest
 
 from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import AgentEvent, Fact
+from slack_bot.testing.harness import free_port
 from slack_bot.tools.replay.replay import perform
 from slack_bot.tools.replay.scenario import make_scenario
 from tests.live_agent import HELD, live_agent
-from tests.ports import free_port
 from tests.proxy import proxy
 
 EVENTS = len(HELD) + 3  # the task, that it works, the chunks, that it is done

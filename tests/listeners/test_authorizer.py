@@ -17,12 +17,11 @@ from slack_bot.listeners.authorizer import Authorizer, call_or_raise
 from slack_bot.listeners.scopes import NEEDED
 from slack_bot.store.memory import MemoryStore
 from slack_bot.testing import virtual_clock
-from slack_bot.testing.harness import CHANNEL, bot_settings, run_bot
+from slack_bot.testing.harness import CHANNEL, bot_settings, free_port, run_bot
 from slack_bot.testing.slack.in_process import SlackResponse, SlackSession
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.ports import free_port
 
 
 def client(token: str = BOT_TOKEN, **faults: list[str | None]) -> AsyncWebClient:

@@ -11,11 +11,10 @@ import pytest
 
 from slack_bot.cli import main
 from slack_bot.errors import AgentRefused
-from slack_bot.testing.harness import bot_settings
+from slack_bot.testing.harness import bot_settings, free_port
 from slack_bot.tools.capture.reachability import card_of, with_remedy
 from slack_bot.tools.capture.redaction import Redactor
 from tests.live_agent import live_agent
-from tests.ports import free_port
 
 
 class Nothing(BaseHTTPRequestHandler):

@@ -20,13 +20,13 @@ import pytest
 from slack_bot.cli import main
 from slack_bot.playground.reference.agent import agent_card
 from slack_bot.playground.reference.modes import memory_asker
+from slack_bot.testing.harness import free_port
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.conform import conform
 from slack_bot.tools.conform.case_runner import examine
 from slack_bot.tools.conform.cases import read_suite
 from slack_bot.tools.conform.conform import examine_all, open_suite, summary
 from slack_bot.tools.conform.findings import Examination
-from tests.ports import free_port
 from tests.tools.conform import replay_fixtures
 from tests.tools.conform.measured import examination, examined
 
