@@ -52,7 +52,7 @@ from .tape.tape import Tape
 AGENT_URL = "http://agent.invalid/"
 CHANNEL = "C1"
 PEOPLE = ("U1", "U2")
-_PORTS = itertools.count(20_000 + os.getpid() * 7 % 12_000)  # tests in parallel do not share them
+_PORTS = itertools.count(20_000 + os.getpid() % 100 * 100)
 
 
 # -- settings
@@ -280,16 +280,7 @@ async def connected(app: App, *, http: bool = False) -> AsyncIterator[None]:
 
 
 def free_port() -> int:
-    """A port of this machine that no server uses, below those that the system gives out."""
-    while True:
-        port = next(_PORTS)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-
-
-def free_port() -> int:
-    """A port of this machine that no server uses, below those that the system gives out."""
+    """A free port, below those that the system gives out, and hardly one that another process tries too."""
     while True:
         port = next(_PORTS)
         with socket.socket() as probe, suppress(OSError):
