@@ -168,7 +168,7 @@ STDLIB = {
     "__future__", "array", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
     "datetime",
     "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
-    "operator", "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
+    "operator", "pathlib", "re", "statistics", "string", "struct", "sys", "textwrap", "types", "typing",
     "unicodedata", "urllib", "uuid", "random", "secrets", "xml", "zlib",
 }  # fmt: skip
 
