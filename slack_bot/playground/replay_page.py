@@ -56,9 +56,9 @@ async def _show(port: int, planned: list[Planned], around: Scenario) -> None:
     for sign in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(sign, stop.set)
     async with open_playground(port=port) as playground:
-        playground.stage.trouble(around)
+        playground.visitor.set_faults(around)
         for each in planned:
-            playground.stage.plan(each)
+            playground.visitor.plan(each)
         sys.stdout.write(f"The replay begins when you open {playground.url}\nCtrl-C ends it.\n")
         sys.stdout.flush()
         await stop.wait()

@@ -36,7 +36,7 @@ class ReplayRouter(httpx.AsyncBaseTransport):
         if (asked := asked_in(request)) is None:
             return response
         cut = cut_after if asked.verb == "ask" else None
-        return self.recorder.heard(response, asked.verb, asked.wire, names, cut)
+        return self.recorder.record(response, asked.verb, asked.wire, names, cut)
 
     async def aclose(self) -> None:
         """Close the network's transport."""

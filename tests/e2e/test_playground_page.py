@@ -71,8 +71,8 @@ async def test_a_mention_is_answered_live(page: Page, playground: Playground) ->
 
     first = "[...document.querySelectorAll('#figures div')].find((it) => /first visible/.test(it.innerText))"
     (visible,) = [
-        fact["at"] - playground.stage.feed.snapshot()["facts"][0]["at"]
-        for fact in playground.stage.feed.snapshot()["facts"]
+        fact["at"] - playground.visitor.feed.snapshot()["facts"][0]["at"]
+        for fact in playground.visitor.feed.snapshot()["facts"]
         if fact["kind"] == "visible"
     ]
     assert await page.value(f"{first}.lastElementChild.innerText") == f"{visible:.2f} s"
@@ -223,7 +223,7 @@ async def test_an_emoji_that_is_not_known_is_shown_by_its_name(page: Page, playg
 
 async def test_the_page_of_another_agent_says_whom_it_asks(browser: Browser) -> None:
     async with live_agent() as live:
-        theirs = with_overrides(Settings(), {"url": f"{live.url}?key=geheim"})
+        theirs = with_overrides(Settings(), {"agent.url": f"{live.url}?key=geheim"})
         async with open_playground(theirs=theirs) as playground:
             page = await browser.open(playground.url)
             await page.until("document.body.dataset.ready")

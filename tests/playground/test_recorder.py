@@ -126,7 +126,7 @@ async def test_what_breaks_by_itself_is_a_cut_too() -> None:
 
     recorder = Recorder(lambda: 5.0)
     response = httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=Broken())
-    response = recorder.heard(response, "ask", "1.0", ("m1",))
+    response = recorder.record(response, "ask", "1.0", ("m1",))
     with pytest.raises(httpx.ReadError):
         async for _ in response.aiter_raw():
             pass
@@ -146,7 +146,7 @@ async def test_a_cut_counts_events_and_not_chunks(most: int, whole: bool) -> Non
 
     recorder = Recorder(lambda: 5.0)
     response = httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=AtOnce())
-    response = recorder.heard(response, "ask", "0.3", ("m1",), cut_after=most)
+    response = recorder.record(response, "ask", "0.3", ("m1",), cut_after=most)
     read = b""
     try:
         async for data in response.aiter_raw():

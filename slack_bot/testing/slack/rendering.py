@@ -102,7 +102,6 @@ def _card(task: Task) -> Json:
     return card
 
 
-
 _INLINE = re.compile(
     r"`(?P<code>[^`\n]+)`"
     r"|\*\*(?P<bold>[^\n]+?)\*\*"
