@@ -6,6 +6,7 @@ polls of the task are in the tape too, so that a recovered thread replays to the
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,9 +14,11 @@ from typing import Any, Literal
 
 import httpx
 
+from ..clock import Clock, loop_clock
 from ..testing.tape.items import Moment
 from ..testing.tape.recording import Recording
 from ..testing.tape.tape import Tape
+from ..tools.capture.http_tap import asked_in
 from ..tools.capture.sse_split import SseSplitter
 from ..tools.open_capture import taped
 
@@ -166,3 +169,46 @@ class _RecordedBody(httpx.AsyncByteStream):
     async def aclose(self) -> None:
         """The reader wants no more."""
         await self._inner.aclose()
+
+
+class ReplayRouter(httpx.AsyncBaseTransport):
+    """An httpx transport over `network`.
+
+    `recorder` keeps what was answered; it may be shared. `cut_after` breaks each answer's stream after so
+    many events.
+    """
+
+    def __init__(
+        self,
+        network: httpx.AsyncBaseTransport,
+        clock: Clock | None = None,
+        recorder: Recorder | None = None,
+    ) -> None:
+        self._network = network
+        self.recorder = recorder or Recorder((clock or loop_clock()).monotonic)
+        self.cut_after: int | None = None
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Pass `request` on."""
+        names = _names_in(await request.aread()) if request.method == "POST" else ()
+        cut_after = self.cut_after  # as it was when the question was asked
+        response = await self._network.handle_async_request(request)
+        if (asked := asked_in(request)) is None:
+            return response
+        cut = cut_after if asked.verb == "ask" else None
+        return self.recorder.record(response, asked.verb, asked.wire, names, cut)
+
+    async def aclose(self) -> None:
+        """Close the network's transport."""
+        await self._network.aclose()
+
+
+def _names_in(body: bytes) -> tuple[str, ...]:
+    """The ids of the message and of the task that a call is about."""
+    try:
+        params = json.loads(body)["params"]
+        message = params.get("message", {})
+        names = message.get("messageId"), message.get("taskId"), params.get("id"), params.get("taskId")
+    except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
+        return ()
+    return tuple(name for name in names if isinstance(name, str))

@@ -28,8 +28,7 @@ from ..testing.tape.tape import Recording, Tape, Turns, turns_of
 from ..tools.replay.replay import agent_of
 from ..tools.replay.scenario import Scenario
 from ..turn.record import Question, ThreadKey
-from .recorder import Recorder
-from .replay_router import ReplayRouter
+from .recorder import Recorder, ReplayRouter
 
 REPLAYER = "U0REPLAY"
 REPLAYING_BOT = "B0REPLAY"

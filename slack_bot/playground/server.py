@@ -33,9 +33,9 @@ from ..testing.slack.workspace import Workspace, WorkspaceRules
 from ..tools.capture.agent_address import settings_for
 from ..tools.capture.reachability import card_of
 from .page_server import build_site
+from .recorder import ReplayRouter
 from .reference import agent
 from .reference.agent_server import chosen_agent, no_address
-from .replay_router import ReplayRouter
 from .replays import Replays
 from .visitor import Visitor
 

@@ -6,7 +6,8 @@ Each order becomes an action of a person in the emulated workspace and reaches t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..clock import Clock
@@ -19,9 +20,8 @@ from ..testing.slack.workspace import Workspace
 from ..testing.tape.tape import read_tape, write_tape
 from ..tools.replay.scenario import Scenario, as_captured, make_scenario
 from ..turn.record import message_id_of
-from .export import file_name, head_of
 from .feed import Feed, PageUpdate
-from .replay_router import ReplayRouter
+from .recorder import ReplayRouter
 from .replays import REPLAYER, REPLAYING_BOT, Planned, Replays
 
 PEOPLE = {"U0MAYA": "Maya", "U0JONAS": "Jonas"}
@@ -211,3 +211,33 @@ def streams_in(text: str) -> list[str]:
         for name, value in named.items()
         if isinstance(value, list) and value and isinstance(value[0], dict)
     ]
+
+
+_LONGEST_NAME = 40
+
+
+def head_of(
+    facts: Sequence[Mapping[str, Any]], began: float, replayed: Scenario | None = None
+) -> dict[str, Any]:
+    """The head, from the turn's facts as the page has them, the first of which says how it began.
+
+    `scenario` says what a replay needs besides the events to come to the same thread. `began` is second 0 of
+    the tape, on the clock of the facts: a stop must come in front of what the agent said because of it.
+    `replayed` is the scenario of a turn that was a replay itself: its faults and its settings count.
+    """
+    opened, scenario = facts[0], dict[str, Any]()
+    if faults := opened.get("slack_faults") if replayed is None else replayed.slack_faults:
+        scenario["slack_faults"] = {method: list(entries) for method, entries in faults.items()}
+    if replayed is not None and replayed.settings:
+        scenario["settings"] = dict(replayed.settings)
+    decisions = (fact for fact in facts if fact["kind"] == "decision")
+    stopped = next((fact["at"] for fact in decisions if fact["event"]["name"] == "StopRequested"), None)
+    if stopped is not None:
+        scenario["stop_at"] = max(0.0, round(stopped - began, 4))
+    return {"question": opened["text"], "agent": "playground", **({"scenario": scenario} if scenario else {})}
+
+
+def file_name(question: str) -> str:
+    """A name for the file that says what was asked."""
+    words = re.sub(r"[^\w]+", "-", question.lower()).strip("-_")
+    return words[:_LONGEST_NAME].strip("-_") or "answer"

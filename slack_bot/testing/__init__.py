@@ -1,6 +1,6 @@
 """The test kit: an emulated Slack workspace, a scripted A2A agent, tapes, a virtual clock, and the whole bot.
 
-For anybody who builds on Slack streaming or A2A. All of it runs in memory, and five minutes take milliseconds:
+For anybody who builds on Slack streaming or A2A. It all runs in memory; five minutes take milliseconds:
 
     from slack_bot.testing.harness import run_bot
     from slack_bot.testing.tape.builders import answer

@@ -178,9 +178,7 @@ async def test_a_tape_that_was_planned_begins_when_the_page_is_opened(
     page = await browser.open(playground.url)
     await page.until(SEALED)
     assert "One planned answer." in await text_of(page, f"{ANSWER} .md")
-    second = await browser.open(
-        playground.url
-    )  # the replay is over: its thread is shown, and not begun again
+    second = await browser.open(playground.url)  # after the replay: its thread is shown
     await second.until(SEALED)
     assert "One planned answer." in await text_of(second, f"{ANSWER} .md")
     await picture(second, "after-the-replay")

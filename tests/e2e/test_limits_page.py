@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from slack_bot.playground.page_server import build_site
-from slack_bot.playground.replay_router import ReplayRouter
+from slack_bot.playground.recorder import ReplayRouter
 from slack_bot.playground.visitor import CHANNEL, Visitor
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import run_bot

@@ -14,8 +14,8 @@ import pytest
 
 from slack_bot import cli
 from slack_bot.errors import BotError
-from slack_bot.playground import server
 from slack_bot.playground.feed import PageUpdate
+from slack_bot.playground.reference.agent_server import no_address
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.settings.load import Settings, with_overrides
@@ -164,7 +164,7 @@ async def test_an_address_that_is_not_ours_is_said_in_one_sentence() -> None:
 
 
 def test_a_port_that_needs_rights_is_said_in_one_sentence() -> None:
-    said = server._no_address("127.0.0.1", 80, PermissionError(13, "Permission denied"))
+    said = no_address("page", "127.0.0.1", 80, PermissionError(13, "Permission denied"))
     assert said == "Port 80 is not ours to use: choose one above 1023 with --port."
 
 
