@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -32,6 +31,7 @@ from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import Workspace, WorkspaceRules
 from ..tools.capture.agent_address import settings_for
 from ..tools.capture.reachability import card_of
+from .hosting import stop_signal
 from .page_server import build_site
 from .recorder import ReplayRouter
 from .reference import agent
@@ -80,9 +80,7 @@ def _theirs(args: argparse.Namespace) -> Settings:
 
 
 async def _play(host: str, port: int, chosen: ReferenceSettings, theirs: Settings | None) -> None:
-    stop = asyncio.Event()
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(sign, stop.set)
+    stop = stop_signal()
     async with open_playground(host, port, chosen=chosen, theirs=theirs) as playground:
         sys.stdout.write(f"The playground is at {playground.url}\nCtrl-C ends it.\n")
         sys.stdout.flush()
