@@ -62,9 +62,9 @@ def run(
     async def rest(seconds: float) -> None:
         rests.append(seconds)
 
-    hands = ToolRunner(Toolbox(LIBRARY, caps or {SEARCH: 5, FETCH: 10}), middleware, rest)
-    telling = EventWriter(queue, Task(id="t", context_id="c"))
-    virtual_clock.run(AgentRun(telling, said, hands, mode, structured=structured).carry_out())
+    runner = ToolRunner(Toolbox(LIBRARY, caps or {SEARCH: 5, FETCH: 10}), middleware, rest)
+    writer = EventWriter(queue, Task(id="t", context_id="c"))
+    virtual_clock.run(AgentRun(writer, said, runner, mode, structured=structured).carry_out())
     return queue, said, rests
 
 
