@@ -15,7 +15,7 @@ from ...errors import UnreadableInput
 from ...settings.load import Settings, secrets_of, with_overrides
 from .redaction import Redactor
 
-_READING = frozenset({"wire", "dialect", "answer_source", "extensions", "use_configured_url"})
+_READING = frozenset({"protocol_version", "dialect", "answer_source", "extensions", "use_configured_url"})
 
 
 def is_address(text: str) -> bool:
@@ -41,18 +41,22 @@ def settings_for(url: str, settings: Settings) -> tuple[Settings, str | None]:
         raise UnreadableInput(f"{url} is not an address; write http://HOST:PORT or https://HOST/PATH")
     known = settings.agent.url
     if known is not None and Origins(known, settings.agent.allowed_hosts).admits(url):
-        return with_overrides(settings, {"url": url}), None
+        return with_overrides(settings, {"agent.url": url}), None
     left = {
-        name: field.get_default()
+        f"agent.{name}": field.get_default()
         for name, field in type(settings.agent).model_fields.items()
         if name not in _READING and not isinstance(field.get_default(), int | float)
     }
-    had_any = any(getattr(settings.agent, name) != default for name, default in left.items() if name != "url")
+    had_any = any(
+        getattr(settings.agent, name.removeprefix("agent.")) != default
+        for name, default in left.items()
+        if name != "agent.url"
+    )
     note = (
         f"the credentials of the settings are not sent to {origin_of(url)}: they belong to"
         f" {origin_of(known) if known else 'no agent'}; set A2A_AGENT_URL to this address to use them"
     )
-    return with_overrides(settings, {**left, "url": url}), note if had_any else None
+    return with_overrides(settings, {**left, "agent.url": url}), note if had_any else None
 
 
 def masks_of(*settings: Settings) -> Redactor:
