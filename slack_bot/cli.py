@@ -357,9 +357,9 @@ def _conform(args: argparse.Namespace) -> int:
     from .tools.conform import conform
 
     def reference(mode: str | None) -> Any:
-        from .playground.reference.modes import memory_asker
+        from .playground.reference.modes import memory_target
 
-        return memory_asker(mode)
+        return memory_target(mode)
 
     with _quiet(), _agent_wanted():
         return int(conform.main(args, reference))

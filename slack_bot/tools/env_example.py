@@ -11,7 +11,7 @@ from typing import Literal, get_args, get_origin
 from ..settings.load import ALIASES, env_name, sections
 
 _HEAD = """\
-# Every setting, with its default. Generated from slack_bot/settings.py; a test keeps it so.
+# Every setting, with its default. Generated from slack_bot/settings/models.py; a test keeps it so.
 # Times are in seconds unless a line says otherwise. A list is written with commas between.
 # [obs] marks a number that others measured and nobody documented."""
 

@@ -4,7 +4,7 @@ Only their numbers are used: when what kind of event came, how many chunks, how 
 ours. The one release streams from its second second on, the other is silent and then says everything at once,
 which is what `trace` must make plain.
 
-python -m slack_bot.tools.published docs/tapes
+python -m slack_bot.tools.sample_tapes docs/tapes
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _gradual() -> Tape:
     answer = _text("What I can do", 2098)
     plain = {"sourceAgent": "supervisor", "agentType": "streaming"}
     moments = [Moment(0.0, event=_task()), *_stream(answer, 216, 2.0, 12.3, plain), *_end(answer, 12.5)]
-    return _tape("what can you do?", moments, {"dialect": "caipe-0.2"})
+    return _tape("what can you do?", moments, {"convention": "caipe-0.2"})
 
 
 def _burst() -> Tape:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from hashlib import sha256
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -82,6 +83,7 @@ def test_what_is_not_remembered_any_more_keeps_its_shape(texts: list[str], most:
         assert [a.isalpha() for a in text] == [a.isalpha() for a in each]
 
 
+@pytest.mark.slow
 def test_words_without_end_do_not_fill_the_memory_and_cannot_be_looked_up() -> None:
     tokens = [sha256(f"{n}".encode()).hexdigest() for n in range(3000)]
     one, other = Words(most=1000), Words(most=1000)

@@ -28,7 +28,7 @@ FAILED = ("fail late", "tell me a joke")
 
 async def both(mode: str, wire: str, wanted: CaptureRequest) -> tuple[Tape | Recording, Json]:
     """What was captured of the agent, and the thread of the bot that asked another one the same."""
-    settings, file = bot_settings({"wire": wire}), MemoryOutput("tape")
+    settings, file = bot_settings({"protocol_version": wire}), MemoryOutput("tape")
     served = [build_app(AGENT_URL, pace=80.0, mode=mode) for _ in range(2)]
     try:
         status = await capture(

@@ -25,10 +25,9 @@ from ...settings.load import Settings, load
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import READS
 from ..output_file import Output, OutputFile
-from .agent_address import masks_of, settings_for
+from .agent_address import masks_of, settings_for, with_remedy
 from .http_tap import HttpTap
 from .progress import Progress
-from .reachability import with_remedy
 from .tape_writer import RawLines, TapeLines
 
 _POLL_EVERY = 1.0

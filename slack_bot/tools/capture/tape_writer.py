@@ -14,9 +14,8 @@ from ...testing.tape.items import HTTP_STATUS, INTERRUPTED, RESULT_KEYS, Moment,
 from ...testing.tape.json_file import Json
 from ...testing.tape.recording import BY_HAND
 from ...testing.tape.tape import FORMAT, VERSION, as_line, row_of
-from .redaction import Redactor
+from .redaction import Redactor, StreamRedactor
 from .sse_split import SseBlock
-from .stream_redaction import StreamRedactor
 
 _QUOTED = 300
 _DIGITS = 4

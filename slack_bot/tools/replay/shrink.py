@@ -17,8 +17,7 @@ from typing import TextIO
 
 from ...errors import UnreadableInput
 from ...testing.tape.tape import Tape, write_tape
-from ..conform.cases import CHECKS
-from ..conform.checks import Check
+from ..conform.checks import CHECKS, Check
 from ..conform.measures import Measures, measure, visible_chars
 from ..live_line import LiveLine
 from ..open_capture import open_capture, taped
