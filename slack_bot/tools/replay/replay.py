@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
+import math
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -34,8 +35,7 @@ from ...testing.tape.tape import Recording, Tape, Turns, assumption, interrupted
 from ...turn.record import ThreadKey
 from ..open_capture import open_capture, read_bytes
 from ..turn_log import TurnLog
-from .pace import pace_of
-from .plain_text import FollowUp, as_text
+from .plain_text import FollowUp, as_text, pace_of
 from .result import Shown, as_line, make_result, replayed_turns, visible
 from .scenario import Scenario, as_captured, read_scenario
 from .watch import WatchedLog
@@ -50,7 +50,42 @@ _LONGEST = 7 * 86_400.0
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: files, scenario, key, json, speed. Returns the exit code; raises UnreadableInput."""
+    """The verb. Returns the exit status; raises UnreadableInput for options that make no sense together.
+
+    `args`: files, scenario, key, json, play, speed, golden, update, shrink, output.
+    """
+    check_options(args)
+    if args.shrink:
+        from . import shrink
+
+        return shrink.main(args)
+    if args.golden:
+        from . import golden
+
+        return golden.main(args)
+    return print_threads(args)
+
+
+def check_options(args: argparse.Namespace) -> None:
+    """Raises UnreadableInput for options that make no sense together: half would be ignored in silence."""
+    wrong = {
+        "--golden prints its own report; leave --json and --play out": args.golden
+        and (args.json or args.play),
+        "--update belongs to --golden DIR, without --shrink": args.update
+        and (args.shrink or not args.golden),
+        "--output is where --shrink writes; leave it out": args.output and not args.shrink,
+        "--shrink wants -o FILE for the smaller tape": args.shrink and not args.output,
+        "--shrink takes one FILE": args.shrink and len(args.files) > 1,
+        "--speed is for looking on; leave it out with --golden and --shrink": args.speed is not None
+        and (args.golden or args.shrink),
+        "--speed must be above 0": args.speed is not None and not 0 < args.speed < math.inf,
+    }
+    if (mistake := next((said for said, holds in wrong.items() if holds), None)) is not None:
+        raise UnreadableInput(mistake)
+
+
+def print_threads(args: argparse.Namespace) -> int:
+    """Each capture's thread, or its result as JSON."""
     scenario = read_scenario_file(args.scenario)
     captures = [open_capture(path, args.key, scenario) for path in map(Path, args.files)]
     accept_any_script()
