@@ -91,11 +91,8 @@ def print_threads(args: argparse.Namespace) -> int:
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
         around = as_captured(scenario, capture)
-        watching = None if args.speed is None else WatchedLog(sys.stderr)
-        seen = replayed(capture, around, log=watching, speed=args.speed)
+        seen = _replay_live(capture, around, args.speed) if args.speed else replayed(capture, around)
         result = seen.result()
-        if watching is not None:
-            watching.end()
         tell_assumed(path, capture, result)
         if args.json:
             sys.stdout.write(as_line(result) + "\n")
@@ -106,6 +103,15 @@ def print_threads(args: argparse.Namespace) -> int:
         )
         sys.stdout.write(head + said + end)
     return 0
+
+
+def _replay_live(capture: Tape | Recording, around: Scenario, speed: float) -> Observation:
+    """In real time; a terminal shows on the way how much can be read."""
+    log = WatchedLog(sys.stderr)
+    try:
+        return replayed(capture, around, log=log, speed=speed)
+    finally:
+        log.end()
 
 
 def tell_assumed(name: str, capture: Tape | Recording, result: Json) -> None:
