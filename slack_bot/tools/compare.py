@@ -16,7 +16,7 @@ from ..settings.load import load
 from ..testing.tape.tape import Recording, Tape, read_tape
 from .capture.agent_address import check_there, is_address, settings_for
 from .capture.capture import CaptureRequest, capture
-from .capture.progress import Progress
+from .capture.progress import CaptureProgress
 from .comparison import compared
 from .interruption import told_if_interrupted
 from .open_capture import open_capture, taped
@@ -42,8 +42,8 @@ def main(args: argparse.Namespace) -> int:
     out = OutputFile(args.output, [args.one, args.two]) if args.output else None
     with told_if_interrupted(lambda: "nothing was compared"):
         captures = [
-            _live(each, args.text, named) if is_address(each) else _read(each, args.key)
-            for named, each in (("A", args.one), ("B", args.two))
+            _live(each, args.text, argument) if is_address(each) else _read(each, args.key)
+            for argument, each in (("A", args.one), ("B", args.two))
         ]
     one, two = (_profile(capture, name) for capture, name in zip(captures, (args.one, args.two), strict=True))
     if out is None:
@@ -66,12 +66,14 @@ def _read(path: str, key: str | None) -> Tape | Recording:
     return open_capture(Path(path), key)
 
 
-def _live(url: str, text: str, named: str) -> Tape | Recording:
+def _live(url: str, text: str, argument: str) -> Tape | Recording:
     given = load()
     settings, note = settings_for(url, given)
-    progress = Progress()
+    progress = CaptureProgress()
     if note:
         progress.say(f"note: {note}")
     memory = MemoryOutput(url)
-    asyncio.run(capture(CaptureRequest((text,), named=named), settings, memory, progress, also=(given,)))
+    asyncio.run(
+        capture(CaptureRequest((text,), argument=argument), settings, memory, progress, also=(given,))
+    )
     return read_tape(memory.data, url)
