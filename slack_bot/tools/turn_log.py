@@ -1,8 +1,8 @@
 """PURE. What happened in the turns of one thread, in order. Replay, explain, trace and conform read it.
 
-A log takes the bot's facts, and the visible text of the answers each time it changed. It keeps the calls, the
-ends of the turns and the visible text, as changes. It keeps the agent's events and the bot's decisions only on
-demand, so that a long stream fills no memory. Times are monotonic seconds.
+A log takes the bot's facts, and the visible text of the answers each time it changed. It keeps the calls,
+the ends of the turns and the visible text, as changes. It keeps the agent's events and the bot's decisions
+only on demand, so that a long stream fills no memory. Times are monotonic seconds.
 """
 
 from __future__ import annotations
@@ -177,11 +177,8 @@ class TurnLog:
 
     def _output(self, fact: AgentEvent) -> AgentOutput:
         number = None if fact.from_poll else self.events.total()
-        try:
-            frame = decode(fact.raw)
-        except AgentError:
-            name, text, new_text, frame = fact.kind, "", "", None
-        else:
+        name, text, new_text, frame = fact.kind, "", "", _frame(fact)
+        if frame is not None:
             name, text, new_text = name_of(frame), text_of(frame), self._stream_text.new_text(frame)
         if fact.from_poll and isinstance(state := fact.raw.get("state"), str):
             name = f"task {state}"
@@ -193,6 +190,13 @@ class TurnLog:
             turn.entries.append(entry)
         if self._follow is not None:
             self._follow(turn, entry)
+
+
+def _frame(fact: AgentEvent) -> Frame | None:
+    try:
+        return decode(fact.raw)
+    except AgentError:
+        return None
 
 
 def _note(turn: LoggedTurn, fact: EventHandled) -> None:
@@ -218,6 +222,11 @@ def is_answer(event: object) -> bool:
 def is_guessed(event: object) -> bool:
     """`event` is the bot's own word that what it has is the answer."""
     return isinstance(event, FinalAnswer) and not event.certain
+
+
+def failed_calls(turn: LoggedTurn) -> list[SlackCalled]:
+    """The calls that failed, without those that only found that the human had stopped the answer."""
+    return [call for call in turn.calls if not call.ok and not is_of_stop(call.error, turn.is_stopped)]
 
 
 def is_of_stop(error: str | None, is_stopped: bool) -> bool:

@@ -10,18 +10,7 @@ import pytest
 from slack_bot.observe.facts import AgentEvent, EventHandled, Fact, MessageIgnored, TurnStarted
 from slack_bot.tools.turn_log import AgentOutput, LoggedTurn, TextChange, TurnLog, is_of_stop, non_space_chars
 from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StopRequested, StreamEnd, StreamEnded
-from tests.tools.trace.turns import START, called, closed, decided, event, opened, raw
-
-
-def logged(*entries: Fact | tuple[float, str], keeps_events: bool = True) -> TurnLog:
-    """A log of facts, and of texts with the seconds when each could be read."""
-    log = TurnLog(keeps_events=keeps_events)
-    for entry in entries:
-        if isinstance(entry, tuple):
-            log.look(START + entry[0], entry[1])
-        else:
-            log.take(entry)
-    return log
+from tests.tools.trace.turns import START, called, closed, decided, event, logged, opened, raw
 
 
 def asked_again(t: float) -> Fact:

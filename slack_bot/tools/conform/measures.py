@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...a2a.wire.decode import decode
 from ...a2a.wire.frames import (
     Artifact,
     ArtifactUpdate,
@@ -22,21 +21,28 @@ from ...a2a.wire.frames import (
     StatusUpdate,
     TaskState,
 )
-from ...errors import AgentError
-from ...observe.facts import AgentEvent, EventHandled, Fact, TurnEnded, TurnStarted
+from ...observe.facts import EventHandled, TurnEnded
 from ...testing.tape.json_file import Json
 from ...turn.actions import RetractText
 from ...turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted
 from ..capture.redaction import Redactor
-from ..replay.collector import Collector
-from ..replay.result import Sample, Shown
+from ..replay.result import Shown, make_result
 from ..trace.figures import Curve, Summary, timeline
-from ..trace.timeline import TimelineBuilder
+from ..trace.timeline import build_timeline
+from ..turn_log import AgentOutput, TurnLog
 
 _OPENING = ("chat.startStream", "chat.appendStream")
 _FINAL = ("final_result", "partial_result")
 _PIECE = re.compile(r"[^.!?\n]+[.!?]?")
 _LONG_ENOUGH = 16  # characters of a piece of narration by which it would be known again
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The visible answer text from `at` on, in monotonic seconds."""
+
+    at: float
+    visible: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,75 +116,50 @@ class Measures:
         return "posted" if self.total else "empty"
 
 
-class Attentive(Collector):
-    """A witness that keeps everything: all facts, and the visible text each time it changed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.facts: list[Fact] = []
-        self.looks: list[Sample] = []
-        self.stood_before = ""
-        """The visible text when the last question was asked."""
-
-    def take(self, fact: Fact) -> None:
-        """One more fact."""
-        super().take(fact)
-        self.facts.append(fact)
-        if isinstance(fact, TurnStarted) and self.looks:
-            self.stood_before = self.looks[-1].visible
-
-    def look(self, at: float, visible: str) -> None:
-        """The answer text that stands in the thread at `at`, in monotonic seconds."""
-        super().look(at, visible)
-        if not self.looks or self.looks[-1].visible != visible:
-            self.looks.append(Sample(at, visible, turn=self.turn))
-
-
 def measure(
-    seen: Attentive,
+    log: TurnLog,
     thread: Sequence[Shown],
     asked_at: float,
     asked: int | None = None,
     masks: Redactor | None = None,
 ) -> Measures:
-    """Measure what was seen of a question that was asked at `asked_at`, in monotonic seconds.
+    """Measure a log that kept all events, of a question asked at `asked_at`, in monotonic seconds.
 
     `asked`: how often a question reached the agent. `masks` take secrets out of the tools' names, whose signs
     are changed here.
     """
     masks = masks or Redactor()
-    story = TimelineBuilder(asked_at)
-    for fact in seen.facts:
-        story.take(fact)
-    line, result = timeline("", story, seen.looks), seen.result(thread, asked_at)
+    line, result = (
+        timeline("", build_timeline(log, asked_at), log, asked_at),
+        make_result(log, thread, asked_at),
+    )
+    handled = [fact for turn in log.turns for fact in turn.handled]
     tools = [
-        _tool_name(masks.text(event.title))
-        for event in _decided(seen.facts)
-        if isinstance(event, ToolStarted)
+        _tool_name(masks.text(fact.event.title)) for fact in handled if isinstance(fact.event, ToolStarted)
     ]
-    plans = [len(event.steps) for event in _decided(seen.facts) if isinstance(event, PlanChanged)]
-    frames = list(_frames(seen.facts))
+    plans = [len(fact.event.steps) for fact in handled if isinstance(fact.event, PlanChanged)]
+    frames = [entry.frame for entry in log.entries if isinstance(entry, AgentOutput) and entry.frame]
     return Measures(
         result=result,
         summary=line.summary,
-        written=_written(seen.facts, asked_at),
+        written=_written(handled, asked_at),
         visible=line.visible,
-        looks=tuple(seen.looks),
+        looks=tuple(Sample(change.at, text) for turn in log.turns for change, text in turn.texts()),
         thread=tuple(thread),
-        texts=_last_texts(seen, thread),
-        outcomes=tuple(fact.outcome for fact in seen.facts if isinstance(fact, TurnEnded)),
+        texts=_last_texts(log.turns[-1].before, thread),
+        outcomes=tuple(entry.outcome for entry in log.entries if isinstance(entry, TurnEnded)),
         streamed=sum(len(_chunk_text(call)) for call in _taken(result, *_OPENING)),
         begun=sum(len(_chunk_text(call)) for call in _taken(result, "chat.startStream")),
         stopped=sum(len(_chunk_text(call)) for call in _taken(result, "chat.stopStream")),
         append_calls=sum(bool(_chunk_text(call)) for call in _taken(result, "chat.appendStream")),
         plan_steps=plans[-1] if plans else 0,
-        final_chunks=sum(isinstance(event, AnswerText) for event in _decided(seen.facts)),
+        final_chunks=sum(isinstance(fact.event, AnswerText) for fact in handled),
         tools=dict(sorted(Counter(tools).items())),
         tool_order=tuple(tools),
         final=_final(frames),
         narration=_narration(frames),
         said="\n".join(artifact.text for frame in frames for artifact in _artifacts(frame)),
-        questions=sum(isinstance(fact, TurnStarted) for fact in seen.facts),
+        questions=sum(turn.started is not None for turn in log.turns),
         asked=asked,
     )
 
@@ -200,28 +181,23 @@ def visible_chars(text: str) -> str:
     return "".join(text.split())
 
 
-def _decided(facts: Sequence[Fact]) -> Iterator[object]:
-    return (fact.event for fact in facts if isinstance(fact, EventHandled) and not fact.late)
-
-
-def _written(facts: Sequence[Fact], asked_at: float) -> Curve:
+def _written(handled: Sequence[EventHandled], asked_at: float) -> Curve:
     """How much of the answer there was over time. What might have been narration still is not counted, and
     neither is what was taken back before anybody saw it.
     """
     curve, size = list[tuple[float, int]](), 0
-    for fact in facts:
-        if isinstance(fact, EventHandled) and not fact.late:
-            event = fact.event
-            if taken_back := sum(each.chars for each in fact.actions if isinstance(each, RetractText)):
-                size -= taken_back
-                curve = [point for point in curve if point[1] <= size]
-            if isinstance(event, AnswerText):
-                size += len(event.text)
-            elif isinstance(event, AnswerReplaced | FinalAnswer):
-                size = len(event.text)
-            else:
-                continue
-            curve.append((round(fact.at - asked_at, 4), size))
+    for fact in handled:
+        event = fact.event
+        if retracted := sum(each.chars for each in fact.actions if isinstance(each, RetractText)):
+            size -= retracted
+            curve = [point for point in curve if point[1] <= size]
+        if isinstance(event, AnswerText):
+            size += len(event.text)
+        elif isinstance(event, AnswerReplaced | FinalAnswer):
+            size = len(event.text)
+        else:
+            continue
+        curve.append((round(fact.at - asked_at, 4), size))
     return tuple(curve)
 
 
@@ -239,25 +215,15 @@ def _chunk_text(call: Json) -> str:
     return "".join(str(each.get("text", "")) for each in chunks if each.get("type") == "markdown_text")
 
 
-def _last_texts(seen: Attentive, thread: Sequence[Shown]) -> tuple[str, ...]:
-    """The texts of the answer to the last question; what stood there before it was asked is left out."""
+def _last_texts(before: str, thread: Sequence[Shown]) -> tuple[str, ...]:
+    """The texts of the answer to the last question, without the text `before` it."""
     texts = [message.text for message in thread if message.is_answer]
-    before = seen.stood_before
     while before and texts and before.startswith(texts[0]):
         before = before.removeprefix(texts.pop(0))
     return tuple(texts)
 
 
 # -- the agent's side ----------------------------------------------------------------------------------------
-
-
-def _frames(facts: Sequence[Fact]) -> Iterator[Frame]:
-    for fact in facts:
-        if isinstance(fact, AgentEvent):
-            try:
-                yield decode(fact.raw)
-            except AgentError:
-                continue
 
 
 def _artifacts(frame: Frame) -> tuple[Artifact, ...]:

@@ -30,9 +30,10 @@ from ..capture.agent_address import masks_of
 from ..capture.http_tap import rpc_call
 from ..capture.redaction import Redactor
 from ..replay.replay import ReplayQuestions, observe, replayed
+from ..turn_log import TurnLog
 from .cases import PLAYGROUND, Case, CheckRequest, Suite
 from .checks import CheckResult
-from .measures import Attentive, Measures, measure
+from .measures import Measures, measure
 
 # -- results -------------------------------------------------------------------------------------------------
 
@@ -206,15 +207,15 @@ class MemoryTarget:
 
     async def _ask(self, case: Case) -> Measures:
         served = self.build(case.pace)
-        counter, witness = QuestionCounter(AsgiTransport(served.asgi)), Attentive()
+        counter, log = QuestionCounter(AsgiTransport(served.asgi)), TurnLog(keeps_events=True)
         settings = bot_settings(case.around.settings)
         try:
             clock = virtual_clock.new_clock()
             asking = ReplayQuestions(follow_ups=case.then)
-            seen = await observe(case.around, settings, clock, counter, witness=witness, asking=asking)
+            seen = await observe(case.around, settings, clock, counter, log=log, asking=asking)
         finally:
             await served.aclose()
-        return measure(witness, seen.thread, seen.asked_at, counter.questions)
+        return measure(log, seen.thread, seen.asked_at, counter.questions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,18 +250,18 @@ class LiveTarget:
         return asyncio.run(self._ask(case))
 
     async def _ask(self, case: Case) -> Measures:
-        overrides, witness = case.around.settings, _Redacted(self.masks)
+        overrides, log = case.around.settings, _RedactedLog(self.masks)
         settings = emulated(with_overrides(self.settings, overrides) if overrides else self.settings)
         asking = ReplayQuestions(case.then, limit=self.limit, profiles=self.profiles)
-        seen = await observe(case.around, settings, loop_clock(), witness=witness, asking=asking)
-        return measure(witness, seen.thread, seen.asked_at, masks=self.masks)
+        seen = await observe(case.around, settings, loop_clock(), log=log, asking=asking)
+        return measure(log, seen.thread, seen.asked_at, masks=self.masks)
 
 
-class _Redacted(Attentive):
+class _RedactedLog(TurnLog):
     """Keeps what the agent sent without its secrets."""
 
     def __init__(self, masks: Redactor) -> None:
-        super().__init__()
+        super().__init__(keeps_events=True)
         self._masks = masks
 
     def take(self, fact: Fact) -> None:
@@ -348,6 +349,6 @@ def _play(case: Case, tape: Tape | Recording) -> Measures:
         counters.append(QuestionCounter(inner))
         return counters[0]
 
-    witness = Attentive()
-    seen = replayed(tape, case.around, witness=witness, through=through)
-    return measure(witness, seen.thread, seen.asked_at, counters[0].questions)
+    log = TurnLog(keeps_events=True)
+    seen = replayed(tape, case.around, log=log, through=through)
+    return measure(log, seen.thread, seen.asked_at, counters[0].questions)

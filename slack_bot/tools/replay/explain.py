@@ -30,6 +30,6 @@ def main(args: argparse.Namespace) -> int:
 def explain_capture(capture: Tape | Recording, scenario: Scenario, name: str = "the capture") -> str:
     """The explanation of one capture in one scenario."""
     around, account = as_captured(scenario, capture), Provenance()
-    seen = replayed(capture, around, witness=account)
+    seen = replayed(capture, around, log=account.log)
     tell_assumed(name, capture, seen.result())
     return explain(account, seen.thread, asker=around.user, question=around.text, more=seen.follow_ups)

@@ -11,7 +11,7 @@ from itertools import accumulate, groupby
 from ...turn.compare import contains
 from .diff import matches
 from .plain_text import FollowUp, words_in
-from .provenance import CardNews, HandedText, MessageEnd, Provenance, Showing, Unshown
+from .provenance import CardNews, ProducedText, Provenance, Showing, TurnProvenance, Unshown
 from .result import Shown
 from .sources import Cause
 
@@ -42,16 +42,16 @@ def explain(
     start = 0
     for number, each in enumerate(more):
         sections += messages[start : each.place]
-        sections += [["The end", *_end(account.ends[number])]] if number < len(account.ends) - 1 else []
+        sections += [["The end", *_end(account.turns[number])]] if number < len(account.turns) - 1 else []
         sections.append([f"{asker}: {each.text}"])
         start = each.place
     sections += messages[start:]
     for title, lines in (
-        ("Cards", _cards(account.cards)),
-        ("Sent again, and shown once", _unshown(account.again)),
-        ("Not part of the answer's text", _unshown(account.unshown)),
+        ("Cards", _cards(each for turn in account.turns for each in turn.cards)),
+        ("Sent again, and shown once", _unshown(each for turn in account.turns for each in turn.repeated)),
+        ("Not part of the answer's text", _unshown(each for turn in account.turns for each in turn.unshown)),
         ("Calls that failed", _failed(account.failed)),
-        ("The end", _end(account.ends[-1])),
+        ("The end", _end(account.turns[-1])),
     ):
         if found := list(lines):
             sections.append([title, *found])
@@ -59,49 +59,51 @@ def explain(
 
 
 def parts_of(account: Provenance) -> list[ExplainedPart]:
-    """The answer's text as it stands, in the parts in which it was shown."""
-    sources = [_Source(account, number) for number in range(len(account.began))]
+    """The answer's text in the parts in which it was shown."""
+    starts = [len(turn.turn.before) for turn in account.turns]
+    sources = [
+        _Source(turn, account.text[start:end])
+        for turn, start, end in zip(account.turns, starts, [*starts[1:], None], strict=True)
+    ]
     found, start = [], 0
     for size, showing in account.stretches:
         shown, end = account.showings[showing], start + size
-        source = sources[max(bisect_right(account.began, start) - 1, 0)]
-        found.append(ExplainedPart(account.text[start:end], shown, source.causes(start, end, shown.at)))
+        number = max(bisect_right(starts, start) - 1, 0)
+        causes = sources[number].causes(start - starts[number], end - starts[number], shown.at)
+        found.append(ExplainedPart(account.text[start:end], shown, causes))
         start = end
     return found
 
 
 class _Source:
-    """Where the text of one turn comes from: what was handed on, before and after it was rewritten."""
+    """Where the text of one turn comes from: what was produced, before and after it was rewritten."""
 
-    def __init__(self, account: Provenance, turn: int) -> None:
-        handed = [each for each in account.handed if each.turn == turn]
-        self._start, *after = account.began[turn : turn + 2]
-        text = account.text[self._start : after[0] if after else None]
-        last = max((number for number, each in enumerate(handed) if each.replaces), default=0)
-        self._rewritten_at = handed[last].at if last else None
+    def __init__(self, turn: TurnProvenance, text: str) -> None:
+        produced = turn.produced
+        last = max((number for number, each in enumerate(produced) if each.replaces), default=0)
+        self._rewritten_at = produced[last].at if last else None
         self._sides = [
-            (each, _borders(each), _origins(text, each)) for each in (handed[:last], handed[last:])
+            (each, _borders(each), _origins(text, each)) for each in (produced[:last], produced[last:])
         ]
 
     def causes(self, start: int, end: int, at: float) -> tuple[Cause, ...]:
         """Who brought the characters from `start` to `end`, which were shown at `at`."""
-        start, end = start - self._start, end - self._start
-        early = self._rewritten_at is not None and at < self._rewritten_at
-        for handed, borders, origins in self._sides if early else self._sides[::-1]:
+        is_early = self._rewritten_at is not None and at < self._rewritten_at
+        for produced, borders, origins in self._sides if is_early else self._sides[::-1]:
             places = [place for place in origins[start:end] if place >= 0]
             if places:
                 numbers = dict.fromkeys(bisect_right(borders, place) for place in places)
-                return tuple(handed[number].cause for number in sorted(numbers))
+                return tuple(produced[number].cause for number in sorted(numbers))
         return ()
 
 
-def _borders(handed: Sequence[HandedText]) -> list[int]:
-    return list(accumulate(len(each.text) for each in handed))
+def _borders(produced: Sequence[ProducedText]) -> list[int]:
+    return list(accumulate(len(each.text) for each in produced))
 
 
-def _origins(shown: str, handed: Sequence[HandedText]) -> list[int]:
-    """For each character of `shown`, where it stands in what was handed on; -1 where it does not."""
-    source = "".join(each.text for each in handed)
+def _origins(shown: str, produced: Sequence[ProducedText]) -> list[int]:
+    """For each character of `shown`, where it stands in what was produced; -1 where it does not."""
+    source = "".join(each.text for each in produced)
     if source.startswith(shown):
         return list(range(len(shown)))
     found = [-1] * len(shown)
@@ -118,8 +120,8 @@ def _messages(account: Provenance, thread: Sequence[Shown], places: Sequence[int
     for number, message in enumerate(thread):
         head = f"Message {number + 1}, {_STATES.get(message.state, message.state)}"
         if not message.is_answer:
-            turn = min(bisect_right(places, number), len(account.ends) - 1)
-            yield [f"{head}: not part of the answer", *_note(account, account.ends[turn], message)]
+            turn = account.turns[min(bisect_right(places, number), len(account.turns) - 1)]
+            yield [f"{head}: not part of the answer", *_note(account, turn, message)]
             continue
         end = start + len(message.text)
         lines = [line for part in _between(parts, start, end) for line in _part(part)]
@@ -161,27 +163,28 @@ def _who(name: str, causes: Sequence[Cause]) -> str:
     return f"events {first.number} to {last.number} ({name}), {first.at:g} to {last.at:g} s"
 
 
-def _note(account: Provenance, end: MessageEnd, message: Shown) -> Iterator[str]:
-    said = message.text or words_in(message.blocks)
-    yield f"{_MARGIN}{_quoted(said)}"
-    if (by := next((cause for asked, cause in account.asked if contains(said, asked)), None)) is not None:
-        yield from _because([by])
-    elif end.closing is not None:
-        close, cause = end.closing
+def _note(account: Provenance, turn: TurnProvenance, message: Shown) -> Iterator[str]:
+    text = message.text or words_in(message.blocks)
+    yield f"{_MARGIN}{_quoted(text)}"
+    questions = (each for any_turn in account.turns for each in any_turn.questions)
+    if (cause := next((cause for asked, cause in questions if contains(text, asked)), None)) is not None:
+        yield from _because([cause])
+    elif turn.closing is not None:
+        close, cause = turn.closing
         yield f"{_MARGIN}{_who(cause.name, [cause])}: the turn ended as {close.outcome} ({close.reason})"
 
 
 # -- the rest ------------------------------------------------------------------------------------------------
 
 
-def _cards(news: Sequence[CardNews]) -> Iterator[str]:
+def _cards(news: Iterable[CardNews]) -> Iterator[str]:
     for each in news:
         what = f"{each.title} - {each.state}" if each.state else f"the line above the cards: {each.title}"
         yield f"{_time(each.cause.at)}  {what}"
         yield from _because([each.cause])
 
 
-def _unshown(unshown: Sequence[Unshown]) -> Iterator[str]:
+def _unshown(unshown: Iterable[Unshown]) -> Iterator[str]:
     alike = groupby(unshown, key=lambda each: (each.what, each.cause.name, each.cause.reason))
     for (what, name, reason), group in alike:
         found = list(group)
@@ -194,15 +197,14 @@ def _failed(failed: Sequence[Showing]) -> Iterator[str]:
     return (f"{_time(each.at)}  {each.method}: {each.error or 'no answer'}" for each in failed)
 
 
-def _end(end: MessageEnd) -> Iterator[str]:
-    if end.closed is None:
+def _end(turn: TurnProvenance) -> Iterator[str]:
+    if (ended := turn.turn.ended) is None:
         yield f"{_MARGIN}the bot did not take the question"
         return
-    reason = f": {end.closed.reason}" if end.closed.reason else ""
-    yield f"{_MARGIN}{end.closed.outcome}{reason}"
-    if end.closing is not None:
-        yield from _because([end.closing[1]])
-    if latched := [name for name, is_set in end.closed.latches.items() if is_set]:
+    yield f"{_MARGIN}{ended.outcome}" + (f": {ended.reason}" if ended.reason else "")
+    if turn.closing is not None:
+        yield from _because([turn.closing[1]])
+    if latched := [name for name, is_set in ended.latches.items() if is_set]:
         yield f"{_MARGIN}latched: {', '.join(latched)}"
 
 

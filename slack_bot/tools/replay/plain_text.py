@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...testing.tape.json_file import Json
-from .pace import Pace, as_words
 
 STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
 """How a message came to be, in words."""
@@ -23,7 +22,7 @@ class FollowUp:
 
 
 def as_text(
-    result: Json, *, asker: str, question: str, more: Sequence[FollowUp] = (), paces: Sequence[Pace]
+    result: Json, *, asker: str, question: str, more: Sequence[FollowUp] = (), paces: Sequence[str]
 ) -> str:
     """The thread, and a summary line for each question. `result` is the object of `replay --json`."""
     parts, start = list[str](), 0
@@ -31,7 +30,7 @@ def as_text(
     ends = [*(each.place for each in more), len(result["thread"])]
     for number, (each, end) in enumerate(zip(asked, ends, strict=True)):
         parts += [f"{asker}: {each.text}", *map(_message, result["thread"][start:end])]
-        parts += [f"-- {as_words(paces[number])}"] if number < len(paces) else []
+        parts += [f"-- {paces[number]}"] if number < len(paces) else []
         start = end
     return "\n\n".join(parts) + "\n"
 

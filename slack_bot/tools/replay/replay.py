@@ -33,12 +33,12 @@ from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape, Turns, assumption, interrupted_at, turns_of
 from ...turn.record import ThreadKey
 from ..open_capture import open_capture, read_bytes
-from .collector import Collector
-from .pace import Pace
+from ..turn_log import TurnLog
+from .pace import pace_of
 from .plain_text import FollowUp, as_text
-from .result import Shown, as_line, visible
+from .result import Shown, as_line, make_result, replayed_turns, visible
 from .scenario import Scenario, as_captured, read_scenario
-from .watch import Watching
+from .watch import WatchedLog
 
 INTERRUPTED = "interrupted"
 """The outcome of a turn whose capture does not say how it went on."""
@@ -56,8 +56,8 @@ def main(args: argparse.Namespace) -> int:
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
         around = as_captured(scenario, capture)
-        watching = None if args.speed is None else Watching(sys.stderr)
-        seen = replayed(capture, around, witness=watching, speed=args.speed)
+        watching = None if args.speed is None else WatchedLog(sys.stderr)
+        seen = replayed(capture, around, log=watching, speed=args.speed)
         result = seen.result()
         if watching is not None:
             watching.end()
@@ -94,11 +94,11 @@ def replayed(
     scenario: Scenario | None = None,
     observer: Observer = null_observer,
     *,
-    witness: Collector | None = None,
+    log: TurnLog | None = None,
     through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
     speed: float | None = None,
 ) -> Observation:
-    """As `replay`, with all that `witness` keeps. `through` stands between the bot and the agent.
+    """As `replay`, with all that `log` keeps. `through` stands between the bot and the agent.
 
     `speed` is how many times as fast as it was the agent speaks, in real time; None: in virtual time.
     """
@@ -112,7 +112,7 @@ def replayed(
         follow_ups=tuple(text or "" for text, _ in turns[1:]),
         stops=None if stops is None else stops / (speed or 1.0),
     )
-    seen = observe(around, settings, clock, transport, observer, witness, asking)
+    seen = observe(around, settings, clock, transport, observer, log, asking)
     return virtual_clock.run(seen) if speed is None else asyncio.run(seen)
 
 
@@ -145,18 +145,18 @@ class ReplayQuestions:
 class Observation:
     """All that was to be seen of one or more turns. `asked_at` is in monotonic seconds."""
 
-    witness: Collector
+    log: TurnLog
     thread: tuple[Shown, ...]
     asked_at: float
     follow_ups: tuple[FollowUp, ...] = ()
 
     def result(self) -> Json:
         """The object of `replay --json`."""
-        return self.witness.result(self.thread, self.asked_at)
+        return make_result(self.log, self.thread, self.asked_at)
 
-    def paces(self) -> list[Pace]:
-        """How each turn went."""
-        return self.witness.paces(self.thread)
+    def paces(self) -> list[str]:
+        """How each turn went, a line each."""
+        return [pace_of(turn) for turn in replayed_turns(self.log, visible(self.thread))]
 
 
 async def perform(
@@ -181,13 +181,13 @@ async def observe(
     clock: Clock,
     transport: httpx.AsyncBaseTransport | None = None,
     observer: Observer = null_observer,
-    witness: Collector | None = None,
+    log: TurnLog | None = None,
     asking: ReplayQuestions | None = None,
 ) -> Observation:
-    """As `perform`, with all settings given. `witness` decides how much is kept: by default what the result
-    needs.
+    """As `perform`, with all settings given. `log` decides what is kept, by default what the
+    result needs.
     """
-    performance = _Performance(scenario, settings, clock, observer, witness or Collector())
+    performance = _Performance(scenario, settings, clock, observer, log or TurnLog())
     return await performance.run(transport, asking or ReplayQuestions())
 
 
@@ -195,11 +195,11 @@ class _Performance:
     """One question in one scenario."""
 
     def __init__(
-        self, scenario: Scenario, settings: Settings, clock: Clock, observer: Observer, witness: Collector
+        self, scenario: Scenario, settings: Settings, clock: Clock, observer: Observer, log: TurnLog
     ) -> None:
         self._scenario, self._clock = scenario, clock
         self._settings = allow_bot(settings, scenario.user) if scenario.asker_is_bot else settings
-        self._observer, self._witness = observer, witness
+        self._observer, self._log = observer, log
         self._workspace = _workspace(scenario)
         self._turned = asyncio.Event()
         self._counts = Counter[type]()
@@ -220,7 +220,7 @@ class _Performance:
             asked_at = await self._ask(app, asking)
             asking.profiles.update(app.agent.profile)
             shown, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
-        return Observation(self._witness, shown, asked_at, tuple(self._follow_ups))
+        return Observation(self._log, shown, asked_at, tuple(self._follow_ups))
 
     async def _ask(self, app: App, asking: ReplayQuestions) -> float:
         """Say the questions, and let everything happen that follows from them. Returns when it began."""
@@ -269,7 +269,7 @@ class _Performance:
     def _note(self, fact: Fact) -> None:
         if self._is_over:
             return
-        self._witness.take(fact)
+        self._log.take(fact)
         if isinstance(fact, TurnStarted | TurnEnded):
             self._counts[type(fact)] += 1
             self._turned.set()
@@ -278,7 +278,7 @@ class _Performance:
     def _changed(self, change: Change) -> None:
         if change.kind == "envelope" or self._is_over:
             return
-        self._witness.look(self._clock.monotonic(), visible(self._thread()))
+        self._log.look(self._clock.monotonic(), visible(self._thread()))
 
     def _thread(self) -> list[Shown]:
         asked = self._scenario

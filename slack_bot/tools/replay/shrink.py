@@ -18,10 +18,11 @@ from typing import TextIO
 from ...errors import UnreadableInput
 from ...testing.tape.tape import Tape, write_tape
 from ..conform.checks import CHECKS, Check
-from ..conform.measures import Attentive, Measures, measure, visible_chars
+from ..conform.measures import Measures, measure, visible_chars
 from ..live_line import LiveLine
 from ..open_capture import open_capture, taped
 from ..output_file import OutputFile
+from ..turn_log import TurnLog
 from .golden import first_change, golden
 from .golden_files import folder_of, kept, name_of
 from .replay import accept_any_script, read_scenario_file, replay, replayed
@@ -147,9 +148,8 @@ def changed_line(tape: Tape, around: Scenario, before: str | None, name: str) ->
 
 
 def _measured(tape: Tape, around: Scenario) -> Measures:
-    witness = Attentive()
-    seen = replayed(tape, around, witness=witness)
-    return measure(witness, seen.thread, seen.asked_at)
+    seen = replayed(tape, around, log=TurnLog(keeps_events=True))
+    return measure(seen.log, seen.thread, seen.asked_at)
 
 
 def _thread(tape: Tape, around: Scenario) -> str:

@@ -154,9 +154,9 @@ def _told(decisions: tuple[Decision, ...]) -> Iterator[str]:
     for each in decisions:
         done = ", ".join(f"{name}: {reason}" if reason else name for name, reason in each.actions)
         if each.late:
-            yield f"{each.event}: {late(each.state)} ({each.why})"
+            yield f"{each.event}: {late(each.state)} ({each.reason})"
         elif each.event != "TaskKnown":
-            yield done or f"{each.event}: {each.why}"
+            yield done or f"{each.event}: {each.reason}"
 
 
 LATE = ("dropped, it came too late", "not shown, the human had stopped it")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from slack_bot.tools.conform.measures import Measures
-from slack_bot.tools.replay.result import Sample, Shown
+from slack_bot.tools.conform.measures import Measures, Sample
+from slack_bot.tools.replay.result import Shown
 from tests.tools.conform.measured import FIRST, TEXT, measured, verdict
 
 MEASURES = measured()

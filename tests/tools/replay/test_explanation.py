@@ -8,7 +8,7 @@ from typing import cast
 from slack_bot.observe.facts import TurnEnded, TurnStarted
 from slack_bot.tools.replay.explanation import explain, parts_of
 from slack_bot.tools.replay.plain_text import FollowUp
-from slack_bot.tools.replay.provenance import Cause, HandedText, Provenance, Showing
+from slack_bot.tools.replay.provenance import Provenance
 from slack_bot.tools.replay.result import Shown
 from slack_bot.turn.actions import (
     AppendText,
@@ -100,7 +100,7 @@ def test_a_question_that_was_asked_on_the_way_names_its_event() -> None:
 
 def test_what_the_bot_added_is_named_so() -> None:
     seen = usual()
-    seen.look(103.0, "one two three```")
+    seen.log.look(103.0, "one two three```")
     assert parts_of(seen)[-1].causes == ()
     assert "markup that the bot closed" in told(seen, answer("one two three```"))
     assert "a call that never returned" in told(seen, answer("one two three```"))
@@ -134,13 +134,14 @@ def test_a_question_that_was_not_taken() -> None:
 
 
 def test_long_texts_are_quoted_shortly() -> None:
-    seen = Provenance()
-    seen.handed = [HandedText("word " * 100, Cause(1.0, 1, "streaming_result", ""))]
-    seen.showings = [Showing(1.0, "chat.startStream", "internal_error")]
-    seen.look(1.0, "word " * 100)
+    seen = account(
+        *grows(0.5, "word " * 100),
+        (1.0, "word " * 100),
+        called(0.9, "chat.startStream", error="internal_error"),
+    )
     text = told(seen, answer("word " * 100, "streaming"))
     assert "a stream that is still open: 500 characters" in text
-    assert "(answered with internal_error)" in text or "a call that never returned" in text
+    assert "chat.startStream (answered with internal_error) shows" in text
     assert " ... " in text
 
 
@@ -187,7 +188,7 @@ def test_a_question_in_a_stream_is_the_agents_and_names_its_event() -> None:
 
 def test_words_that_nobody_sent_are_the_bots_own() -> None:
     seen = usual()
-    seen.look(103.0, "one two three and now something else entirely")
+    seen.log.look(103.0, "one two three and now something else entirely")
     assert "the bot's own words" in told(seen, answer("one two three and now something else entirely"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from slack_bot.tools.replay.watch import Watching
+from slack_bot.tools.replay.watch import WatchedLog
 
 
 class Terminal(io.StringIO):
@@ -14,19 +14,19 @@ class Terminal(io.StringIO):
 
 def test_a_terminal_is_told_what_can_be_read_by_now() -> None:
     out = Terminal()
-    watching = Watching(out)
-    watching.look(10.0, "One")
-    watching.look(12.5, "One two")
+    log = WatchedLog(out)
+    log.look(10.0, "One")
+    log.look(12.5, "One two")
     assert "0.0 s  3 characters can be read  ...One" in out.getvalue()
     assert "2.5 s  7 characters can be read  ...One two" in out.getvalue()
-    watching.end()
+    log.end()
     assert out.getvalue().endswith(" \r")
-    assert [sample.chars for sample in watching.samples] == [3, 7]
+    assert [change.chars for change in log.turns[0].changes] == [3, 7]
 
 
 def test_a_file_is_told_nothing() -> None:
     out = io.StringIO()
-    watching = Watching(out)
-    watching.look(10.0, "One")
-    watching.end()
+    log = WatchedLog(out)
+    log.look(10.0, "One")
+    log.end()
     assert out.getvalue() == ""
