@@ -54,8 +54,10 @@ def event(value: Any) -> bytes:
     return b"data: " + (value if isinstance(value, bytes) else json.dumps(value).encode()) + b"\n\n"
 
 
-async def overheard(response: httpx.Response, body: Any = QUESTION, most: int = 10_000) -> tuple[Listener, bytes]:
-    """What an listener hears of an answer, and what the client reads of it."""
+async def overheard(
+    response: httpx.Response, body: Any = QUESTION, most: int = 10_000
+) -> tuple[Listener, bytes]:
+    """What the listener gets of an answer, and what the client reads of it."""
     listener, server = Listener(), Server(lambda _: response)
     async with httpx.AsyncClient(transport=server) as http:
         tap = HttpTap(http, [listener], loop_clock(), most)
