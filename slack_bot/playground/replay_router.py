@@ -7,7 +7,7 @@ import json
 import httpx
 
 from ..clock import Clock, loop_clock
-from ..tools.capture.http_tap import asked_in
+from ..tools.capture.http_tap import rpc_call
 from .recorder import Recorder
 
 
@@ -33,7 +33,7 @@ class ReplayRouter(httpx.AsyncBaseTransport):
         names = _names_in(await request.aread()) if request.method == "POST" else ()
         cut_after = self.cut_after  # as it was when the question was asked
         response = await self._network.handle_async_request(request)
-        if (asked := asked_in(request)) is None:
+        if (asked := rpc_call(request)) is None:
             return response
         cut = cut_after if asked.verb == "ask" else None
         return self.recorder.heard(response, asked.verb, asked.wire, names, cut)

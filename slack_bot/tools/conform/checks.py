@@ -150,8 +150,7 @@ def _text_lacks(m: Measures, params: Params) -> CheckResult:
 
 @_check("no_marker", "No [FINAL ANSWER] marker was ever shown")
 def _no_marker(m: Measures, params: Params) -> CheckResult:
-    ever = (look.visible for look in m.looks)
-    shown = any(mark in text for text in (*ever, m.text) for mark in _MARKERS)
+    shown = any(mark in text for text in (*m.looks, m.text) for mark in _MARKERS)
     return CheckResult(not shown, "a marker was shown" if shown else "never shown")
 
 
@@ -161,7 +160,7 @@ def _no_narration(m: Measures, params: Params) -> CheckResult:
         return CheckResult(None, "the agent marked nothing as narration")
     answer = visible_chars(m.final or "")
     foreign = [piece for piece in m.narration if visible_chars(piece) not in answer]
-    ever = [visible_chars(text) for text in (*(look.visible for look in m.looks), m.text)]
+    ever = [visible_chars(text) for text in (*m.looks, m.text)]
     found = [piece for piece in foreign if any(visible_chars(piece) in text for text in ever)]
     return CheckResult(
         not found, _list("shown as answer", found) if found else f"{len(foreign)} sentences kept out"
@@ -175,7 +174,7 @@ def _nothing_twice(m: Measures, params: Params) -> CheckResult:
         return CheckResult(None, "there is no answer")
     source = visible_chars(m.final or "") or visible_chars(m.said)
     looks = m.looks[:: max(1, len(m.looks) // 40)]
-    texts = [*(look.visible for look in looks), joined(m.texts)]
+    texts = [*looks, joined(m.texts)]
     for text in reversed(texts):
         whole = visible_chars(text)
         for piece in _pieces(text):
@@ -191,7 +190,7 @@ def _whole_words(m: Measures, params: Params) -> CheckResult:
     if not whole or not m.opened:
         return CheckResult(None, "nothing was streamed")
     for look in m.looks:
-        text = look.visible.rstrip()
+        text = look.rstrip()
         if whole.startswith(text) and _WORD_CUT.fullmatch(text[-1:] + whole[len(text) : len(text) + 1]):
             return CheckResult(False, f"{_short(text[-20:])} stood there, and its last word was not whole")
     return CheckResult(True, f"{len(m.looks)} times looked at")
@@ -204,7 +203,7 @@ def _only_grows(m: Measures, params: Params) -> CheckResult:
         return CheckResult(None, "there is no answer")
     end = _bare(m.text)
     for look in m.looks:
-        text = _bare(look.visible)
+        text = _bare(look)
         if not end.startswith(text):
             return CheckResult(
                 False, f"{_short(text[-40:])} was shown and is not there any more, or elsewhere"

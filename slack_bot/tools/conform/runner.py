@@ -27,7 +27,7 @@ from ...testing.agent.asgi_transport import AsgiTransport
 from ...testing.harness import bot_settings, emulated
 from ...testing.tape.tape import Recording, Tape
 from ..capture.agent_address import masks_of
-from ..capture.http_tap import asked_in
+from ..capture.http_tap import rpc_call
 from ..capture.redaction import Redactor
 from ..replay.replay import ReplayQuestions, observe, replayed
 from ..turn_log import TurnLog
@@ -279,8 +279,8 @@ class QuestionCounter(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Count and pass on."""
-        asked = asked_in(request)
-        self.questions += asked is not None and asked.verb == "ask"
+        call = rpc_call(request)
+        self.questions += call is not None and call.verb == "ask"
         return await self._inner.handle_async_request(request)
 
     async def aclose(self) -> None:

@@ -24,7 +24,7 @@ from slack_bot.testing import virtual_clock
 from slack_bot.testing.tape.items import INTERRUPTED
 from slack_bot.testing.tape.tape import Recording, Tape, turns_of
 from slack_bot.tools.capture.capture import CaptureRequest, capture, main
-from slack_bot.tools.capture.progress import Progress
+from slack_bot.tools.capture.progress import CaptureProgress
 from slack_bot.tools.open_capture import open_capture, taped
 from slack_bot.tools.output_file import OutputFile
 from slack_bot.tools.replay.replay import perform, replay
@@ -66,7 +66,9 @@ async def captured(
     """The exit status, what was captured, and what was said about it."""
     said = io.StringIO()
     with OutputFile(str(path)) as file:
-        status = await capture(wanted, settings_for(url, **more), file, Progress(said), transport=server)
+        status = await capture(
+            wanted, settings_for(url, **more), file, CaptureProgress(said), transport=server
+        )
     return status, open_capture(path), said.getvalue()
 
 

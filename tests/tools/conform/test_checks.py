@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.tools.conform.measures import Measures, Sample
+from slack_bot.tools.conform.measures import Measures
 from slack_bot.tools.replay.result import Shown
 from tests.tools.conform.measured import FIRST, TEXT, measured, verdict
 
@@ -66,7 +66,7 @@ def test_a_stream_that_was_refused_was_not_opened_and_no_answer_is_no_latch() ->
 
 
 def looked(*texts: str, final: str = TEXT) -> Measures:
-    looks = tuple(Sample(n, text) for n, text in enumerate((*texts, final)))
+    looks = (*texts, final)
     return replace(MEASURES, looks=looks, texts=(final,), result={**MEASURES.result, "visible": final})
 
 
