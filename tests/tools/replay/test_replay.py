@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import re
@@ -20,7 +21,7 @@ from slack_bot.cli import main
 from slack_bot.errors import SettingsError, UnreadableInput
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import FORMAT, Moment, Tape, read_tape, write_tape
-from slack_bot.tools.replay.replay import print_threads, replay, replayed
+from slack_bot.tools.replay.replay import WatchedLog, print_threads, replay, replayed
 from slack_bot.tools.replay.scenario import make_scenario
 
 CAPTURES = Path(__file__).parents[2] / "captures"
@@ -413,3 +414,28 @@ def test_each_face_is_its_own(tape_file: str, tmp_path: Path, capsys: pytest.Cap
     assert capsys.readouterr().out == "kept    one.jsonl.txt\n"
     assert main(["replay", tape_file, "--shrink", "-o", str(tmp_path / "small.jsonl")]) == 0
     assert "nothing is wrong" in capsys.readouterr().out
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_told_what_can_be_read_by_now() -> None:
+    out = Terminal()
+    log = WatchedLog(out)
+    log.look(10.0, "One")
+    log.look(12.5, "One two")
+    assert "0.0 s  3 characters can be read  ...One" in out.getvalue()
+    assert "2.5 s  7 characters can be read  ...One two" in out.getvalue()
+    log.end()
+    assert out.getvalue().endswith("\x1b[2K"), "the line is gone"
+    assert [change.chars for change in log.turns[0].changes] == [3, 7]
+
+
+def test_a_file_is_told_nothing() -> None:
+    out = io.StringIO()
+    log = WatchedLog(out)
+    log.look(10.0, "One")
+    log.end()
+    assert out.getvalue() == ""
