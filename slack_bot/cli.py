@@ -320,10 +320,10 @@ def _replay(args: argparse.Namespace) -> int:
         with _agent_wanted():
             from .playground import replay_page
         return int(replay_page.main(args))
-    from .tools.replay import verb
+    from .tools.replay import replay
 
     with _quiet():
-        return int(verb.main(args))
+        return int(replay.main(args))
 
 
 def _explain(args: argparse.Namespace) -> int:
@@ -357,9 +357,9 @@ def _conform(args: argparse.Namespace) -> int:
     from .tools.conform import conform
 
     def reference(mode: str | None) -> Any:
-        from .playground.reference.modes import memory_asker
+        from .playground.reference.modes import memory_target
 
-        return memory_asker(mode)
+        return memory_target(mode)
 
     with _quiet(), _agent_wanted():
         return int(conform.main(args, reference))

@@ -18,7 +18,7 @@ from ..clock import Clock, loop_clock
 from ..testing.tape.items import Moment
 from ..testing.tape.recording import Recording
 from ..testing.tape.tape import Tape
-from ..tools.capture.http_tap import asked_in
+from ..tools.capture.http_tap import rpc_call
 from ..tools.capture.sse_split import SseSplitter
 from ..tools.open_capture import taped
 
@@ -193,7 +193,7 @@ class ReplayRouter(httpx.AsyncBaseTransport):
         names = _names_in(await request.aread()) if request.method == "POST" else ()
         cut_after = self.cut_after  # as it was when the question was asked
         response = await self._network.handle_async_request(request)
-        if (asked := asked_in(request)) is None:
+        if (asked := rpc_call(request)) is None:
             return response
         cut = cut_after if asked.verb == "ask" else None
         return self.recorder.record(response, asked.verb, asked.wire, names, cut)

@@ -29,8 +29,7 @@ from ..slack.rate_limiter.local import LocalRateLimiter
 from ..testing.harness import connected, deliver, emulated
 from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import Workspace, WorkspaceRules
-from ..tools.capture.agent_address import settings_for
-from ..tools.capture.reachability import card_of
+from ..tools.capture.agent_address import card_of, settings_for
 from .hosting import stop_signal
 from .page_server import build_site
 from .recorder import ReplayRouter

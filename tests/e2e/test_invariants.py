@@ -12,23 +12,26 @@ from typing import Any
 
 import pytest
 
-from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import AgentEvent, Fact
 from slack_bot.playground.reference.agent import serve
 from slack_bot.testing.tape.tape import read_tape
-from slack_bot.tools.replay.replay import perform, replay
+from slack_bot.tools.replay.replay import replay
 from slack_bot.tools.replay.scenario import make_scenario
+from slack_bot.tools.turn_log import TurnLog
+from tests.live_agent import replay_live
 
 Json = dict[str, Any]
 
 
-class Heard:
+class Heard(TurnLog):
     """All facts of a turn, and what the agent itself called its answer."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.facts: list[Fact] = []
 
-    def __call__(self, fact: Fact) -> None:
+    def take(self, fact: Fact) -> None:
+        super().take(fact)
         self.facts.append(fact)
 
     @property
@@ -55,7 +58,7 @@ async def live_agent(pace: float = 0.0) -> AsyncIterator[str]:
 async def ask(url: str, text: str, **settings: Any) -> tuple[Json, Heard]:
     heard = Heard()
     scenario = make_scenario({"text": text, "settings": settings})
-    return await perform(scenario, url, loop_clock(), observer=heard), heard
+    return await replay_live(scenario, url, heard), heard
 
 
 def streamed(result: Json, *methods: str) -> list[str]:

@@ -19,16 +19,14 @@ from slack_bot import runner
 from slack_bot.a2a.answer.filters import MarkedText, MarkerFilter
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.consumer.turn_handle import TurnHandle
-from slack_bot.playground.reference.modes import memory_asker
+from slack_bot.playground.reference.modes import memory_target
 from slack_bot.slack.api import CallOk
 from slack_bot.slack.chunks import CardTracker, text_chunk
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.surfaces import stream
 from slack_bot.slack.surfaces.stream import Streams
-from slack_bot.tools.conform.case_runner import examine
-from slack_bot.tools.conform.cases import Case
-from slack_bot.tools.conform.conform import open_suite
-from slack_bot.tools.conform.findings import CaseRun
+from slack_bot.tools.conform.cases import Case, open_suite
+from slack_bot.tools.conform.runner import CaseRun, run_case
 from slack_bot.turn import machine
 from slack_bot.turn.actions import AppendText, NoOp
 from slack_bot.turn.buffer import StreamBuffer
@@ -55,13 +53,13 @@ def suite() -> tuple[Mapping[str, Case], Any]:
 
 def ran(name: str) -> CaseRun:
     cases, tapes = suite()
-    return examine(cases[name], memory_asker(), tapes)
+    return run_case(cases[name], memory_target(), tapes)
 
 
 def failed(run: CaseRun, name: str) -> set[str]:
     checks = suite()[0][name].checks
     return {
-        wanted.check.name for wanted, verdict in zip(checks, run.verdicts, strict=True) if verdict.ok is False
+        wanted.check.name for wanted, verdict in zip(checks, run.results, strict=True) if verdict.ok is False
     }
 
 

@@ -13,7 +13,7 @@ from ...settings.load import Settings, with_overrides
 from ...testing import virtual_clock
 from ...testing.agent.asgi_transport import AsgiTransport
 from ...testing.harness import AGENT_URL, bot_settings
-from ...tools.conform.case_runner import MemoryAsker, Served
+from ...tools.conform.runner import MemoryTarget, Served
 from ...tools.replay.replay import Observation, observe
 from ...tools.replay.scenario import Scenario
 from ...tools.turn_log import TurnLog
@@ -48,10 +48,10 @@ async def _asked(mode: str, scenario: Scenario, settings: Settings, log: TurnLog
         await served.aclose()
 
 
-def memory_asker(mode: str | None = None) -> MemoryAsker:
+def memory_target(mode: str | None = None) -> MemoryTarget:
     """The playground's agent as it comes, or in the mode that is named, for `conform`."""
 
     def build(pace: float | None) -> Served:
         return build_app(AGENT_URL, pace=pace, mode=mode)
 
-    return MemoryAsker(f"the playground's agent{f', mode {mode}' if mode else ''}, in memory", build)
+    return MemoryTarget(f"the playground's agent{f', mode {mode}' if mode else ''}, in memory", build)

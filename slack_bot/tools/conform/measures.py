@@ -1,8 +1,7 @@
-"""PURE. What the checks of `conform` look at: one observation of the bot and its agent, measured.
+"""PURE. What the checks of `conform` look at: the log of one case, measured.
 
-What the reader saw is taken from the thread, what was streamed from the calls that Slack took, and what the
-agent meant to say from its raw events, by a way of reading that is not the bot's: a bot that misreads an
-answer must not be the judge of it.
+What the reader saw comes from the thread, what was streamed from the calls that Slack took. What the agent
+meant is read from its raw events without the bot's parser: a bot that misreads an answer must not judge it.
 """
 
 from __future__ import annotations
@@ -31,37 +30,28 @@ from ..trace.figures import Curve, Summary, timeline
 from ..trace.timeline import build_timeline
 from ..turn_log import AgentOutput, TurnLog
 
-_OPENING = ("chat.startStream", "chat.appendStream")
 _FINAL = ("final_result", "partial_result")
 _PIECE = re.compile(r"[^.!?\n]+[.!?]?")
-_LONG_ENOUGH = 16  # characters of a piece of narration by which it would be known again
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The visible answer text from `at` on, in monotonic seconds."""
-
-    at: float
-    visible: str
+_LONG_ENOUGH = 16  # characters from which a piece of narration can be recognised
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
     """One case, measured. Sizes in characters, times in seconds from the question.
 
-    `result` is the object of `replay --json`, `summary` the figures of `trace`; `written` and `visible` are
-    characters of the answer over time, known to the bot and standing in the thread. `texts` are the answer's
-    messages in the last turn, `final` is what the agent itself called its result (None: nothing), `streamed`
-    the characters that went into a stream, `begun` those of them that came with its start,
-    `narration` the sentences it marked as not being the answer. `asked` counts how often a question went to
-    the agent, where that could be seen; `questions` is how many there were.
+    `result` is the object of `replay --json`, `summary` the figures of `trace`. `written` and `visible` are
+    characters of the answer over time: known to the bot, and in the thread. `looks` is the visible text after
+    each change, `texts` the answer's messages in the last turn. `streamed` are characters that went into a
+    stream, `begun` those in its start, `stopped` those in its end. `final` is what the agent called its
+    result, `narration` the sentences it marked as no part of the answer, `said` the text of all artifacts.
+    Of `questions`, `asked` went to the agent, None: not known.
     """
 
     result: Json
     summary: Summary
     written: Curve
     visible: Curve
-    looks: tuple[Sample, ...]
+    looks: tuple[str, ...]
     thread: tuple[Shown, ...]
     texts: tuple[str, ...]
     outcomes: tuple[str, ...]
@@ -81,12 +71,12 @@ class Measures:
 
     @property
     def total(self) -> int:
-        """Characters of answer text that stand in the thread."""
+        """Characters of answer text in the thread."""
         return len(self.result["visible"])
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The answer text in the thread."""
         return str(self.result["visible"])
 
     @property
@@ -96,12 +86,12 @@ class Measures:
 
     @property
     def latched(self) -> bool:
-        """The bot knew the answer when it saw it."""
+        """The bot recognised the answer."""
         return bool(self.result["latches"].get("answer_begun"))
 
     @property
     def already_streamed(self) -> bool:
-        """Answer text stood in the thread before the agent said its result."""
+        """Answer text was in the thread before the agent sent its result."""
         return self.streamed > 0 and self.latched
 
     @property
@@ -125,13 +115,13 @@ def measure(
 ) -> Measures:
     """Measure a log that kept all events, of a question asked at `asked_at`, in monotonic seconds.
 
-    `asked`: how often a question reached the agent. `masks` take secrets out of the tools' names, whose signs
-    are changed here.
+    `masks` take secrets out of the tools' names before their punctuation is replaced.
     """
     masks = masks or Redactor()
-    line, result = (
-        timeline("", build_timeline(log, asked_at), log, asked_at),
-        make_result(log, thread, asked_at),
+    line = timeline("", build_timeline(log, asked_at), log, asked_at)
+    result = make_result(log, thread, asked_at)
+    started, appended, stopped = (
+        _chunk_texts(result, f"chat.{each}Stream") for each in ("start", "append", "stop")
     )
     handled = [fact for turn in log.turns for fact in turn.handled]
     tools = [
@@ -144,14 +134,14 @@ def measure(
         summary=line.summary,
         written=_written(handled, asked_at),
         visible=line.visible,
-        looks=tuple(Sample(change.at, text) for turn in log.turns for change, text in turn.texts()),
+        looks=tuple(text for turn in log.turns for _, text in turn.texts()),
         thread=tuple(thread),
         texts=_last_texts(log.turns[-1].before, thread),
         outcomes=tuple(entry.outcome for entry in log.entries if isinstance(entry, TurnEnded)),
-        streamed=sum(len(_chunk_text(call)) for call in _taken(result, *_OPENING)),
-        begun=sum(len(_chunk_text(call)) for call in _taken(result, "chat.startStream")),
-        stopped=sum(len(_chunk_text(call)) for call in _taken(result, "chat.stopStream")),
-        append_calls=sum(bool(_chunk_text(call)) for call in _taken(result, "chat.appendStream")),
+        streamed=sum(map(len, started + appended)),
+        begun=sum(map(len, started)),
+        stopped=sum(map(len, stopped)),
+        append_calls=sum(map(bool, appended)),
         plan_steps=plans[-1] if plans else 0,
         final_chunks=sum(isinstance(fact.event, AnswerText) for fact in handled),
         tools=dict(sorted(Counter(tools).items())),
@@ -165,7 +155,7 @@ def measure(
 
 
 def lag(written: Curve, visible: Curve, end: float, but: int) -> float:
-    """The longest that more than `but` characters which the agent had written were not to be seen."""
+    """The longest time in which more than `but` characters of what the agent had written were not visible."""
     longest, at = 0.0, 0
     for t, size in written:
         while at < len(visible) and visible[at][1] < size - but:
@@ -182,9 +172,7 @@ def visible_chars(text: str) -> str:
 
 
 def _written(handled: Sequence[EventHandled], asked_at: float) -> Curve:
-    """How much of the answer there was over time. What might have been narration still is not counted, and
-    neither is what was taken back before anybody saw it.
-    """
+    """How much of the answer there was over time, without what was taken back before it was shown."""
     curve, size = list[tuple[float, int]](), 0
     for fact in handled:
         event = fact.event
@@ -205,14 +193,11 @@ def _tool_name(title: str) -> str:
     return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
 
 
-def _taken(result: Json, *methods: str) -> list[Json]:
-    """The calls of these methods that Slack took."""
-    return [call for call in result["calls"] if call["method"] in methods and call["ok"]]
-
-
-def _chunk_text(call: Json) -> str:
-    chunks = call["args"].get("chunks") or ()
-    return "".join(str(each.get("text", "")) for each in chunks if each.get("type") == "markdown_text")
+def _chunk_texts(result: Json, method: str) -> list[str]:
+    """The text in each call of `method` that Slack took."""
+    calls = [call for call in result["calls"] if call["method"] == method and call["ok"]]
+    chunks = [call["args"].get("chunks") or () for call in calls]
+    return ["".join(c.get("text", "") for c in each if c.get("type") == "markdown_text") for each in chunks]
 
 
 def _last_texts(before: str, thread: Sequence[Shown]) -> tuple[str, ...]:
@@ -237,9 +222,9 @@ def _artifacts(frame: Frame) -> tuple[Artifact, ...]:
 
 
 def _final(frames: Sequence[Frame]) -> str | None:
-    """What the agent called its result: the last such artifact, in whichever pieces it came.
+    """What the agent called its result: the last such artifact, in one piece or several.
 
-    An agent that has no artifacts says it with its task's end, or in the only message it sends.
+    An agent without artifacts gives it with its task's end, or in the only message it sends.
     """
     texts: dict[str, str] = {}
     for frame in frames:
@@ -249,11 +234,11 @@ def _final(frames: Sequence[Frame]) -> str | None:
                 before = texts.pop(artifact.artifact_id, "") if grows else ""
                 texts[artifact.artifact_id] = before + artifact.text
     if not any(artifact.text.strip() for frame in frames for artifact in _artifacts(frame)):
-        texts |= _said_at_the_end(frames)
+        return next((text for text in reversed(_last_messages(frames)) if text.strip()), None)
     return next((text for text in reversed(texts.values()) if text.strip()), None)
 
 
-def _said_at_the_end(frames: Sequence[Frame]) -> dict[str, str]:
+def _last_messages(frames: Sequence[Frame]) -> list[str]:
     replies = [frame.message.text for frame in frames if isinstance(frame, MessageReply)]
     ends = [
         frame.message.text
@@ -262,18 +247,17 @@ def _said_at_the_end(frames: Sequence[Frame]) -> dict[str, str]:
         and frame.state is TaskState.COMPLETED
         and frame.message is not None
     ]
-    said = ends[-1:] or (replies if len(replies) == 1 else [])
-    return {f"message {number}": text for number, text in enumerate(said)}
+    return ends[-1:] or (replies if len(replies) == 1 else [])
 
 
 def _narration(frames: Sequence[Frame]) -> tuple[str, ...]:
-    """What was marked as narration and as nothing else, by sentences long enough to be told apart."""
-    said = list[str]()
+    """The sentences that were marked as narration only, if they are long enough to be recognised."""
+    texts = list[str]()
     for frame in frames:
         if not isinstance(frame, ArtifactUpdate):
             continue
         flags = frame.artifact.metadata
-        tagged = bool(flags.get("is_narration")) and not flags.get("is_final_answer")
-        said.append(frame.artifact.text if tagged else "\n")
-    pieces = (piece.strip() for piece in _PIECE.findall("".join(said)))
+        is_narration = bool(flags.get("is_narration")) and not flags.get("is_final_answer")
+        texts.append(frame.artifact.text if is_narration else "\n")
+    pieces = (piece.strip() for piece in _PIECE.findall("".join(texts)))
     return tuple(dict.fromkeys(piece for piece in pieces if len(piece) >= _LONG_ENOUGH))

@@ -22,8 +22,7 @@ from ...testing.harness import emulated
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape
 from ...turn.events import StreamEnded
-from ..capture.agent_address import check_there, is_address, masks_of, settings_for
-from ..capture.reachability import card_of
+from ..capture.agent_address import card_of, check_there, is_address, masks_of, settings_for
 from ..capture.redaction import Redactor
 from ..interruption import told_if_interrupted
 from ..open_capture import open_capture

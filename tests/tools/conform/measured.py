@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from slack_bot.observe.facts import AgentEvent, Fact
-from slack_bot.tools.conform.cases import CHECKS, Case, CheckRequest
-from slack_bot.tools.conform.checks import CheckResult
-from slack_bot.tools.conform.findings import CaseRun, Examination, Examined
+from slack_bot.tools.conform.cases import Case, CheckRequest
+from slack_bot.tools.conform.checks import CHECKS, CheckResult
 from slack_bot.tools.conform.measures import Measures, measure
+from slack_bot.tools.conform.runner import CaseResult, CaseRun, SuiteResult
 from slack_bot.tools.replay.result import Shown
 from slack_bot.turn.actions import AppendText
 from slack_bot.turn.events import AnswerText, FinalAnswer, PlanChanged, PlanStep, StepState, ToolStarted
@@ -66,11 +66,11 @@ def verdict(name: str, seen: Measures, **params: Any) -> CheckResult:
     return check.judge(seen, given)
 
 
-def examined(name: str = "one", *oks: Sequence[bool | None], error: str | None = None) -> Examined:
+def case_result(name: str = "one", *oks: Sequence[bool | None], error: str | None = None) -> CaseResult:
     """A case with as many checks as each run has verdicts."""
     wanted = tuple(CheckRequest(CHECKS[each], f"About {each}", {}) for each in ("live_streamed", "no_tools"))
     runs = oks or ((True, True),)
-    return Examined(
+    return CaseResult(
         Case(name, "why | how?", wanted[: len(runs[0])]),
         tuple(
             CaseRun(
@@ -84,5 +84,5 @@ def examined(name: str = "one", *oks: Sequence[bool | None], error: str | None =
     )
 
 
-def examination(*cases: Examined, **more: Any) -> Examination:
-    return Examination("mine", "http://agent/", 1_700_000_000.0, 65.0, cases, **more)
+def suite_result(*cases: CaseResult, **more: Any) -> SuiteResult:
+    return SuiteResult("mine", "http://agent/", 1_700_000_000.0, 65.0, cases, **more)

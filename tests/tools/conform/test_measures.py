@@ -152,6 +152,6 @@ def test_the_lag_is_the_longest_wait_for_what_was_written() -> None:
     assert lag((), (), 9, 0) == 0.0
 
 
-def test_ink() -> None:
+def test_visible_characters() -> None:
     assert visible_chars(" a\n b\t") == "ab"
     assert SECOND in TEXT
