@@ -99,7 +99,7 @@ class _Connector:
         )
         return str(answer.get("url"))
 
-    async def ws_connect(self, address: str | None, **options: Any) -> aiohttp.ClientWebSocketResponse:
+    async def ws_connect(self, address: str | None, **options: Any) -> Any:
         """Connect to `address`, and after a failure to a new one, with longer and longer pauses."""
         pause = self._client.ping_interval
         while True:
