@@ -72,8 +72,8 @@ class SlackSettings(SettingsSection):
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
     http_host: str = "0.0.0.0"
-    """Address that the HTTP server of HTTP mode listens on. 0.0.0.0: every address of this machine; 127.0.0.1:
-    only programs on this machine, such as a reverse proxy, can reach the port."""
+    """Address that the HTTP server of HTTP mode listens on. 0.0.0.0: every address of this machine;
+    127.0.0.1: only programs on this machine, such as a reverse proxy, can reach the port."""
     http_port: int = Field(default=3000, ge=0, le=65535)
     """Port of the HTTP server in HTTP mode."""
     http_header_timeout: float = Field(default=5.0, gt=0)
@@ -285,8 +285,8 @@ class ReferenceSettings(SettingsSection):
     """The reference agent of `play` and `agent`: how it streams its answers, and which model it asks."""
 
     response_mode: Literal["hybrid", "marker", "structured"] = "hybrid"
-    """What separates the answer from the model's other text: a marker in its text, with or without a structured
-    response afterwards, or one field of a JSON object."""
+    """What separates the answer from the model's other text: a marker in its text, with or without a
+    structured response afterwards, or one field of a JSON object."""
     structured_output: bool = False
     """The final result carries the structured response as data, where it is valid; else as text."""
     pace: float = Field(default=30.0, ge=0)
