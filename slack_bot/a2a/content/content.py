@@ -8,15 +8,14 @@ the answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..wire.frames import AgentMessage, Metadata, Part
 from .data_markdown import TextBeside, beside
 from .tools import ToolPart, is_thought, tool_part, tool_words
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(NamedTuple):
     """The parts, sorted. `is_block`: the text begins with data or a file, on lines of its own."""
 
     text: str = ""
