@@ -124,10 +124,9 @@ class SnapshotMerger:
         if not append:
             self._before.pop(key, None)
             self._spoken.pop(key, None)
-        if (
-            key in self._spoken
-            or is_true(artifact.metadata, _ANSWER)
-            or is_true(artifact.metadata, _NARRATION)
+        metadata = artifact.metadata
+        if key in self._spoken or (
+            metadata and (is_true(metadata, _ANSWER) or is_true(metadata, _NARRATION))
         ):
             self._spoken.setdefault(key, _StreamedText()).hear(artifact)
 

@@ -39,6 +39,12 @@ _WRAPPERS = {
     "artifactUpdate": "artifactupdate",
     "artifact_update": "artifactupdate",
 }
+_KINDS = {  # as servers write them
+    "task": "task",
+    "message": "message",
+    "status-update": "statusupdate",
+    "artifact-update": "artifactupdate",
+}
 _STATES = {state.name: state for state in TaskState} | {"CANCELLED": TaskState.CANCELED}
 # numbers of the enum in a2a.proto, for servers whose JSON writer keeps numbers
 _STATE_NUMBERS = {
@@ -110,17 +116,26 @@ def _recognise(event: Object) -> tuple[str, Object]:
     kind = _kind(event)
     if kind in _READERS:
         return kind, event
-    for key, inner_kind in _WRAPPERS.items():
-        inner = event.get(key)
-        if isinstance(inner, dict):
-            own = _kind(inner)
-            return (own if own in _READERS else inner_kind), inner
-    return kind or _guess(event), event
+    wrapper = _wrapper(event)
+    if wrapper is None:
+        return kind or _guess(event), event
+    inner = event[wrapper]
+    own = _kind(inner)
+    return (own if own in _READERS else _WRAPPERS[wrapper]), inner
+
+
+def _wrapper(event: Object) -> str | None:
+    """The key of the one value that `event` wraps."""
+    if _WRAPPERS.keys().isdisjoint(event):
+        return None
+    return next((key for key in _WRAPPERS if isinstance(event.get(key), dict)), None)
 
 
 def _kind(event: Object) -> str:
     kind = event.get("kind")
-    return kind.replace("-", "").replace("_", "").lower() if isinstance(kind, str) else ""
+    if not isinstance(kind, str):
+        return ""
+    return _KINDS.get(kind) or kind.replace("-", "").replace("_", "").lower()
 
 
 def _guess(event: Object) -> str:
@@ -137,7 +152,7 @@ def _guess(event: Object) -> str:
 
 
 def _is_event(payload: Object) -> bool:
-    return _kind(payload) in _READERS or any(isinstance(payload.get(key), dict) for key in _WRAPPERS)
+    return _kind(payload) in _READERS or _wrapper(payload) is not None
 
 
 def _task(body: Object) -> Frame:
@@ -166,13 +181,16 @@ def _status_update(body: Object) -> Frame:
 
 
 def _artifact_update(body: Object) -> Frame:
-    artifact = _object(body.get("artifact"))  # up to 0.2 it says itself how it grows
+    artifact = _object(body.get("artifact"))  # up to 0.2 the artifact says how it grows
+    last_chunk = _either(body, "lastChunk", "last_chunk")
+    if last_chunk is None:
+        last_chunk = _either(artifact, "lastChunk", "last_chunk")
     return ArtifactUpdate(
         artifact=_artifact(artifact),
         task_id=_id(body, "taskId", "task_id", "id"),
         context_id=_id(body, "contextId", "context_id"),
         append=_flag(body.get("append", artifact.get("append"))),
-        last_chunk=_flag(_either({**artifact, **body}, "lastChunk", "last_chunk")) is True,
+        last_chunk=last_chunk is True,
         metadata=_object(body.get("metadata")),
     )
 
@@ -301,13 +319,16 @@ def _integer(value: Any) -> int | None:
 
 
 def _either(source: Object, *keys: str) -> Any:
-    return next((source[key] for key in keys if source.get(key) is not None), None)
+    for key in keys:
+        if (value := source.get(key)) is not None:
+            return value
+    return None
 
 
 def _id(source: Object, *keys: str) -> str | None:
     """An id as text that can be stored: some servers count, and half a surrogate pair cannot be written."""
     value = _either(source, *keys)
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value) or None
+        return (value if value.isascii() else _SURROGATE.sub("\ufffd", value)) or None
     number = _integer(value)
     return None if number is None else str(number)
