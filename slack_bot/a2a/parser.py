@@ -84,14 +84,14 @@ class EventParser:
         self._auto = dialect == "auto"
         self._dialect: Dialect = GENERIC if self._auto else BY_NAME[dialect]
         self._habits = habits or {}
-        by_hand = answer_source != "auto"
-        known = answer_source if by_hand else self._habits.get(ANSWER_FROM) or self._dialect.answer_source
+        by_settings = answer_source != "auto"
+        known = answer_source if by_settings else self._habits.get(ANSWER_FROM) or self._dialect.answer_source
         self._answer = AnswerAssembler(
             max_chars,
             known if known in SOURCES else "",
-            by_hand=by_hand,
+            by_settings=by_settings,
             waits_for_marker=marker == "expected" or (marker == "auto" and self._habits.get(MARKER) == "yes"),
-            gated=marker != "off",
+            filters=marker != "off",
         )
         self._best: dict[ArtifactKind, str] = {}
         self._ending_message = ""
@@ -132,7 +132,7 @@ class EventParser:
     @property
     def answers_in_status(self) -> bool:
         """The agent's working-status text is taken for its answer."""
-        return self._answer.believes(STATUS)
+        return self._answer.trusts(STATUS)
 
     @property
     def asks(self) -> bool:
@@ -210,14 +210,14 @@ class EventParser:
         if self._state is not TaskState.COMPLETED or not self._final_text.strip():
             return {}
         held = STATUS if self._dialect.default is ArtifactKind.ANSWER else ARTIFACT
-        return profile_updates(self._habits, self._answer.seen(self._final_text, held))
+        return profile_updates(self._habits, self._answer.observe(self._final_text, held))
 
     def _candidates(self) -> list[tuple[str, str]]:
         failed = self._state.is_terminal and self._state is not TaskState.COMPLETED
         answer, reason = self._answer, self._ending_message if failed else ""
-        in_text = "" if answer.believes(ARTIFACT) else reason
+        in_text = "" if answer.trusts(ARTIFACT) else reason
         ranked = [
-            (without(answer.hand_picked, in_text), "the source that the settings name"),
+            (without(answer.text_by_settings, in_text), "the source that the settings name"),
             (self._best.get(ArtifactKind.PARTIAL, ""), "partial result"),
             self._with_ending(answer.text(ARTIFACT)),
             (self._best.get(ArtifactKind.COMPLETE, ""), "a sub-agent's result"),
@@ -332,7 +332,7 @@ class EventParser:
         events = self._aside(content) if content.thoughts or content.tools else []
         if content.is_block and append:
             answer.new_paragraph()
-        key, append = answer.place(artifact.artifact_id, artifact.name, text, append=append)
+        key, append = answer.find_key(artifact.artifact_id, artifact.name, text, append=append)
         if traits.is_answer:
             events += answer.artifact(key, text, traits.reason, append=append, marked=True)
         elif traits.is_aside:
@@ -355,7 +355,7 @@ class EventParser:
             return [nothing("noise in the stream")]
         if traits.is_sub_agents:
             return [Narrated(text, replaces=not append, reason="a sub-agent's stream")]
-        if dialect.live or answer.believes(ARTIFACT) or answer.has_artifacts:
+        if dialect.live or answer.trusts(ARTIFACT) or answer.has_artifacts:
             return answer.artifact(key, text, traits.reason, append=append)
         return answer.unmarked(key, "" if self._leaked else text, traits.reason, append=append)
 
@@ -410,7 +410,7 @@ class EventParser:
             said = Content()
         if state.is_terminal:
             words = message.text if message else ""
-            self._ending_message = self._answer.plain(words)
+            self._ending_message = self._answer.filter_text(words)
             self._ending_whole = said.text if len(said.text) > len(words) else ""
             return [TaskEnded(TaskEnd(state.value), words, reason="task state")]
         events = self._aside(said)
@@ -423,7 +423,7 @@ class EventParser:
     def _asked(self, state: TaskState, message: AgentMessage | None) -> Event:
         prompt = message.text if message else ""
         found = question_in(message.parts, prompt) if message else None
-        if found is not None and not found.fields and self._answer.says(ARTIFACT, prompt):
+        if found is not None and not found.fields and self._answer.contains(ARTIFACT, prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
         known = self._form or self._answer.question
         if known is not None and (found is None or not found.fields):
@@ -435,7 +435,7 @@ class EventParser:
 
     def _snapshot(self, task: Snapshot) -> list[Event]:
         self._has_task = True
-        self._history = self._answer.plain(last_message(task.history)) or self._history
+        self._history = self._answer.filter_text(last_message(task.history)) or self._history
         answers: list[tuple[str, str, str]] = []
         events: list[Event] = []
         for artifact in task.artifacts:
@@ -462,6 +462,6 @@ class EventParser:
         said = extract_content(message.parts, message.metadata)
         self._replied = True
         instead = not (self._has_task or self._dialect.replies_are_fallback or self._answer.has_artifacts)
-        live = instead or self._answer.believes(MESSAGE)
+        live = instead or self._answer.trusts(MESSAGE)
         why = "a message in place of a task"
         return [*self._aside(said), *self._answer.message(message.message_id, said.text, why, live=live)]

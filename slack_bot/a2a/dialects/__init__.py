@@ -28,19 +28,18 @@ _RESULTS = (ArtifactKind.FINAL, ArtifactKind.PARTIAL, ArtifactKind.COMPLETE)
 __all__ = ["BY_NAME", "CAIPE", "CAIPE_02", "GENERIC", "ArtifactKind", "Dialect", "detect_dialect"]
 
 
-def detect_dialect(frame: Frame, took: Callable[[Artifact], bool] = lambda _: False) -> Dialect | None:
-    """The dialect that `frame` gives away, or None if it could be anybody's.
+def detect_dialect(frame: Frame, has_taken: Callable[[Artifact], bool] = lambda _: False) -> Dialect | None:
+    """The dialect that `frame` gives away, or None if it could be any.
 
-    `took`: an artifact was read already, as anybody's; what it is called proves nothing any more.
+    `has_taken`: an artifact was read already, as any agent's; its name proves nothing any more.
     """
     for artifact in _artifacts(frame):
-        if CAIPE.knows(artifact.name) and not took(artifact) and not _may_be_chunk(frame, artifact):
+        if CAIPE.knows(artifact.name) and not has_taken(artifact) and not _may_be_chunk(frame, artifact):
             return CAIPE
-        if ADK.signed(artifact.metadata):
+        if artifact.metadata and ADK.is_signed(artifact.metadata):
             return ADK
-    if isinstance(frame, ArtifactUpdate | Snapshot | StatusUpdate) and ADK.signed(frame.metadata):
-        return ADK
-    return None
+    is_signed = isinstance(frame, ArtifactUpdate | Snapshot | StatusUpdate) and ADK.is_signed(frame.metadata)
+    return ADK if is_signed else None
 
 
 def _may_be_chunk(frame: Frame, artifact: Artifact) -> bool:

@@ -70,9 +70,9 @@ class Dialect:
         """`name` is an artifact name that only this dialect gives a meaning to."""
         return self._named(name) is not None
 
-    def signed(self, metadata: Metadata) -> bool:
+    def is_signed(self, metadata: Metadata) -> bool:
         """`metadata` has a key that only this dialect uses."""
-        return any(key.startswith(self.signs) for key in metadata) if metadata and self.signs else False
+        return bool(metadata and self.signs) and any(key.startswith(self.signs) for key in metadata)
 
     def is_error(self, metadata: Metadata) -> bool:
         """A message with this metadata holds the text of an exception: nothing of it is the answer."""
@@ -84,14 +84,17 @@ class Dialect:
 
     def _named(self, name: str) -> ArtifactKind | None:
         """What the table says about `name`, remembered: every chunk of an answer asks."""
-        if len(name) > _LONGEST_REMEMBERED:
-            return next((kind for pattern, kind in self.patterns if pattern.search(name)), None)
-        if name not in self._kinds:
+        try:
+            return self._kinds[name]
+        except KeyError:
+            pass
+        matching = next((kind for pattern, kind in self.patterns if pattern.search(name)), None)
+        kind = self.exact.get(name) or matching
+        if len(name) <= _LONGEST_REMEMBERED:
             if len(self._kinds) >= _REMEMBERED:
                 self._kinds.clear()
-            matching = (kind for pattern, kind in self.patterns if pattern.search(name))
-            self._kinds[name] = self.exact.get(name) or next(matching, None)
-        return self._kinds[name]
+            self._kinds[name] = kind
+        return kind
 
     def is_noise(self, text: str) -> bool:
         """`text` says nothing that a reader would miss."""

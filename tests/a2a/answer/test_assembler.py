@@ -325,7 +325,7 @@ def test_envelopes_are_seen_before_they_are_told() -> None:
     assert answer.in_envelope("a", ', "content": "x"}')
     assert not answer.in_envelope("b", "plain")
     assert answer.question is None
-    assert not AnswerAssembler(1000, gated=False).in_envelope("a", "{")
+    assert not AnswerAssembler(1000, filters=False).in_envelope("a", "{")
     assert not AnswerAssembler(1000).overflow
 
 
@@ -333,7 +333,7 @@ def test_the_source_a_learner_is_told_of() -> None:
     answer = AnswerAssembler(1000)
     answer.message("m", FOX, "why", live=False)
     answer.message("m", " ran", "why", live=False)
-    assert answer.seen(f"{FOX} ran", "status").held == (("message", 2),)
+    assert answer.observe(f"{FOX} ran", "status").held == (("message", 2),)
     assert answer.has_artifacts is False
     answer.artifact("a", FOX, "why", append=True)
     answer.before_tool(narrates=True)
