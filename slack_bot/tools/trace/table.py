@@ -1,4 +1,4 @@
-"""PURE. A trace for a terminal: time, event, decision and its reason, Slack call; and the figures below.
+"""A trace for a terminal: time, event, decision and its reason, Slack call; and the figures below.
 
 Rows come one by one, so a live turn can be watched. Of many alike, with at most calls between them, only the
 first two and the last one are printed, and what lies between is counted. The bot's own looks at the task,
