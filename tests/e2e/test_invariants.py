@@ -108,7 +108,7 @@ def played(*events: Json) -> Json:
 )
 async def test_1_every_query_is_answered(query: str, wire: str) -> None:
     async with live_agent() as url:
-        result, heard = await ask(url, query, wire=wire)
+        result, heard = await ask(url, query, protocol_version=wire)
     assert result["outcome"] == "answered"
     assert len(result["visible"].strip()) > 20
     assert " ".join(result["visible"].split()) == " ".join(heard.text_of("final_result").split())
@@ -135,7 +135,7 @@ async def test_1_no_query_ends_in_silence(query: str, outcome: str) -> None:
 @pytest.mark.parametrize("wire", ["1.0", "0.3"])
 async def test_eight_thousand_letters_of_every_kind_arrive_as_written(wire: str) -> None:
     async with live_agent() as url:
-        result, heard = await ask(url, "unicode 8000", wire=wire)
+        result, heard = await ask(url, "unicode 8000", protocol_version=wire)
     wrote = heard.text_of("final_result")
     assert len(wrote.encode()) >= 8000
     assert "\u2028" in wrote and "👨‍👩‍👧‍👦" in wrote

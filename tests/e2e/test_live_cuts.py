@@ -27,7 +27,7 @@ QUICK = {
 
 
 async def asked(url: str, wire: str, log: TurnLog | None = None, **settings: Any) -> dict[str, Any]:
-    scenario = make_scenario({"text": "held", "settings": {**QUICK, "wire": wire, **settings}})
+    scenario = make_scenario({"text": "held", "settings": {**QUICK, "protocol_version": wire, **settings}})
     return await replay_live(scenario, url, log)
 
 

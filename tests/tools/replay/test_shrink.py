@@ -63,6 +63,7 @@ def test_a_tape_on_which_nothing_is_wrong_is_not_shrunk(
     assert "nothing is wrong with this tape" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_line_too_much_is_followed_to_the_events_that_bring_it(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
