@@ -1,8 +1,8 @@
-"""The verbs of `slack-bot`. Thin: what a verb needs is imported when it is called, so that `--help` is quick.
+"""The verbs of `slack-bot`. What a verb needs is imported when it is called, so that `--help` is quick.
 
-Exit status: 0 when all went well, 1 when the bot cannot run or a check failed, 2 for wrong usage, wrong
-settings or unreadable input. An error is one plain sentence a problem on stderr, with the remedy, behind the
-command that was given: `slack-bot replay: tape.jsonl, line 3: ...`.
+Exit status: 0 for success, 1 when the bot cannot run or a check failed, 2 for wrong usage, wrong settings or
+unreadable input. Each problem is one sentence on stderr with the remedy, after the name of the verb:
+`slack-bot replay: tape.jsonl, line 3: ...`.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not words:
         whole.print_help(sys.stderr)
         whole.exit(2, f"\n{_PROGRAM}: a verb is missing; give one of these\n")
+    _check_verb(whole, words)
     args = whole.parse_args(words)
     verb: Verb = args.verb
     try:
@@ -47,8 +48,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
+def _check_verb(whole: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Offer the nearest verb for a misspelt one."""
+    given = next((word for word in words if not word.startswith("-")), "")
+    if given and given not in _EXAMPLES:
+        from .settings.suggestions import nearest
+
+        if (meant := nearest(given, _EXAMPLES)) is not None:
+            whole.error(f"there is no verb {given!r}; did you mean {meant!r}?")
+
+
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong as every other error is said; the verbs' parsers are of its kind too."""
+    """Reports wrong usage as all other errors are reported."""
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -56,14 +67,14 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _word(text: str) -> str:
-    """What is given in a shell by a variable that is not set would quietly mean something else."""
+    """An empty word comes from a shell variable that is not set, and would mean something else."""
     if not text.strip():
         raise argparse.ArgumentTypeError("it is empty; give a value, or leave the option out")
     return text
 
 
 class _VerbParser(_Parser):
-    """A verb's own: what it does not know it says itself, beside its own usage. No word may be empty."""
+    """The parser of a verb: it reports unknown arguments with its own usage. No word may be empty."""
 
     def add_argument(self, *names: Any, **options: Any) -> Any:
         if options.get("action") in (None, "append"):
@@ -156,7 +167,7 @@ def _add_explain(verbs: _Verbs) -> None:
 
 
 def _add_agent_options(verb: argparse.ArgumentParser) -> None:
-    """What may be said of the reference agent on the command line, in place of its settings."""
+    """Settings of the reference agent that the command line may replace."""
     verb.add_argument("--pace", type=float, default=None, help="tokens a second the agent writes; 0: at once")
     verb.add_argument(
         "--mode", choices=_MODES, default=None, help="how the agent marks its answer (default: hybrid)"
@@ -291,20 +302,20 @@ def _verb(verbs: _Verbs, name: str, verb: Verb, about: str) -> argparse.Argument
 
 
 def _play(args: argparse.Namespace) -> int:
-    with _agent_wanted():
+    with _needs_agent():
         from .playground import server
     return int(server.main(args))
 
 
 def _agent(args: argparse.Namespace) -> int:
-    with _agent_wanted():
+    with _needs_agent():
         from .playground.reference import agent_server
     return int(agent_server.main(args))
 
 
 @contextmanager
-def _agent_wanted() -> Iterator[None]:
-    """Inside, the playground's agent is imported; BotError, with the remedy, where it is not installed."""
+def _needs_agent() -> Iterator[None]:
+    """For imports of the playground's agent. Raises BotError, with the remedy, where it is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -317,7 +328,7 @@ def _agent_wanted() -> Iterator[None]:
 
 def _replay(args: argparse.Namespace) -> int:
     if args.play:
-        with _agent_wanted():
+        with _needs_agent():
             from .playground import replay_page
         return int(replay_page.main(args))
     from .tools.replay import replay
@@ -337,7 +348,7 @@ def _trace(args: argparse.Namespace) -> int:
     from .tools.trace import trace
 
     if args.modes:
-        with _agent_wanted():
+        with _needs_agent():
             from .playground.reference.modes import MODES, observe_mode
         modes = {mode: partial(observe_mode, mode) for mode in MODES}
     else:
@@ -361,13 +372,13 @@ def _conform(args: argparse.Namespace) -> int:
 
         return memory_target(mode)
 
-    with _quiet(), _agent_wanted():
+    with _quiet(), _needs_agent():
         return int(conform.main(args, reference))
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Inside, the bot's own log is silent: what is printed says what happened."""
+    """Inside, the bot does not log: what is printed says what happened."""
     logging.disable(logging.ERROR)
     try:
         yield
