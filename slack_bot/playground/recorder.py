@@ -28,7 +28,7 @@ _LONGEST_EVENT = 64 * 1024 * 1024
 
 
 @dataclass(slots=True)
-class Answered:
+class RecordedAnswer:
     """One HTTP answer. `chunks` have times in seconds on the recorder's clock."""
 
     began: float
@@ -59,8 +59,8 @@ class _Log:
     """A question: its answer, and all polls of its task."""
 
     wire: str
-    answer: Answered | None = None
-    polls: list[Answered] = field(default_factory=list)
+    answer: RecordedAnswer | None = None
+    polls: list[RecordedAnswer] = field(default_factory=list)
 
 
 class Recorder:
@@ -83,7 +83,7 @@ class Recorder:
         `cut_after`: break it on purpose after so many events; None: never.
         """
         kind = response.headers.get("content-type", "")
-        answered = Answered(self.now(), response.status_code, kind)
+        answered = RecordedAnswer(self.now(), response.status_code, kind)
         if verb == "ask" and names:
             log = self._logs.setdefault(names[0], _Log(wire))
             log.answer, log.wire = answered, wire
@@ -135,7 +135,7 @@ class _RecordedBody(httpx.AsyncByteStream):
     def __init__(
         self,
         inner: httpx.AsyncByteStream,
-        answered: Answered,
+        answered: RecordedAnswer,
         now: Callable[[], float],
         cut_after: int | None,
     ) -> None:

@@ -18,7 +18,7 @@ from ..tools.replay.replay import check_options, read_scenario_file
 from ..tools.replay.scenario import Scenario, as_captured
 from .hosting import stop_signal
 from .reference.agent_server import check_port
-from .replays import Planned
+from .replays import PlannedReplay
 from .server import open_playground
 
 
@@ -33,7 +33,7 @@ def main(args: argparse.Namespace) -> int:
     speed = 1.0 if args.speed is None else args.speed
     around = read_scenario_file(args.scenario)
     planned = [
-        Planned(Path(path).name, open_capture(Path(path), args.key, around), speed, args.key, around)
+        PlannedReplay(Path(path).name, open_capture(Path(path), args.key, around), speed, args.key, around)
         for path in args.files
     ]
     for each in planned:
@@ -52,7 +52,7 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-async def _show(port: int, planned: list[Planned], around: Scenario) -> None:
+async def _show(port: int, planned: list[PlannedReplay], around: Scenario) -> None:
     stop = stop_signal()
     async with open_playground(port=port) as playground:
         playground.visitor.set_faults(around)

@@ -38,7 +38,7 @@ _KEPT = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedReplay:
     """A capture to replay, `speed` times as fast as it was; 0: at once.
 
     `around` is its scenario, as in `replay --scenario`; None: the page's faults. Its place is not used.
@@ -88,7 +88,7 @@ class Replays:
         self._replays: OrderedDict[str, _Replay] = OrderedDict()
         self._ending: set[asyncio.Task[None]] = set()
 
-    def begin(self, planned: Planned, around: Scenario) -> str:
+    def begin(self, planned: PlannedReplay, around: Scenario) -> str:
         """Ask the first question of a capture in its scenario, `around`. Returns its ts.
 
         Raises SettingsError for a setting that does not exist or a value that cannot be.

@@ -22,7 +22,7 @@ from ..tools.replay.scenario import Scenario, as_captured, make_scenario
 from ..turn.record import message_id_of
 from .feed import Feed, PageUpdate
 from .recorder import ReplayRouter
-from .replays import REPLAYER, REPLAYING_BOT, Planned, Replays
+from .replays import REPLAYER, REPLAYING_BOT, PlannedReplay, Replays
 
 PEOPLE = {"U0MAYA": "Maya", "U0JONAS": "Jonas"}
 CHANNEL = "C0GENERAL"
@@ -80,14 +80,14 @@ class Visitor:
         self._router = router
         self._clock = clock
         self._faults = Scenario()
-        self._planned: list[Planned] = []
+        self._planned: list[PlannedReplay] = []
 
     def on_fact(self, fact: Fact) -> None:
         """Observe the bot: send the fact to the pages and the replays."""
         self.feed(fact)
         self.replays(fact)
 
-    def plan(self, planned: Planned) -> None:
+    def plan(self, planned: PlannedReplay) -> None:
         """Replay this for the first visitor."""
         self._planned.append(planned)
 
@@ -155,9 +155,9 @@ class Visitor:
         chosen = key if isinstance(key, str) else None
         if chosen is None and len(keys := streams_in(text)) > 1:
             return {"type": "choose", "name": name, "keys": keys}
-        return self._play(Planned(name, read_tape(text, name, chosen), speed, chosen))
+        return self._play(PlannedReplay(name, read_tape(text, name, chosen), speed, chosen))
 
-    def _play(self, planned: Planned) -> PageUpdate:
+    def _play(self, planned: PlannedReplay) -> PageUpdate:
         """The scenario in the tape's head counts, as in `replay`, where `planned` has none."""
         around = as_captured(planned.around or self._faults, planned.capture)
         ts = self.replays.begin(planned, around)

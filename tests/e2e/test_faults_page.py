@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from slack_bot.playground.feed import plain
-from slack_bot.playground.replays import Planned
+from slack_bot.playground.replays import PlannedReplay
 from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.testing.tape.builders import answer
@@ -173,7 +173,7 @@ async def test_a_tape_that_was_planned_begins_when_the_page_is_opened(
 ) -> None:
     file = tmp_path / "kept.jsonl"
     file.write_text(write_tape(answer("One planned answer.", seconds=1.0)), "utf-8")
-    playground.visitor.plan(Planned("kept.jsonl", open_capture(file), 1.0))
+    playground.visitor.plan(PlannedReplay("kept.jsonl", open_capture(file), 1.0))
     assert playground.workspace.history(CHANNEL) == []
     page = await browser.open(playground.url)
     await page.until(SEALED)

@@ -15,7 +15,7 @@ from slack_bot.clock import Clock
 from slack_bot.errors import SettingsError
 from slack_bot.observe.facts import TurnEnded, null_observer
 from slack_bot.playground.recorder import Recorder
-from slack_bot.playground.replays import Planned, Replays
+from slack_bot.playground.replays import PlannedReplay, Replays
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.testing.slack.workspace import Workspace
 from slack_bot.testing.tape.builders import answer, failure
@@ -44,7 +44,7 @@ class Scene:
         )
 
     def begin(self, tape: Tape, around: Scenario | None = None, name: str = "a.jsonl") -> str:
-        return self.replays.begin(Planned(name, tape, 2.0), as_captured(around or Scenario(), tape))
+        return self.replays.begin(PlannedReplay(name, tape, 2.0), as_captured(around or Scenario(), tape))
 
     def over(self, ts: str) -> None:
         key = f"{self.workspace.state.team}:{CHANNEL}:{ts}"
@@ -125,7 +125,7 @@ async def shown(
         order = {"type": "replay", "name": "t.jsonl", "text": write_tape(tape), "speed": speed}
         told = await playground.visitor.take(order)
     else:
-        playground.visitor.plan(Planned("t.jsonl", tape, speed, around=around))
+        playground.visitor.plan(PlannedReplay("t.jsonl", tape, speed, around=around))
         (told,) = playground.visitor.welcome()
     assert told is not None and told["type"] == "said", told
     async with asyncio.timeout(30):

@@ -11,7 +11,7 @@ import pytest
 from slack_bot.clock import Clock
 from slack_bot.observe.facts import TurnEnded, TurnStarted
 from slack_bot.playground.recorder import ReplayRouter
-from slack_bot.playground.replays import REPLAYER, Planned
+from slack_bot.playground.replays import REPLAYER, PlannedReplay
 from slack_bot.playground.visitor import CHANNEL, Visitor, file_name, head_of, streams_in
 from slack_bot.testing.slack.workspace import BOT_TOKEN, Workspace
 from slack_bot.testing.tape.tape import read_tape
@@ -248,7 +248,7 @@ async def test_a_turn_can_be_exported_when_it_is_over_and_something_was_heard(sc
 
 async def test_a_planned_replay_begins_with_the_first_visitor(scene: Scene) -> None:
     capture = read_tape(json.dumps([EVENT]), "x")
-    scene.visitor.plan(Planned("x.json", capture, 1.0))
+    scene.visitor.plan(PlannedReplay("x.json", capture, 1.0))
     assert scene.workspace.outbox == []
     (update,) = scene.visitor.welcome()
     assert update["type"] == "said"

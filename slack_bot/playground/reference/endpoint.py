@@ -1,7 +1,7 @@
 """A language model behind any endpoint that speaks OpenAI's chat completions, streamed.
 
-Asked again, a few times, only as long as it has said nothing; what it said is on its way to the reader and
-cannot be taken back. Errors are told without address, key or the endpoint's own words.
+A request is repeated a few times, but only before the first text: later text is on its way to the reader.
+Errors name no address and no key, and quote nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import httpx
 from ...a2a.wire import sse
 from ...errors import AgentError
 from ...settings.models import ReferenceSettings
-from .model import CallPart, ModelFailed, Prompt, Returned, Token, ToolCall, Utterance
+from .model import CallPart, ModelFailed, Prompt, Token, ToolCall, ToolReturn, Utterance
 from .prompts import opening, tools
 
 _PAUSES = (0.5, 2.0)  # seconds before each further attempt
@@ -61,7 +61,7 @@ class _Talk:
         self._mode = prompt.mode
         self._messages = opening(prompt)
 
-    async def turn(self, returned: Sequence[Returned]) -> AsyncIterator[Utterance]:
+    async def turn(self, returned: Sequence[ToolReturn]) -> AsyncIterator[Utterance]:
         """The next message. Raises ModelFailed."""
         self._messages += [
             {"role": "tool", "tool_call_id": each.call.id, "content": each.result.text} for each in returned

@@ -88,7 +88,7 @@ class EventWriter:
         await self._artifact(name, part, self._id("plan"), "Execution plan progress update")
 
     async def announce(self, what: str, text: str, label: str = "") -> None:
-        """What comes next, told as CAIPE tells it: as if it were a tool."""
+        """Announce what comes next, as CAIPE does: like a tool."""
         await self._tool("tool_notification_start", what, text, f"Tool call started: {what}", label)
 
     async def tool_started(self, tool: str, label: str = "") -> None:

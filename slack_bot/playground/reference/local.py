@@ -22,8 +22,8 @@ from .model import (
     ModelFailed,
     ModelSilence,
     Prompt,
-    Returned,
     Token,
+    ToolReturn,
     Utterance,
 )
 from .scenarios import (
@@ -62,7 +62,7 @@ class LocalTurns:
         self._awaited = ""
         self._draft: list[str] = []
 
-    def turn(self, returned: Sequence[Returned]) -> Iterator[Utterance]:
+    def turn(self, returned: Sequence[ToolReturn]) -> Iterator[Utterance]:
         """The next message, given what its calls returned. Raises ModelFailed where the thought gives up."""
         result = next((each.result for each in returned if each.call.id == self._awaited), None)
         self._awaited, has_called = "", False
@@ -168,7 +168,7 @@ class _Paced:
         self._turns = turns
         self._pace = pace
 
-    async def turn(self, returned: Sequence[Returned]) -> AsyncIterator[Utterance]:
+    async def turn(self, returned: Sequence[ToolReturn]) -> AsyncIterator[Utterance]:
         """The next message. Raises ModelFailed."""
         for said in self._turns.turn(returned):
             yield said

@@ -64,7 +64,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ToolReturn:
     """What a call gave back."""
 
     call: ToolCall
@@ -90,7 +90,7 @@ class Prompt:
 class ModelConversation(Protocol):
     """One question's way through a model."""
 
-    def turn(self, returned: Sequence[Returned]) -> AsyncIterator[Utterance]:
+    def turn(self, returned: Sequence[ToolReturn]) -> AsyncIterator[Utterance]:
         """The model's next message, given what its last calls returned. It is over when it calls nothing.
 
         Raises ModelFailed.

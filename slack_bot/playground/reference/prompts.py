@@ -1,4 +1,4 @@
-"""What a model behind an endpoint is told: how to mark its answer, and which tools there are.
+"""The prompt for a model behind an endpoint: how to mark its answer, and its tools.
 
 The tools are described as OpenAI's chat completions want it, which every compatible endpoint understands.
 """

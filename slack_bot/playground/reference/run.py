@@ -23,9 +23,9 @@ from .model import (
     ModelConversation,
     ModelFailed,
     ModelSilence,
-    Returned,
     Token,
     ToolCall,
+    ToolReturn,
 )
 from .scenarios import InputField, ScenarioStep, StepStatus
 from .structured import Response, ResponseReader, chunks, field_of, final_of, wrapped
@@ -102,7 +102,7 @@ class AgentRun:
             await self._writer.fail(str(failed))
 
     async def _carry_out(self) -> None:
-        returned: list[Returned] = []
+        returned: list[ToolReturn] = []
         for _ in range(_MOST_MESSAGES):
             message = await self._listen(self._talk.turn(returned))
             if not message.calls and message.response is None:
@@ -113,7 +113,7 @@ class AgentRun:
                 if call.tool == ASK:
                     await self._ask(call)
                     return
-                returned.append(Returned(call, await self._call(call)))
+                returned.append(ToolReturn(call, await self._call(call)))
             if message.response is not None:
                 await self._handle_response(message.response)
                 return

@@ -1,9 +1,8 @@
 """The structured response: the answer as one field of a JSON object, read while it is being written.
 
-The arguments of the response tool grow; `content` in them is the answer, and is told as it grows, by words.
-When they are whole, the rest of them counts: what the human is asked. The final result carries the object as
-data where the reader takes structured output and it is valid, else its text, else what was said before it
-(facts: CAIPE 2, 6).
+`content` in the growing arguments of the response tool is the answer, and is written in whole words. The rest
+counts when the arguments are complete: it may ask the human. The final result has the object as data if
+structured output is on and it is valid, else its text, else the text before it (facts: CAIPE 2, 6).
 """
 
 from __future__ import annotations

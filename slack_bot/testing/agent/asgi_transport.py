@@ -68,7 +68,7 @@ class _Exchange(httpx.AsyncByteStream):
         """To the application, the client went away."""
         self._left.set()
         self.running.cancel()
-        await asyncio.gather(self.running, return_exceptions=True)  # what broke was told to the reader
+        await asyncio.gather(self.running, return_exceptions=True)  # the reader got the error
 
     async def _run(self, app: App) -> None:
         try:

@@ -190,7 +190,7 @@ class ScriptedAgent:
         return _json(result_of(call.id, found))
 
     async def _join(self, call: AgentCall, playing: _Playing, task: Json) -> AsyncGenerator[bytes, None]:
-        """1.0 begins with the task as it stands; on 0.3 what was missed is lost (facts: A2A 2.3)."""
+        """1.0 begins with the current task; on 0.3 missed events are lost (facts: A2A 2.3)."""
         after = self._elapsed(playing)
         if playing.playback.wire == "1.0":
             yield sse(result_of(call.id, {"task": task}))
@@ -240,7 +240,7 @@ class ScriptedAgent:
         return playing.canceled or playing.playback.task_at(self._elapsed(playing))
 
     def _find(self, task_id: object) -> tuple[_Playing, Json] | None:
-        """The latest question whose task has this id, and the task as it stands."""
+        """The latest question whose task has this id, and its current state."""
         for playing in reversed(self._playings):
             task = self._task(playing)
             if task is not None and task["id"] == task_id:

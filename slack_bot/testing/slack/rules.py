@@ -146,7 +146,7 @@ class _Bucket:
 
 
 @dataclass(frozen=True, slots=True)
-class Limited:
+class RateLimitHit:
     """A call that came too often. `retry_after` in whole seconds; `in_band`: said in the body alone."""
 
     retry_after: int
@@ -161,7 +161,7 @@ class Buckets:
         self._buckets: dict[tuple[str, int, str], _Bucket] = {}
         self._refused: dict[str, int] = {}
 
-    def take(self, method: str, channel: str, now: float) -> Limited | None:
+    def take(self, method: str, channel: str, now: float) -> RateLimitHit | None:
         """Count a call of `method` about `channel` at `now` (seconds). None: it may go on."""
         buckets = [
             self._bucket(method, number, rate, channel, now)
@@ -177,7 +177,7 @@ class Buckets:
             if bucket.wait(now) > 0:
                 bucket.closed_until = max(bucket.closed_until, now + seconds)
         before = self._refused[method] = self._refused.get(method, 0) + 1
-        return Limited(seconds, in_band=method in STREAMING and before % 2 == 0)
+        return RateLimitHit(seconds, in_band=method in STREAMING and before % 2 == 0)
 
     def _bucket(self, method: str, number: int, rate: MethodRate, channel: str, now: float) -> _Bucket:
         key = (method, number, channel if rate.per_channel else "")

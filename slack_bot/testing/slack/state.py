@@ -22,7 +22,7 @@ MessageState = Literal["streaming", "sealed", "posted"]
 class Refused(Exception):
     """A call is refused. `error` is Slack's name for it, `detail` goes into `response_metadata`.
 
-    `fields` stand beside the error in the body of the answer.
+    `fields` are further keys of the answer's body.
     """
 
     def __init__(self, error: str, detail: str = "", fields: Json | None = None) -> None:

@@ -12,9 +12,9 @@ from slack_bot.playground.reference.model import (
     Mode,
     ModelFailed,
     Prompt,
-    Returned,
     Token,
     ToolCall,
+    ToolReturn,
 )
 from slack_bot.playground.reference.toolbox import ToolResult
 from slack_bot.settings.models import ReferenceSettings
@@ -62,7 +62,7 @@ def settings(**changed: Any) -> ReferenceSettings:
 
 
 def talked(
-    *answers: Answer, turns: tuple[list[Returned], ...] = ([],), **changed: Any
+    *answers: Answer, turns: tuple[list[ToolReturn], ...] = ([],), **changed: Any
 ) -> tuple[list[Any], Endpoint]:
     endpoint = Endpoint(*answers)
 
@@ -88,7 +88,7 @@ def test_it_streams_and_is_told_who_asks_what() -> None:
 
 def test_what_a_tool_returned_goes_back_behind_the_message_that_called_it() -> None:
     part = {"index": 0, "id": "c1", "function": {"name": "search", "arguments": '{"query": "x"}'}}
-    returned = [Returned(ToolCall("c1", "search", '{"query": "x"}'), ToolResult("found"))]
+    returned = [ToolReturn(ToolCall("c1", "search", '{"query": "x"}'), ToolResult("found"))]
     said, endpoint = talked(
         streamed(chunk(tool_calls=[part])), streamed(chunk(content="So.")), turns=([], returned)
     )

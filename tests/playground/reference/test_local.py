@@ -14,9 +14,9 @@ from slack_bot.playground.reference.model import (
     ModelFailed,
     ModelSilence,
     Prompt,
-    Returned,
     Token,
     ToolCall,
+    ToolReturn,
     Utterance,
 )
 from slack_bot.playground.reference.scenarios import CallTool, GiveUp, Narrate, Thought, WriteMove, think
@@ -31,7 +31,7 @@ def messages(
     question: str, mode: Mode, reply: str | None = None, *, plans_itself: bool = False
 ) -> list[list[Utterance]]:
     turns = LocalTurns(think(question, LIBRARY, reply), mode, plans_itself=plans_itself)
-    tools, found, returned = Toolbox(LIBRARY), list[list[Utterance]](), list[Returned]()
+    tools, found, returned = Toolbox(LIBRARY), list[list[Utterance]](), list[ToolReturn]()
     while True:
         found.append(list(turns.turn(returned)))
         calls = [
@@ -40,7 +40,7 @@ def messages(
         if not calls or calls[-1].tool in (ASK, RESPONSE):
             return found
         returned = [
-            Returned(call, tools.call(call.tool, argument_of(call.tool, call.arguments))) for call in calls
+            ToolReturn(call, tools.call(call.tool, argument_of(call.tool, call.arguments))) for call in calls
         ]
 
 

@@ -18,8 +18,8 @@ from slack_bot.playground.reference.model import (
     Mode,
     ModelFailed,
     ModelSilence,
-    Returned,
     Token,
+    ToolReturn,
     Utterance,
 )
 from slack_bot.playground.reference.run import AgentRun, ToolRunner, read_plan, read_question
@@ -40,9 +40,9 @@ class Said:
 
     def __init__(self, *messages: Message) -> None:
         self._messages = iter(messages)
-        self.returned: list[list[Returned]] = []
+        self.returned: list[list[ToolReturn]] = []
 
-    async def turn(self, returned: Sequence[Returned]) -> AsyncIterator[Utterance]:
+    async def turn(self, returned: Sequence[ToolReturn]) -> AsyncIterator[Utterance]:
         self.returned.append(list(returned))
         for each in next(self._messages, ()):
             if isinstance(each, ModelFailed):
