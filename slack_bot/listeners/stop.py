@@ -23,7 +23,7 @@ class StopListener:
             case Ignored(reason=reason):
                 log.warning("ignored: %s", reason)
             case StopRequest(thread=thread, user=user):
-                became = self._dispatcher.stop(thread, user, sealed=True)
+                became = self._dispatcher.stop(thread, user, stream_closed=True)
                 log.info("stop pressed: %s", became, extra={"thread_ts": thread.ts})
             case unknown:
                 assert_never(unknown)
