@@ -46,7 +46,7 @@ def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -
 
 def _joined(parts: list[Part]) -> tuple[str, bool]:
     """The text, and whether it begins with a block; linear, for a hundred thousand parts."""
-    beside_it = TextBeside("".join(part.text for part in parts if part.text))
+    text_beside = TextBeside("".join(part.text for part in parts if part.text))
     pieces: list[str] = []
     is_block = False
     for part in parts:
@@ -55,7 +55,7 @@ def _joined(parts: list[Part]) -> tuple[str, bool]:
                 pieces.append("\n\n")
             pieces.append(part.text)
             is_block = False
-        elif part.text is None and (block := beside(part, beside_it)):
+        elif part.text is None and (block := beside(part, text_beside)):
             _strip_end(pieces)
             pieces += ["\n\n", block] if pieces else [block]
             is_block = True

@@ -1,9 +1,9 @@
-"""PURE. What an agent's server sends becomes frames: by its shape, event by event, never by a version.
+"""PURE. JSON from an agent's server becomes frames: by its shape, event by event, never by a version.
 
 Cards lie about versions and servers mix them: LangGraph sends a 1.0 wrapper first and flat 0.3 kinds with 1.0
-enums after it, fasta2a puts 0.3 enums into 1.0 wrappers (facts: A2A 0.1). So the wrapping, the spelling of a
-state, the shape of a part and `final` are each recognised on their own, and whatever is missing or odd is
-left out. Only two things end in an error: JSON that is no object, and an error that the server reports.
+enums after it, fasta2a puts 0.3 enums into 1.0 wrappers (facts: A2A 0.1). So wrapping, states, parts and
+`final` are each recognised on their own, and odd values are left out. Only JSON that is no object, and an
+error that the server reports, are errors.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def quote(text: str) -> str:
 
 
 def _recognise(event: Object) -> tuple[str, Object]:
-    """What `event` is, a key of `_READERS` or its own word for it, and the object that says the rest."""
+    """A key of `_READERS`, or the event's own kind, and the object with the rest."""
     kind = _kind(event)
     if kind in _READERS:
         return kind, event
@@ -139,7 +139,7 @@ def _kind(event: Object) -> str:
 
 
 def _guess(event: Object) -> str:
-    """What an event without a kind must be, by its keys. A task of `GetTask` on 1.0 comes so."""
+    """The kind of an event without one, by its keys, as a task of `GetTask` on 1.0."""
     if isinstance(event.get("artifact"), dict):
         return "artifactupdate"
     if isinstance(event.get("status"), dict | str):
