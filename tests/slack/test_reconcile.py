@@ -338,3 +338,18 @@ def test_what_is_gone_is_not_open_and_what_may_not_be_stopped_is_not_tried_again
         assert await reconciler.close_open([], message) == left
 
     assert play(story, {STOP: [name]}).methods() == [START, STOP]
+
+
+def test_a_message_that_could_not_be_stopped_and_was_then_ended_by_slack_gets_its_cards_closed() -> None:
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
+        await streams.write(message, MessageWrite("One. ", message.cards.unsent()))
+        await end(streams, reconciler, message)
+        assert message.is_open
+        assert await reconciler.close_open([]) == 0
+
+    ended = "message_not_in_streaming_state"
+    scene = play(story, {STOP: [*["internal_error"] * 4, ended]})
+    assert [task.status for task in scene.only().tasks] == ["complete"]

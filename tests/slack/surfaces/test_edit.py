@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import pytest
+
 from slack_bot.slack.blocks import context
 from slack_bot.slack.calls import CallFailed
 from slack_bot.slack.cards import CardClosing
@@ -184,3 +186,25 @@ def test_one_that_cannot_be_taken_away_stands() -> None:
         assert not await edits.delete(await streamed(scene, "One. ", stop=False))
 
     assert play(story, {DELETE: ["cant_delete_message"]}).texts() == ["One. "]
+
+
+@pytest.mark.parametrize("kind", [SurfaceKind.EDIT, SurfaceKind.POST])
+def test_a_message_whose_end_shows_its_cards_closed_has_none_left_to_close(kind: SurfaceKind) -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = SlackMessage(kind)
+        message.cards.want([CARD])
+        await edits.show(message, "One. ", "", close=CardClosing.CONTINUES)
+        assert message.cards.closing(CardClosing.CONTINUES) == ()
+
+    assert play(story).methods() == [POST]
+
+
+def test_cards_that_went_with_a_refused_form_are_still_to_be_closed() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        message.cards.want([CARD])
+        await edits.show(message, "One. ", "")
+        await edits.show(message, "One. ", "", close=CardClosing.CONTINUES)
+        assert message.cards.closing(CardClosing.CONTINUES) != ()
+
+    play(story, {UPDATE: ["invalid_blocks", None]})
