@@ -67,7 +67,6 @@ class MissingScopes:
             self._refused.popitem(last=False)
 
     def refuses(self, method: str, channel: str) -> bool:
-        """Whether the same call would be refused again."""
         return self._key(method, channel) in self._refused
 
     def _key(self, method: str, channel: str) -> tuple[str, str]:
@@ -142,7 +141,6 @@ class SlackApi:
         return self._reserved[method].is_settled
 
     def give_back(self) -> None:
-        """What was reserved will not be used."""
         while self._reserved:
             self._reserved.popitem()[1].give_back()
 
@@ -181,7 +179,6 @@ class SlackApi:
     def _permit(
         self, method: str, args: Mapping[str, object], patience: float, *, again: bool
     ) -> Permit | None:
-        """The permit this turn has reserved, or a new request for one."""
         if self._rate_limiter is None:
             return None
         permit = self._reserved.pop(method, None)
@@ -225,7 +222,6 @@ class SlackApi:
     async def _outcome(
         self, request: Coroutine[Any, Any, Mapping[str, Any]], *, is_read: bool
     ) -> CallOk | CallFailed:
-        """The request's outcome, in our words."""
         limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
         try:
             async with asyncio.timeout(limit):
@@ -295,12 +291,10 @@ class SlackApi:
 
 
 def _channel(args: Mapping[str, object]) -> str:
-    """The conversation that a call is about, "" where it names none."""
     return str(args.get("channel") or args.get("channel_id") or "")
 
 
 def _as_form(value: object) -> object:
-    """A value as a form carries it: lists and objects as JSON."""
     return json.dumps(value) if isinstance(value, list | dict) else value
 
 

@@ -1,13 +1,12 @@
 """PURE. The task cards of an answer and its plan's title, over all its messages.
 
 Slack replaces a card's title and state, appends its details and output, and calls a plan failed that stops
-with an open card (facts: Slack 1.4). So each message keeps what its cards read in Slack and what they should
-read: every card is closed truthfully, and one that still runs when its message ends goes on in the next.
+with an open card (facts: Slack 1.4). So every card is closed truthfully, and one that still runs when its
+message ends goes on in the next.
 
-A running card alone begins no message: where an agent works for long and says nothing, a message is ended by
-its age, and the next begins only with something new to read. An agent may take thousands of steps, which
-would fill all messages. So steps beyond the first are counted in one card, to count on begins no message, and
-behind half of the messages no card does.
+A running card alone begins no message: the next begins only with something new to read. An agent may take
+thousands of steps, which would fill all messages. So steps beyond the first are counted in one card, and a
+higher count begins no message, nor does any card behind half of the messages.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ _WORDS = {CardClosing.CONTINUES: CONTINUES, CardClosing.STOPPED: STOPPED}
 class MessageCards:
     """The cards of one message: as wanted, and as Slack has confirmed them.
 
-    `number` counts the messages of an answer from 1. Slack knows cards by their ids, so a card that
-    goes on in a later message has another id there. `carried` are the cards that do.
+    `number` counts the messages of an answer from 1: a card that is `carried` into a later one has another id
+    there, because Slack knows cards by their ids.
     """
 
     def __init__(self, number: int = 1, carried: Iterable[TaskCard] = ()) -> None:
@@ -65,17 +64,14 @@ class MessageCards:
 
     @property
     def has_unshown(self) -> bool:
-        """Some card was never shown in this message."""
         return not self._wanted.keys() <= self._shown.keys()
 
     @property
     def is_empty(self) -> bool:
-        """Slack shows no card of this message."""
         return not self._shown
 
     @property
     def is_full(self) -> bool:
-        """Some card has no room in this message."""
         return len(self._wanted) > MAX_CARDS
 
     def want(self, cards: Iterable[TaskCard]) -> None:
@@ -85,12 +81,11 @@ class MessageCards:
             self._wanted[card.id] = card if waiting is None else _append(waiting, card)
 
     def become(self, later: MessageCards) -> None:
-        """Take over how the same cards should read in a message that was never begun."""
+        """Take over the state of the same cards in a message that was never begun."""
         for key in self._wanted.keys() & later._wanted.keys():
             self._wanted[key] = later._wanted[key]
 
     def shows_all_of(self, later: MessageCards) -> bool:
-        """All cards of `later` are shown here."""
         return later._wanted.keys() <= self._shown.keys()
 
     def unsent(self) -> tuple[TaskCard, ...]:
@@ -233,7 +228,6 @@ class CardTracker:
         return [*shown, self._more()] if counts else shown
 
     def _more(self) -> TaskCard:
-        """The card that counts the others."""
         states = self._counted.values()
         failed = sum(state is CardState.ERROR for state in states)
         title = "… 1 more step" if len(states) == 1 else f"… {len(states):,} more steps"

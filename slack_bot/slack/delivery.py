@@ -79,12 +79,11 @@ class Delivery:
 
     @property
     def posts(self) -> Posts:
-        """Plain posts of the same turn."""
         return self.edits.posts
 
     @property
     def last(self) -> SlackMessage | None:
-        """The message that is last in the thread, or may be."""
+        """The last message in the thread, which may be in doubt."""
         return self.messages[-1] if self.messages else None
 
     @property
@@ -99,31 +98,25 @@ class Delivery:
 
     @property
     def is_live(self) -> bool:
-        """Text may be shown while it comes."""
         return self.surface in (SurfaceKind.STREAM, SurfaceKind.EDIT) and not self.is_over
 
     @property
     def begins(self) -> bool:
-        """The next write begins a message."""
         return self.ledger.present is None
 
     @property
     def is_open(self) -> bool:
-        """There is a message that more is written into."""
         return bool(self.messages) and not self.begins
 
     def add(self, batch: Batch) -> None:
-        """Take over what a batch holds."""
         self.ledger.push(batch.text)
         self._cards.want(batch.cards, batch.plan_title)
 
     def next_method(self) -> str:
-        """The method of the next write, by which its permit is reserved."""
         surface = self._surfaces[self.surface]
         return surface.begin_method if self.begins else surface.write_method
 
     def pause(self, now: float) -> float:
-        """Seconds until the present surface takes more."""
         return self._surfaces[self.surface].pause(now)
 
     def due(self, now: float) -> float | None:
@@ -164,17 +157,15 @@ class Delivery:
                     return
 
     async def start_new_message(self) -> None:
-        """What comes next goes into a message of its own, below what somebody else is about to write."""
+        """End the present message: what comes next goes below what is about to be posted."""
         await self.advance()
         if self.ended is None and not self.begins:
             await self._end_message()
 
     def _has_more(self) -> bool:
-        """Something visible waits."""
         return self.ledger.has_more or any(self._unsent())
 
     def _unsent(self) -> tuple[Sequence[TaskCard], str]:
-        """The cards and the plan's title that go with the next call."""
         if self.stream.is_plain:
             return (), ""
         title = None if self.begins or not self.messages else self.messages[-1].title
@@ -265,7 +256,7 @@ class Delivery:
             await self._leave(message, failed, remedy)
 
     async def _doubt(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
-        """A call without an answer. An edit says all there is to say again, so it is simply not confirmed."""
+        """A call without an answer. The next edit repeats all of the text, so an edit is not confirmed."""
         self._doubts += 1
         if message.surface is SurfaceKind.STREAM:
             self.ledger.unknown()
@@ -290,7 +281,6 @@ class Delivery:
             self._set_surface(Remedy.DOWN)
 
     async def _leave(self, message: SlackMessage, failed: CallFailed, remedy: Remedy) -> None:
-        """The message takes no more, or nothing does."""
         if remedy in ENDS:
             await self.apply_fault(failed)
             return
@@ -307,7 +297,6 @@ class Delivery:
         self._set_surface(remedy)
 
     async def _end_message(self) -> None:
-        """The present message gets nothing more: the answer goes on in the next one."""
         message = self.messages[-1]
         if self.ledger.present is not None:
             self.ledger.closed()
@@ -320,7 +309,7 @@ class Delivery:
     async def _next_message(self, message: SlackMessage) -> None:
         """The next write begins a new message, with the cards that still run."""
         if message.ts is not None and not message.is_visible:
-            await self.edits.delete(message)  # nobody should read an empty message
+            await self.edits.delete(message)
             message.ts = None
         if message.ts is None:  # it was never begun
             self.messages.remove(message)
@@ -339,13 +328,13 @@ class Delivery:
             raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
 
     async def refuse(self, failed: CallFailed) -> None:
-        """A note could not be posted. SlackError if the thread is still there: somebody would miss it."""
+        """A note could not be posted. SlackError if the thread is still there, so that it is missed."""
         await self.apply_fault(failed)
         if not self.is_gone:
             raise _refused(failed)
 
     def downgrade_surface(self) -> None:
-        """No stream could be started in time: the next message of this turn is none."""
+        """No stream could be started in time: the next message is not streamed."""
         if self.begins and self.surface is SurfaceKind.STREAM:
             self._client.give_back()
             self._set_surface(Remedy.DOWN)
@@ -377,7 +366,6 @@ class Delivery:
         self.ledger.use(self.limits())
 
     def try_again(self) -> None:
-        """Write once more what could not be written."""
         self.is_exhausted, self.refusal = False, None
 
     def known(self) -> list[str]:
@@ -419,7 +407,6 @@ class Delivery:
         return message.is_signed
 
     async def discard_pending(self, close: CardClosing) -> None:
-        """Drop what waits, and stop the open stream."""
         if self.ledger.in_doubt:
             await self.settle()
         self.ledger.retract()

@@ -25,7 +25,7 @@ class Remedy(StrEnum):
     DOWN = "down"  # the next surface, in this turn
     REMEMBER = "remember"  # the next surface, here and for others in this kind of channel, for a while
     STOPPED = "stopped"  # the human stopped it: no answer text appears any more
-    TELL = "tell"  # the bot may not write here: tell the asker directly, once
+    TELL = "tell"  # the bot may not write here: the asker gets a direct message, once
     LEAVE = "leave"  # the thread is gone: end quietly
     DEAD = "dead"  # the token is no longer good
 

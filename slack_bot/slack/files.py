@@ -50,7 +50,6 @@ class Files:
         )
 
     async def _find(self, file_id: str) -> CallOk | None:
-        """An ok where the thread shows the file."""
         messages = await self._client.read_thread_once()
         for message in () if isinstance(messages, CallFailed) else messages:
             if any(file.get("id") == file_id for file in message.get("files") or ()):

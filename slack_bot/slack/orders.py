@@ -28,7 +28,6 @@ class Destination:
 
     @property
     def log_fields(self) -> dict[str, str]:
-        """The `extra` of a log line about this turn."""
         return {"turn": self.turn, "thread_ts": self.thread_ts}
 
 
@@ -42,7 +41,6 @@ class Batch:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing waits."""
         return not (self.text or self.cards or self.plan_title)
 
 

@@ -83,7 +83,6 @@ class Sink:
 
     @property
     def is_live(self) -> bool:
-        """`write` may show text now."""
         return self._delivery.is_live
 
     @property
@@ -93,7 +92,6 @@ class Sink:
 
     @property
     def is_gone(self) -> bool:
-        """Nothing may be written in the thread any more."""
         return self._delivery.is_gone
 
     @property
@@ -104,7 +102,6 @@ class Sink:
 
     @property
     def begins(self) -> bool:
-        """The next write begins a message."""
         return self._delivery.begins
 
     async def show_status(self, text: str) -> None:
@@ -137,7 +134,6 @@ class Sink:
         self._client.cancel_writes()
 
     def pause(self) -> float:
-        """Seconds until a write would be shown at once: without streaming, edits keep a distance."""
         return self._delivery.pause(self._clock.monotonic())
 
     def due(self) -> float | None:
@@ -291,7 +287,6 @@ class Sink:
         await (self._rewrite(text, ending) if is_rewrite else self._show_rest(text, ending))
 
     async def _show_rest(self, text: str, ending: TurnEnd) -> None:
-        """Show what waits and what is missing."""
         delivery, close = self._delivery, _closing(ending)
         if not self._is_rest_added:
             if ending.rewrite is not None:

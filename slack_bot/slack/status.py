@@ -65,7 +65,7 @@ class TypingStatus:
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
-        """The status stays while the block runs, however long that is; then it is closed."""
+        """The status stays while the block runs, then it is closed."""
         keeper = asyncio.create_task(self._keep_fresh(), name=f"status kept {self._place.turn}")
         try:
             yield
@@ -148,9 +148,8 @@ class TypingStatus:
 class QueuedReaction:
     """The mark on the message `ts` of a question that waits for its turn, which has the name `turn`.
 
-    It is a reaction, because a status would stand below the answer that is being written. Setting and
-    removing it are two methods with budgets of their own, and the second may come first. So one task does
-    both, and sets nothing once the question's turn has come.
+    It is a reaction, because a status would be below the answer being written. Setting and removing it
+    have budgets of their own, so the removal may come first. So one task does both in order.
     """
 
     def __init__(self, api: SlackApi, channel: str, ts: str, turn: str) -> None:
@@ -160,7 +159,6 @@ class QueuedReaction:
         self._changed = asyncio.Event()
 
     def over(self) -> None:
-        """The question waits no longer."""
         self._is_over = True
         self._changed.set()
 

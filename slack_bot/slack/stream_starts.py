@@ -1,11 +1,10 @@
 """PURE. Slack tells the bot of its own streams: which start does an event belong to?
 
-A start without an answer may have opened a stream. Slack sends an event for every stream that begins, so its
-name is known sooner than by reading the thread, and also where that may not be read. The event carries no
-text and no mark of ours (facts: Slack 1.8). Certain is the order: a stream is newer than every message that
-was known when it was asked for, and one that Slack's answer named belongs to that call. So an event waits for
-the answer to the call under way; what that call does not claim goes to the newest start that still misses a
-stream. Other events are ignored.
+A start without an answer may have opened a stream. Slack sends an event for every stream that begins, sooner
+than the thread can be read, but it carries no text and no mark of ours (facts: Slack 1.8). Certain is the
+order: a stream is newer than every message that was known when it was asked for, and one that Slack's answer
+named belongs to that call. So an event waits for the answer to the call under way; what that call does not
+claim goes to the newest start that still misses a stream. Other events are ignored.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ class StreamStart:
     tell: Callable[[], None] | None = None
 
     def notify(self) -> None:
-        """An event came for it."""
         tell, self.tell = self.tell, None
         if tell is not None:
             tell()
@@ -76,7 +74,6 @@ class StreamStartTracker:
         self._settle(start, ts)
 
     def refused(self, start: StreamStart) -> None:
-        """Slack's answer was that there is none."""
         self._settle(start)
 
     def doubted(self, start: StreamStart) -> None:
@@ -97,7 +94,6 @@ class StreamStartTracker:
         return _give(thread, ts)
 
     def known(self, channel: str, thread_ts: str) -> Collection[str]:
-        """The streams of a thread that belong to a start."""
         thread = self._threads.get((channel, thread_ts))
         return frozenset() if thread is None else frozenset(thread.known)
 
@@ -115,7 +111,6 @@ class StreamStartTracker:
 
 
 def _give(thread: _Thread, ts: str) -> bool:
-    """Give the stream to the newest start that misses one."""
     for start in reversed(thread.missing):
         if start.after < _seconds(ts):
             thread.missing.remove(start)

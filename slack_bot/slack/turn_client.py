@@ -48,7 +48,6 @@ class TurnClient:
 
     @property
     def is_cancelled(self) -> bool:
-        """No write is made any more."""
         return self._cancelled.is_set()
 
     def cancel_writes(self) -> None:
@@ -61,7 +60,6 @@ class TurnClient:
         return self._api.reserve("chat.startStream", self.place.channel)
 
     def give_back(self) -> None:
-        """What was reserved for the next call is not used."""
         self._api.give_back()
 
     async def sleep(self, seconds: float) -> None:
@@ -88,7 +86,6 @@ class TurnClient:
         return result
 
     async def upload(self, url: str, content: bytes) -> CallOk | CallFailed:
-        """Send the bytes of a file to the address that Slack gave for them."""
         return await self._api.upload(url, content)
 
     async def read_thread(self, oldest: float = 0.0) -> Messages | CallFailed:

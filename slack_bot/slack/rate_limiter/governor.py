@@ -1,11 +1,9 @@
 """PURE. Who may call what, and when: all calls of all turns share Slack's budgets (delivery contract, 6).
 
 Slack counts per workspace and method, for posts per channel too. Twenty live answers share about one and a
-half appends a second, so some always wait. What ends a message goes before what begins one, the first text of
-an answer before cards, cards before the text that follows, and among equals the one whose reader has seen
-nothing new for the longest. Text that has waited too long counts as a card, so that cards cannot starve it. A
-part of each budget is kept for higher priorities, so that a new answer starts at once while old ones use up
-the rest.
+half appends a second, so some always wait. Among equals the call goes first whose reader has seen nothing new
+for the longest. Text that has waited too long counts as a card, so that cards cannot starve it. A part of
+each budget is kept for higher priorities, so that a new answer starts at once.
 
     governor.ask(request, now)
     for decision in governor.decide(now): ...     # granted, or refused because Slack's block lasts too long
@@ -121,7 +119,6 @@ class Governor:
         self._queue(request, now).waiting[request.number] = request
 
     def drop(self, request: CallRequest, now: float) -> None:
-        """`request` does not wait any more."""
         self._queue(request, now).waiting.pop(request.number, None)
 
     def put_back(self, request: CallRequest, now: float) -> None:
@@ -129,16 +126,15 @@ class Governor:
         self._queue(request, now).bucket.put_back(now)
 
     def refused(self, request: CallRequest, seconds: float, now: float) -> None:
-        """Slack refused the call of `request` and asked for a pause."""
         self._queue(request, now).bucket.refuse(seconds, now)
 
     def decide(self, now: float) -> list[CallDecision]:
-        """Those who wait no longer, in the order in which they should go. Their tokens are taken."""
+        """The requests that wait no longer, in the order in which to go. Their tokens are taken."""
         decisions = [decision for queue in self._queues.values() for decision in self._decide(queue, now)]
         return sorted(decisions, key=lambda decision: decision.request.priority)
 
     def next_at(self, now: float) -> float | None:
-        """When `decide` will give something if nobody comes before. None: nobody waits."""
+        """When `decide` has something to give if nothing happens before; None: nothing waits."""
         times = [self._due(queue, now) for queue in self._queues.values() if queue.waiting]
         return min(times, default=None)
 

@@ -25,31 +25,6 @@ READS = frozenset({"conversations.replies", "conversations.history", "conversati
 """Methods that only read. They refuse JSON bodies: their arguments go into the address (facts: Slack 7)."""
 
 
-class Permit(Protocol):
-    """A place in the queue for one call; once granted, the right to make it."""
-
-    @property
-    def is_settled(self) -> bool:
-        """`wait` returns at once."""
-
-    def move(self, priority: Priority, wake: Callable[[], None] | None = None) -> None:
-        """Go on waiting with another priority, and `wake` in place of the old one."""
-
-    async def wait(self, patience: float) -> float | None:
-        """Return None when it is granted, or the seconds Slack wants no such call where these are more than
-        `patience`. A stream that Slack refused to start waits `start_slot_timeout` again and no longer.
-        Cancelled, the permit is given back."""
-
-    def use(self) -> None:
-        """The call is made now."""
-
-    def refused(self, seconds: float) -> None:
-        """Slack refused the call and asked for a pause."""
-
-    def give_back(self) -> None:
-        """The call is not made. May be called at any time, more than once."""
-
-
 class RateLimiter(Protocol):
     """Grants permits: `LocalRateLimiter` for one process, or a shared one for several."""
 
@@ -89,12 +64,11 @@ class LocalRateLimiter:
     def __init__(self, settings: GovernorSettings, clock: Clock) -> None:
         self._clock, self._start_timeout = clock, settings.start_slot_timeout
         self._governor = Governor(limits_of(settings))
-        self._waiting: dict[int, _LocalPermit] = {}
+        self._waiting: dict[int, Permit] = {}
         self._count = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
-        """As in `RateLimiter`."""
         now = self._clock.monotonic()
         self._count += 1
         request = replace(request, number=self._count, asked_at=now, unseen_since=request.unseen_since or now)
@@ -102,19 +76,17 @@ class LocalRateLimiter:
             request = replace(
                 request, ends_at=now + self._start_timeout
             )  # there are other ways to show an answer
-        permit = _LocalPermit(self, request)
+        permit = Permit(self, request)
         self.enqueue(permit)
         permit.wake = wake
         return permit
 
-    def enqueue(self, permit: _LocalPermit) -> None:
-        """A permit waits, or waits with another priority."""
+    def enqueue(self, permit: Permit) -> None:
         self._waiting[permit.request.number] = permit
         self._governor.ask(permit.request, self._clock.monotonic())
         self.decide()
 
-    def remove(self, permit: _LocalPermit, *, granted: bool) -> None:
-        """A permit is given back."""
+    def remove(self, permit: Permit, *, granted: bool) -> None:
         now = self._clock.monotonic()
         self._waiting.pop(permit.request.number, None)
         if granted:
@@ -124,7 +96,6 @@ class LocalRateLimiter:
         self.decide()
 
     def refused(self, request: CallRequest, seconds: float) -> None:
-        """Slack refused a call."""
         self._governor.refused(request, seconds, self._clock.monotonic())
         self.decide()
 
@@ -149,8 +120,8 @@ class _State(Enum):
     OVER = auto()
 
 
-class _LocalPermit:
-    """A permit of a `LocalRateLimiter`."""
+class Permit:
+    """A place in the queue for one call; once granted, the right to make it."""
 
     def __init__(self, limiter: LocalRateLimiter, request: CallRequest) -> None:
         self._limiter = limiter
@@ -162,15 +133,20 @@ class _LocalPermit:
 
     @property
     def is_settled(self) -> bool:
+        """`wait` returns at once."""
         return self._state is not _State.WAITING
 
     def move(self, priority: Priority, wake: Callable[[], None] | None = None) -> None:
+        """Go on waiting with another priority, and `wake` in place of the old one."""
         self.wake = wake
         if self._state is _State.WAITING and priority is not self.request.priority:
             self.request = replace(self.request, priority=priority)
             self._limiter.enqueue(self)
 
     async def wait(self, patience: float) -> float | None:
+        """Return None when it is granted, or the seconds Slack wants no such call where these are more than
+        `patience`. A stream that Slack refused to start waits `start_slot_timeout` again and no longer.
+        Cancelled, the permit is given back."""
         if self._state is _State.WAITING and patience != self.request.patience:
             self.request = replace(self.request, patience=patience)
             self._limiter.enqueue(self)
@@ -182,7 +158,6 @@ class _LocalPermit:
         return self._blocked_for
 
     def settle(self, decision: CallDecision) -> None:
-        """The wait is over."""
         self._blocked_for = decision.blocked_for
         self._state = _State.GRANTED if decision.blocked_for is None else _State.BLOCKED
         self._settled.set()
@@ -196,6 +171,7 @@ class _LocalPermit:
         self._limiter.refused(self.request, seconds)
 
     def give_back(self) -> None:
+        """The call is not made. May be called at any time, more than once."""
         state, self._state = self._state, _State.OVER
         if state in (_State.WAITING, _State.GRANTED):
             self._limiter.remove(self, granted=state is _State.GRANTED)

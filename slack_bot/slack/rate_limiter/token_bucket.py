@@ -42,11 +42,9 @@ class TokenBucket:
 
     @property
     def is_lowered(self) -> bool:
-        """The rate is still below its ceiling."""
         return self.rate < self._ceiling.per_second
 
     def has(self, tokens: float, now: float) -> bool:
-        """Whether so many tokens are there."""
         self._refill(now)
         return now >= self._blocked_until and self._tokens >= tokens - _ROUNDING
 
@@ -66,7 +64,6 @@ class TokenBucket:
         return max(now, self._blocked_until, self._at + missing / self.rate)
 
     def blocked_for(self, now: float) -> float:
-        """Seconds until Slack's last refusal is over."""
         return max(0.0, self._blocked_until - now)
 
     def refuse(self, seconds: float, now: float) -> None:

@@ -1,8 +1,8 @@
 """Messages that are written as a whole: edited while the answer grows, or posted once at the end.
 
-An edit says what the whole message should read, so it may be repeated safely, and the next one makes good one
-that failed. That is why the lower surfaces need no reconciling, and why a stream that cannot be read back is
-written anew by an edit.
+An edit says what the whole message should read, so it may be repeated, and the next one makes good one that
+failed. So the lower surfaces need no reconciling, and a stream that cannot be read back is rewritten by an
+edit.
 """
 
 from __future__ import annotations
@@ -102,7 +102,6 @@ class Edits:
         return isinstance(result, CallOk) or result.fault is Fault.GONE
 
     async def _edit(self, message: SlackMessage, forms: Sequence[Body]) -> CallOk | CallFailed:
-        """Edit the message, in the first form that is shown."""
         address, turn = self._address(message), self._client.place.turn
 
         async def call(body: Args) -> CallOk | CallFailed:
@@ -132,7 +131,6 @@ class PostSurface:
         self._edits = edits
 
     def pause(self, now: float) -> float:
-        """Nothing is shown before the end."""
         return 0.0
 
     async def write(
@@ -142,7 +140,6 @@ class PostSurface:
         footer: Sequence[Args] = (),
         close: CardClosing | None = None,
     ) -> CallFailed | None:
-        """As in `Surface`, with `footer` and `close` in the same call."""
         text, title = message.text + write.text, write.title or message.title
         return await self._edits.show(
             message, text, title, footer=footer, close=close, persist=self._persists
@@ -157,7 +154,6 @@ class PostSurface:
     async def attach_footer(
         self, message: SlackMessage, footer: Sequence[Args], close: CardClosing
     ) -> CallFailed | None:
-        """As in `Surface`."""
         return await self._edits.show(message, message.text, message.title, footer=footer, close=close)
 
 
@@ -172,7 +168,6 @@ class EditSurface(PostSurface):
         self._edited_at = -math.inf
 
     def pause(self, now: float) -> float:
-        """Seconds until the next edit."""
         left = self._edited_at + self._interval - now
         return left if left > TIMER_TOLERANCE else 0.0
 
@@ -183,7 +178,6 @@ class EditSurface(PostSurface):
         footer: Sequence[Args] = (),
         close: CardClosing | None = None,
     ) -> CallFailed | None:
-        """As in `PostSurface`."""
         failed = await super().write(message, write, footer, close)
         self._edited_at = self._clock.monotonic()
         return failed

@@ -54,9 +54,7 @@ class StreamingRefusalCache:
         return SurfaceKind.POST
 
     def remember_form(self, team: str, method: str, form: TextForm, now: float) -> None:
-        """A text in this `form` did not work in a call of `method`."""
         self._until[team, method, form] = now + self._seconds
 
     def refuses_form(self, team: str, method: str, form: TextForm, now: float) -> bool:
-        """Whether it did not work lately."""
         return self._until.get((team, method, form), now) > now

@@ -1,8 +1,8 @@
 """Posts, the forms of their text, and the one direct message where the bot may not write.
 
-A post has no key that would make it safe to repeat. So each carries metadata that no other message has, and
-one whose call had no answer is looked for in the thread before it is posted again. Below a post there is no
-other surface, so one that must not be lost is repeated with growing pauses.
+A post has no key that would make it safe to repeat. So each carries metadata that no other message has, by
+which it is looked for before it is posted again. Below a post there is no surface, so one that must not be
+lost is repeated with growing pauses.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ _FINAL = frozenset(
 class TextForms:
     """The forms in which a text may go to Slack, best first, for one turn of someone of `team`.
 
-    A refused form costs a call, and one that is taken and not shown costs the text. So a form of the text
-    alone that did not work is left out for a while. One with blocks around the text is tried each time: it
-    may have been one block of that message. `cache` is shared by all turns; `now` is in seconds.
+    A form of the text alone that was refused, or taken and not shown, is left out for a while. One with
+    blocks is tried each time: the fault may be one block of that message. `cache` is shared by all turns.
     """
 
     def __init__(

@@ -45,7 +45,6 @@ class StreamSurface:
         self.session = ""
 
     def pause(self, now: float) -> float:
-        """A stream takes text at any time."""
         return 0.0
 
     async def write(
@@ -78,7 +77,7 @@ class StreamSurface:
         return None
 
     async def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> CallOk | CallFailed:
-        """Start the stream. Once Slack's event tells of it, the answer is waited for only a little longer."""
+        """Start the stream. After Slack's event about it, the answer is waited for only a little longer."""
         place, starts = self._client.place, self._starts
         start = starts.expect(place.channel, place.thread_ts, place.asked_ts or place.thread_ts)
         message.begun_at, message.start = self._clock.wall(), start
@@ -127,7 +126,7 @@ class StreamSurface:
                 self.session = "active"
 
     async def end(self, message: SlackMessage) -> CallOk | CallFailed:
-        """As in `Surface`. A stream that Slack has ended keeps its open cards, so it is written anew."""
+        """As in `Surface`. A stream that Slack has ended keeps its open cards, so it is rewritten."""
         stopped: CallOk | CallFailed = CallFailed(Fault.SEALED, "not open")
         if message.is_open:
             stopped = await self.stop(message, CardClosing.CONTINUES, session="processing")
@@ -140,7 +139,6 @@ class StreamSurface:
     async def attach_footer(
         self, message: SlackMessage, footer: Sequence[Args], close: CardClosing
     ) -> CallFailed | None:
-        """As in `Surface`."""
         return await self._edits.rewrite(message, message.text, footer, close)
 
     async def stop(
@@ -252,7 +250,7 @@ class StreamSurface:
 
 
 async def _event(start: StreamStart) -> None:
-    """Return when Slack's event has told of a stream that may be this one; after its call, that is."""
+    """Return when Slack's event names a stream that may be this one; after its call, the one that is."""
     if start.ts is None:
         told = asyncio.Event()
         start.tell = told.set

@@ -34,8 +34,7 @@ class Surface(Protocol):
         that and `footer` to `end` and `attach_footer`.
         """
 
-    async def end(self, message: SlackMessage) -> CallOk | CallFailed:
-        """End a message that goes on in another one, with its cards closed."""
+    async def end(self, message: SlackMessage) -> CallOk | CallFailed: ...
 
     async def attach_footer(
         self, message: SlackMessage, footer: Sequence[Args], close: CardClosing
