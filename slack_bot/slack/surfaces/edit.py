@@ -64,7 +64,7 @@ class Edits:
         message.text, message.title = text, title
         message.is_signed = bool(footer) and not result.is_fallback
         message.cards.confirm(message.cards.unsent())
-        if close is not None and not (result.is_fallback and text):
+        if close is CardClosing.CONTINUES and not (result.is_fallback and text):  # it gets nothing more
             message.cards.confirm_closed(message.cards.closing(close))
         return None
 
