@@ -78,26 +78,11 @@ def test_a_write_goes_through_and_a_cancelled_one_leaves_nothing_behind() -> Non
     play(story, {POST: [None, "timeout"]})
 
 
-def test_a_call_is_repeated_while_it_has_no_answer_and_not_for_ever() -> None:
-    async def story(scene: Scene, client: TurnClient) -> None:
-        assert await client.call_until_known(POST, said(scene)) == CallFailed(Fault.UNKNOWN, "internal_error")
-
-    assert play(story, {POST: ["internal_error"]}).methods() == [POST] * 4
-
-
 def test_refused_the_second_time_it_was_applied_the_first() -> None:
     async def story(scene: Scene, client: TurnClient) -> None:
         assert await client.call_until_known(POST, said(scene), applied_as=Fault.SEALED) == CallOk({})
 
     play(story, {POST: ["timeout!", "message_not_in_streaming_state"]})
-
-
-def test_refused_for_another_reason_the_first_may_have_been_applied_all_the_same() -> None:
-    async def story(scene: Scene, client: TurnClient) -> None:
-        failed = CallFailed(Fault.WRONG_CALL, "invalid_blocks", in_doubt=True)
-        assert await client.call_until_known(POST, said(scene), applied_as=Fault.SEALED) == failed
-
-    play(story, {POST: ["timeout!", "invalid_blocks"]})
 
 
 def test_a_long_thread_is_read_page_by_page() -> None:
