@@ -28,8 +28,8 @@ from .runner import RunnerOptions, referred, run_turn
 from .settings.load import Settings, secrets_of
 from .slack.api import SlackApi
 from .slack.orders import Destination, TurnEnd
-from .slack.queued_reaction import QueuedReaction
 from .slack.sink import Sink
+from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
 from .slack.surfaces.fallback import StreamingRefusalCache
 from .store.contracts import Conversation, FeedbackEntry, Store

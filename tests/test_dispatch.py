@@ -12,7 +12,7 @@ import pytest
 from slack_bot.dispatch import RetryResult, StopResult, conversation_after
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
-from slack_bot.slack.queued_reaction import WAITING_REACTION
+from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.store.contracts import Conversation
 from slack_bot.store.memory import MemoryStore
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
