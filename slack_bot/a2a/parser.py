@@ -1,7 +1,7 @@
-"""PURE. Frames become turn events: what was said becomes what happened.
+"""PURE. Frames become turn events: what was sent becomes what happened.
 
 The dialect's table says what an artifact is. The flags `is_final_answer` and `is_narration` say in every
-dialect what its text is; the answer wins where both are set. Text that nobody marked is kept, and is the
+dialect what its text is; the answer wins where both are set. Unmarked text is kept, and is the
 answer if nothing better comes. Precedence at the end (delivery.md 2): final result > partial result >
 artifacts > a sub-agent's result > terminal status message > messages > unmarked text > task history. The
 source that the settings name comes before all but the final result.
@@ -115,7 +115,7 @@ class EventParser:
 
     @property
     def state(self) -> TaskState:
-        """The task's state as last said."""
+        """The task's state as last reported."""
         return self._state
 
     @property
@@ -234,7 +234,7 @@ class EventParser:
         return ranked
 
     def _with_ending(self, answer: str) -> tuple[str, str]:
-        """The artifacts' text, and where it stood.
+        """The artifacts' text, and their origin.
 
         A terminal status message belongs to it unless it contains that already.
         """
@@ -347,7 +347,7 @@ class EventParser:
         return events
 
     def _unmarked(self, traits: _Traits, text: str, key: str, *, append: bool) -> list[Event]:
-        """Streaming text that nobody called narration or answer."""
+        """Streaming text without a flag."""
         dialect, answer = self._dialect, self._answer
         is_leak = dialect.is_leak(text) and not answer.in_envelope(key, text)
         if is_leak or dialect.is_noise(text):
@@ -380,14 +380,16 @@ class EventParser:
             self._answer.new_paragraph()
         return [self._tools.end_of(artifact)]
 
-    def _aside(self, said: Content) -> list[Event]:
+    def _aside(self, content: Content) -> list[Event]:
         """What stands beside the text: thoughts, and tool calls with their ends."""
-        events: list[Event] = [Narrated(said.thoughts, reason="the model thinks")] if said.thoughts else []
-        if said.calls_a_tool:
+        events: list[Event] = (
+            [Narrated(content.thoughts, reason="the model thinks")] if content.thoughts else []
+        )
+        if content.calls_a_tool:
             narrates = self._dialect.narrates_before_tools
             self._answer.before_tool(narrates=narrates)
             events += [NarrationConfirmed(reason="text before a tool call")] if narrates else []
-        return [*events, *map(self._tools.part, said.tools)]
+        return [*events, *map(self._tools.part, content.tools)]
 
     def _found_form(self, artifact: Artifact) -> list[Event]:
         form = question_in(artifact.parts, artifact.text)
@@ -405,20 +407,20 @@ class EventParser:
             return [self._asked(state, message)]
         if self._form is not None and self._form.is_auth:
             self._form = None  # signed in: it goes on
-        said = extract_content(message.parts, message.metadata) if message else Content()
+        content = extract_content(message.parts, message.metadata) if message else Content()
         if message is not None and self._dialect.is_error(message.metadata):
-            said = Content()
+            content = Content()
         if state.is_terminal:
-            words = message.text if message else ""
-            self._ending_message = self._answer.filter_text(words)
-            self._ending_whole = said.text if len(said.text) > len(words) else ""
-            return [TaskEnded(TaskEnd(state.value), words, reason="task state")]
-        events = self._aside(said)
-        if not said.text:
+            text = message.text if message else ""
+            self._ending_message = self._answer.filter_text(text)
+            self._ending_whole = content.text if len(content.text) > len(text) else ""
+            return [TaskEnded(TaskEnd(state.value), text, reason="task state")]
+        events = self._aside(content)
+        if not content.text:
             return events or [nothing(f"task is {state}")]
-        if said.calls_a_tool or self._dialect.default is not ArtifactKind.ANSWER:
-            return [Narrated(said.text, reason="working-status text"), *events]
-        return [*events, *self._answer.status(said.text, "working-status text")]
+        if content.calls_a_tool or self._dialect.default is not ArtifactKind.ANSWER:
+            return [Narrated(content.text, reason="working-status text"), *events]
+        return [*events, *self._answer.status(content.text, "working-status text")]
 
     def _asked(self, state: TaskState, message: AgentMessage | None) -> Event:
         prompt = message.text if message else ""
@@ -427,8 +429,8 @@ class EventParser:
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
         known = self._form or self._answer.question
         if known is not None and (found is None or not found.fields):
-            said = found.prompt if found is not None else prompt
-            found = Form(said or known.prompt, known.fields, known.title)
+            prompt = found.prompt if found is not None else prompt
+            found = Form(prompt or known.prompt, known.fields, known.title)
         asked = found or Form(prompt)
         self._form = replace(asked, is_auth=state is TaskState.AUTH_REQUIRED)
         return InputRequired(self._form, reason=f"task is {state}")
@@ -459,9 +461,12 @@ class EventParser:
     def _reply(self, message: AgentMessage) -> list[Event]:
         if message.role != "agent":
             return [nothing("the human's own message")]
-        said = extract_content(message.parts, message.metadata)
+        content = extract_content(message.parts, message.metadata)
         self._replied = True
         instead = not (self._has_task or self._dialect.replies_are_fallback or self._answer.has_artifacts)
         live = instead or self._answer.trusts(MESSAGE)
         why = "a message in place of a task"
-        return [*self._aside(said), *self._answer.message(message.message_id, said.text, why, live=live)]
+        return [
+            *self._aside(content),
+            *self._answer.message(message.message_id, content.text, why, live=live),
+        ]

@@ -3,7 +3,7 @@
 An agent may put its answer into artifacts, messages, working-status text, or several of them. The first
 source that speaks is shown live, the others are kept. At the end precedence decides, and the whole is
 compared with what was shown, so a reader sees it once (facts: A2A 8.1). Working-status text, and streaming
-text that nobody marked, is live only where the agent is known to answer there; else it is held.
+text without a flag, is live only where the agent is known to answer there; else it is held.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class AnswerAssembler:
         self._texts = {ARTIFACT: self._artifacts, STATUS: self._statuses, MESSAGE: self._replies}
         self._held = DeltaDetector(max_chars=max_chars)
         self._held_before_tool = ""
-        self._has_asides = False  # some of the held text was said on the way to the answer
+        self._has_asides = False  # some of the held text is no part of the answer
         self._detectors: dict[str, DeltaDetector] = {}
         self._message_detectors: dict[str, DeltaDetector] = {}
         self._last_message = ""

@@ -78,7 +78,7 @@ def last_message(history: Sequence[AgentMessage]) -> str:
     """
     asked = [at for at, each in enumerate(history) if each.role == "user"]
     since = history[asked[-1] + 1 :] if len(asked) > 1 else history
-    said = (
+    texts = (
         extract_content(each.parts, each.metadata).text for each in reversed(since) if each.role == "agent"
     )
-    return next((text for text in said if text.strip()), "")
+    return next((text for text in texts if text.strip()), "")

@@ -160,8 +160,8 @@ def _interfaces(card: Mapping[str, Any]) -> Iterator[Interface]:
             yield Interface(each["url"], _wire(card, "0.3"))
 
 
-def _wire(said: Mapping[str, Any], otherwise: Wire) -> Wire:
-    version = _text(said.get("protocolVersion")).lstrip("v")
+def _wire(source: Mapping[str, Any], otherwise: Wire) -> Wire:
+    version = _text(source.get("protocolVersion")).lstrip("v")
     if version.startswith("1"):
         return "1.0"
     return "0.3" if version.startswith("0") else otherwise
@@ -256,12 +256,12 @@ def _auth(card: Mapping[str, Any]) -> Iterator[tuple[Scheme, ...]]:
         yield tuple(schemes.get(name, Scheme("other", name)) for name in names)
 
 
-def _scheme(said: Mapping[str, Any]) -> Scheme:
-    kind = _text(said.get("type")).lower()
-    inner = said
-    for key in said:
+def _scheme(scheme: Mapping[str, Any]) -> Scheme:
+    kind = _text(scheme.get("type")).lower()
+    inner = scheme
+    for key in scheme:
         if key.endswith("SecurityScheme"):  # 1.0 wraps: {"httpAuthSecurityScheme": {...}}
-            kind, inner = key.removesuffix("SecurityScheme").lower(), _object(said[key])
+            kind, inner = key.removesuffix("SecurityScheme").lower(), _object(scheme[key])
     if kind == "apikey":
         where = _text(inner.get("in")) or _text(inner.get("location"))
         return Scheme("header" if where == "header" else "other", _text(inner.get("name")))

@@ -101,8 +101,8 @@ def failure(error: Any) -> AgentFailed:
     """The server's error object, of JSON-RPC or google.rpc.Status, as ours. Any JSON value is taken."""
     found = _object(error)
     code = _integer(found.get("code")) or 0
-    said = found.get("message") if found else error
-    quoted = quote(said) if isinstance(said, str) else ""
+    message = found.get("message") if found else error
+    quoted = quote(message) if isinstance(message, str) else ""
     return AgentFailed(f"the agent reported error {code}", code=code, safe=_SAFE.get(code), said=quoted)
 
 
@@ -211,8 +211,8 @@ def _status(body: Object) -> tuple[TaskState, AgentMessage | None]:
     status = body.get("status")
     if not isinstance(status, dict):
         return _state(status), None
-    said = _either(status, "message", "update")  # `update` is 0.3's proto name for it
-    return _state(status.get("state")), _message(said) if isinstance(said, dict) else None
+    message = _either(status, "message", "update")  # `update` is 0.3's proto name for it
+    return _state(status.get("state")), _message(message) if isinstance(message, dict) else None
 
 
 def _state(value: Any) -> TaskState:
@@ -257,8 +257,8 @@ def _parts(body: Object) -> tuple[Part, ...]:
     elif isinstance(body.get("content"), list):
         found = [_part(each, is_boxed=True) for each in body["content"]]
     else:
-        said = body.get("content")
-        return (Part(text=said),) if isinstance(said, str) else ()
+        text = body.get("content")
+        return (Part(text=text),) if isinstance(text, str) else ()
     return tuple(part for part in found if part is not None)
 
 

@@ -98,6 +98,11 @@ def test_one_source_is_told_and_the_others_are_measured_against_it() -> None:
     assert tell(SUBMITTED, *streamed(*WORDS), task).shown == FOX
 
 
+def test_the_whole_appended_behind_its_deltas_is_shown_once() -> None:
+    told = tell(SUBMITTED, *streamed(*WORDS, FOX, f"{FOX} ran"), COMPLETED)
+    assert told.live == told.shown == f"{FOX} ran"
+
+
 def test_every_chunk_with_an_id_of_its_own_is_one_text() -> None:
     chunks = [artifact(text(word), word, append=True) for word in WORDS]
     told = tell(SUBMITTED, *chunks, COMPLETED)
