@@ -276,7 +276,10 @@ def test_no_verb_writes_over_what_it_reads(
     assert {name: json.loads((elsewhere / name).read_text()) for name in files} == files
 
 
-def test_trace_prints_a_table_and_draws(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_trace_prints_a_table_and_draws(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
     (elsewhere / "stream.json").write_text(json.dumps(STREAM))
     assert main(["trace", "stream.json", "--svg", "stream.svg"]) == 0
     assert "decision and reason" in capsys.readouterr().out
