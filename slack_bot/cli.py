@@ -276,10 +276,10 @@ def _replay(args: argparse.Namespace) -> int:
         with _needs_agent():
             from .playground import replay_page
         return int(replay_page.main(args))
-    from .tools.replay import verb
+    from .tools.replay import replay
 
     with _quiet():
-        return int(verb.main(args))
+        return int(replay.main(args))
 
 
 def _explain(args: argparse.Namespace) -> int:

@@ -25,7 +25,7 @@ from .consumer import EventCallback, TaskConsumer, TurnHandle
 from .observe.facts import AgentEvent, EventHandled, Observer, TurnEnded, TurnStarted, reference_of
 from .pending_writes import PendingWrites
 from .settings.models import AgentSettings, GovernorSettings, StreamSettings
-from .slack.orders import Batch, TurnEnd, WriteResult
+from .slack.orders import TurnEnd, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
 from .turn.actions import (
@@ -48,8 +48,14 @@ from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, Task
 from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.record import Outcome, Question, TurnResult
-from .turn.sanitize import sanitize, slices
-from .turn.sanitize_parts import harmless_beginning, harmless_text, sanitize_card, sanitize_form
+from .turn.sanitize import (
+    sanitize,
+    sanitize_beginning,
+    sanitize_card,
+    sanitize_form,
+    sanitize_in_steps,
+    slices,
+)
 
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
@@ -111,9 +117,9 @@ class _TurnRunner:
         self._machine = Turn(shows_words=options.agent.error_text == "show")
         self._pending = PendingWrites(
             StreamBuffer(
+                sink.ledger,
                 first_flush_delay=stream.first_flush_delay,
                 flush_interval=stream.flush_interval,
-                max_call_chars=stream.max_call_chars,
             ),
             options.secrets,
         )
@@ -209,7 +215,7 @@ class _TurnRunner:
             self._trace_id = event.trace_id or self._trace_id
         if isinstance(event, TaskEnded | StreamEnded):
             # Its words are cut for a note: a secret that is cut in two would not be known any more.
-            event = replace(event, text=harmless_beginning(event.text, self._options.secrets))
+            event = replace(event, text=sanitize_beginning(event.text, self._options.secrets))
         if isinstance(event, NarrationConfirmed):
             event = replace(event, unseen=self._pending.is_unsent)
         actions = self._machine.handle(event)
@@ -246,9 +252,9 @@ class _TurnRunner:
             case UpdateCard(card=card):
                 self._pending.add_card(sanitize_card(card, secrets))
             case SetPlanTitle(title=title):
-                self._pending.set_plan_title(harmless_beginning(title, secrets))
+                self._pending.set_plan_title(sanitize_beginning(title, secrets))
             case RewriteAnswer(text=text):
-                shown = yield from harmless_text(text, secrets)
+                shown = yield from sanitize_in_steps(text, secrets)
                 self._rewrite = shown if shown.strip() else NO_ANSWER
             case ShowForm(form=form):
                 most = self._options.stream
@@ -302,24 +308,25 @@ class _TurnRunner:
                 await self._wait_for_slot(now)
                 return goes_on  # the end takes the place in the line, and all that is left with it
             self._slot_asked_at = None
-            return await self._write_now(self._pending.batch(now))
+            return await self._write_now(now)
         return goes_on
 
     def _is_due(self, now: float) -> bool:
         return (self._pending.is_due(now) and self._sink.pause() == 0.0) or self._sink.due() == 0.0
 
-    async def _write_now(self, batch: Batch) -> bool:
-        if not batch.is_empty:
-            return self._goes_on(await self._sink.write(batch), batch.text)
+    async def _write_now(self, now: float) -> bool:
+        released, cards = self._pending.buffer.release(now), self._pending.take_cards()
+        if released or not cards.is_empty:
+            return self._goes_on(await self._sink.write(cards))
         if self._sink.due() == 0.0:
             return self._goes_on(await self._sink.tick())
         return self._close is None
 
-    def _goes_on(self, written: WriteResult, text: str = "") -> bool:
-        """What became of a write. False when there will be no more; the text is the sink's in any case."""
+    def _goes_on(self, written: WriteResult) -> bool:
+        """What became of a write. False when there will be no more."""
         match written:
             case WriteResult.SHOWN | WriteResult.HELD:
-                self._pending.buffer.acknowledge(text, self._now())
+                self._pending.buffer.acknowledge(self._now())
             case WriteResult.GONE:
                 self._gone.set()
                 return False
@@ -381,24 +388,20 @@ class _TurnRunner:
     async def _finish(self) -> None:
         close = self._close
         assert close is not None
-        stopped, asks = close.outcome is Outcome.STOPPED, close.outcome is Outcome.ASKED
+        asks = close.outcome is Outcome.ASKED
         self._sink.enqueue(self._pending.take_cards())
-        rest = "" if stopped or self._rewrite is not None else self._pending.buffer.remaining()
-        waits = self._pending.batch(self._now())
-        if close.outcome is Outcome.ANSWERED and not (
-            self._rewrite or self._pending.buffer.begun or rest.strip()
-        ):
-            rest = NO_ANSWER  # what the agent wrote is nothing that could be shown
+        if close.outcome is not Outcome.STOPPED and self._rewrite is None:
+            self._pending.buffer.release_all()
+        is_blank = self._rewrite is None and not self._pending.buffer.begun
         await self._sink.finish(
             TurnEnd(
                 close.outcome,
-                rest=rest if rest.strip() else "",
+                # what the agent wrote may be nothing that can be shown
+                rest=NO_ANSWER if is_blank and close.outcome is Outcome.ANSWERED else "",
                 rewrite=self._rewrite,
                 note=self._told(close),
                 offer_retry=close.offer_retry,
                 form=self._form if asks else None,
-                cards=waits.cards,
-                plan_title=waits.plan_title,
             )
         )
 

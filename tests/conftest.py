@@ -1,15 +1,28 @@
-"""How hard Hypothesis looks: `pytest --hypothesis-profile=long` gives it fifty times as many examples, new
-ones each time. By default the examples are the same each time: a change is judged by what it changed.
+"""How hard Hypothesis looks, and what every worker has in common.
+
+- By default each property has a quarter of its examples, the same each time: a change is judged by what it
+  changed.
+- `--hypothesis-profile=thorough` gives it all of them, and `.ci/run` does.
+- `--hypothesis-profile=long` gives it fifty times as many, new ones each time.
 
 Tests that run a whole bot scale their own number of examples by `examples`.
 """
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import HealthCheck, settings
 
 _CALM = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
-settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=_CALM)
+settings.register_profile(
+    "default", deadline=None, derandomize=True, suppress_health_check=_CALM, max_examples=25
+)
+settings.register_profile(
+    "thorough", deadline=None, derandomize=True, suppress_health_check=_CALM, max_examples=100
+)
 settings.register_profile("long", deadline=None, suppress_health_check=_CALM, max_examples=5_000)
 settings.load_profile("default")
+
+os.environ.pop("COLUMNS", None)  # pytest loads readline, which sets it for the workers: tables would be cut

@@ -1,7 +1,7 @@
 """What the properties draw: how many examples, and texts, pieces, clocks and faults of every kind.
 
 The promises of the delivery contract are asked thousands of times, the same examples each time, so that a
-change is judged by what it changed. `pytest --hypothesis-profile=long` asks fifty times as often, anew.
+change is judged by what it changed. How often is the profile's to say (`tests/conftest.py`).
 
 The strategies stand ready made: to build one for an example costs more than to draw from it.
 """
@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from hypothesis import settings
 from hypothesis import strategies as st
 
-_ORDINARY = 100
+_THOROUGH = 100
 
 
 def examples(number: int) -> settings:
-    """So many examples, or fifty times as many in a long run."""
-    return settings(max_examples=number * settings().max_examples // _ORDINARY, deadline=None)
+    """So many examples in a thorough run, a quarter by default, fifty times as many in a long one."""
+    return settings(max_examples=number * settings().max_examples // _THOROUGH, deadline=None)
 
 
 # -- texts ---------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ async def test_what_was_handed_in_stays_open() -> None:
 async def test_a_store_that_cannot_be_opened_leaves_nothing_open(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="create it"):
         await build(bot_settings({"store.url": f"sqlite:///{tmp_path}/nowhere/bot.sqlite"}))
-    with pytest.raises(SettingsError, match="STORE_URL"):
+    with pytest.raises(SettingsError, match="STORE__URL"):
         await build(bot_settings({"store.url": "bot.sqlite"}))
 
 
@@ -156,7 +156,7 @@ async def test_what_is_known_of_a_thread_outlives_the_process(tmp_path: Path) ->
     root, store_url = "1700000000.000100", f"sqlite:///{tmp_path}/bot.sqlite"
     async with serve_scripted(agent) as url:
         for number in (1, 2):
-            async with bot_on_network(url=url, store_url=store_url) as (workspace, _, app):
+            async with bot_on_network(**{"agent.url": url, "store.url": store_url}) as (workspace, _, app):
                 workspace.place("U1", CHANNEL, "Hello.", now=0.0, ts=root)
                 text = f"<@{workspace.bot.user_id}> {number}"
                 workspace.say("U1", CHANNEL, text, now=1700000000.0 + number, thread_ts=root)
@@ -225,7 +225,7 @@ async def test_a_question_is_answered_though_the_request_that_brought_it_was_can
 ) -> None:
     """As a time limit of the HTTP server does. The redelivery counts as taken before, and that is true."""
     file = tmp_path / "bot.sqlite"
-    async with bot_on_network(answer("Still answered."), store_url=f"sqlite:///{file}") as (
+    async with bot_on_network(answer("Still answered."), **{"store.url": f"sqlite:///{file}"}) as (
         workspace,
         _,
         app,
@@ -295,7 +295,7 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
 
 async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
     with small_disk(tmp_path) as disk, log_watch() as log:
-        options = {"store_url": f"sqlite:///{disk}/bot.sqlite", "http": True, "retry_delays": (0.5, 0.5)}
+        options = {"store.url": f"sqlite:///{disk}/bot.sqlite", "http": True, "retry_delays": (0.5, 0.5)}
         tapes = (answer("Long.", seconds=4.0), answer("At last.", seconds=0.1))
         async with bot_on_network(*tapes, max_failures=2, **options) as (workspace, face, app):
             text = f"<@{workspace.bot.user_id}> hi"
@@ -317,7 +317,7 @@ async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
 async def test_old_keys_are_removed_by_a_timer(tmp_path: Path) -> None:
     file = tmp_path / "bot.sqlite"
     await (await open_sqlite(file, 24.0)).close()
-    settings = {"store_url": f"sqlite:///{file}", "cleanup_interval": 0.01}
+    settings = {"store.url": f"sqlite:///{file}", "cleanup_interval": 0.01}
     async with bot_on_network(**settings):
         for _ in range(2):
             add_yesterday_keys(file, loop_clock().wall())

@@ -337,7 +337,7 @@ class BrokenStore(MemoryStore):
 
 @on_virtual_time
 async def test_a_store_that_cannot_keep_the_context_costs_the_context_and_not_the_answer() -> None:
-    async with run_bot(answer("Still here."), store=BrokenStore("contexts.put", "lore.learn")) as bot:
+    async with run_bot(answer("Still here."), store=BrokenStore("conversations.put", "profiles.set")) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert bot.read(root) == ["Still here."]
@@ -351,7 +351,7 @@ async def test_a_store_that_cannot_keep_the_context_costs_the_context_and_not_th
 async def test_a_turn_that_broke_is_told_to_the_reader_with_a_way_to_try_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    store = BrokenStore("contexts.get")
+    store = BrokenStore("conversations.get")
     async with run_bot(answer("Better."), store=store) as bot:
         root = await bot.ask("hi")
         await bot.idle()
@@ -371,7 +371,7 @@ async def test_a_turn_that_broke_is_told_to_the_reader_with_a_way_to_try_again(
 
 @on_virtual_time
 async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
-    store = BrokenStore("contexts.get")
+    store = BrokenStore("conversations.get")
     async with run_bot(answer("Second."), store=store) as bot:
         root = await bot.ask("one")
         await bot.ask("two", thread_ts=root)
@@ -582,7 +582,7 @@ async def test_feedback_is_kept_with_the_wall_clock_s_time() -> None:
 @on_virtual_time
 async def test_a_wire_that_is_set_is_not_learned() -> None:
     store = MemoryStore()
-    async with run_bot(store=store, wire="0.3") as bot:
+    async with run_bot(store=store, protocol_version="0.3") as bot:
         await bot.ask("hi")
         await bot.idle()
         assert await store.profiles.get(bot.app.agent.name) == {}
@@ -591,7 +591,7 @@ async def test_a_wire_that_is_set_is_not_learned() -> None:
 @on_virtual_time
 async def test_a_broken_turn_whose_reader_cannot_be_told_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     faults = {method: ["invalid_auth"] for method in ("chat.startStream", "chat.postMessage")}
-    async with run_bot(store=BrokenStore("contexts.get"), faults=faults) as bot:
+    async with run_bot(store=BrokenStore("conversations.get"), faults=faults) as bot:
         await bot.ask("hi")
         await bot.idle()
         assert bot.outcomes == ["failed"]

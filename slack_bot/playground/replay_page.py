@@ -15,9 +15,8 @@ from pathlib import Path
 from ..observe import logs
 from ..testing.harness import bot_settings
 from ..tools.open_capture import open_capture
-from ..tools.replay.replay import read_scenario_file
+from ..tools.replay.replay import check_options, read_scenario_file
 from ..tools.replay.scenario import Scenario, as_captured
-from ..tools.replay.verb import check
 from .reference.agent_server import check_port
 from .replays import Planned
 from .server import open_playground
@@ -29,7 +28,7 @@ def main(args: argparse.Namespace) -> int:
     Raises UnreadableInput for what cannot be read, SettingsError for settings of a tape or a scenario that
     cannot be, BotError where the page's address cannot be had.
     """
-    check(args)
+    check_options(args)
     check_port(args.port)
     speed = 1.0 if args.speed is None else args.speed
     around = read_scenario_file(args.scenario)

@@ -118,6 +118,8 @@ class Delivery:
     def add(self, batch: Batch) -> None:
         """What a batch holds is the delivery's from now on."""
         self.ledger.push(batch.text)
+        if batch.text:
+            self.ledger.release(self.ledger.waiting.size)
         self.plan.want(batch.cards, batch.plan_title)
 
     def next_method(self) -> str:
@@ -215,7 +217,7 @@ class Delivery:
             if message.surface is Surface.NATIVE:
                 failed = await self._stream(message, write)
             else:
-                is_last = close is not None and step.chars == len(self.ledger.waiting)
+                is_last = close is not None and not self.ledger.released
                 ends = close if is_last else CardClosing.CONTINUES if step.ends else None
                 failed = await self._edit(message, write, under if is_last else (), ends)
         except asyncio.CancelledError:

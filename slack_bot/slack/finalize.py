@@ -60,7 +60,7 @@ async def discard_pending(delivery: Delivery, how: CardClosing) -> None:
     """Nothing that waits is shown any more, and no stream stays open."""
     if delivery.ledger.in_doubt:
         await delivery.settle()
-    delivery.ledger.retract()
+    delivery.ledger.discard()
     message = delivery.last
     if message is not None and message.is_open:
         stopped = await delivery.streams.stop(message, how)

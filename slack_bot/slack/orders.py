@@ -29,7 +29,7 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """All that waits to be shown, as one write: at most one call's worth of text (`max_call_chars`)."""
+    """What is to be shown with the next call. `text` is more of the answer that may be sent at once."""
 
     text: str = ""
     cards: tuple[TaskCard, ...] = ()
@@ -42,10 +42,10 @@ class Batch:
 
 
 class WriteResult(StrEnum):
-    """What became of a batch."""
+    """What became of a write."""
 
-    SHOWN = "shown"  # Slack said ok: the text may leave the buffer
-    HELD = "held"  # not live any more (or never was): keep the text, `finish` delivers it
+    SHOWN = "shown"  # Slack said ok to all released text
+    HELD = "held"  # released text is not confirmed yet: `tick` or `finish` shows it
     GONE = "gone"  # the thread was deleted: the turn ends quietly
     STOPPED = "stopped"  # the human stopped the stream: no answer text may appear any more
 

@@ -18,9 +18,9 @@ from ..clock import Clock
 from ..errors import SlackError
 from ..settings.models import StreamSettings
 from ..turn.form import Form
-from ..turn.ledger import split_into_segments
+from ..turn.ledger import Ledger, split_into_segments
 from ..turn.record import Outcome
-from ..turn.sanitize import harmless_slices
+from ..turn.sanitize import sanitize_slices
 from . import blocks, finalize
 from .api import CallFailed, CallOk, SlackApi
 from .blocks import Block
@@ -79,13 +79,17 @@ class Sink:
             memory or StreamingRefusalCache(settings.streaming_refusal_ttl),
         )
         self._file_fallback = FileFallback(self._delivery, Files(self._client, place), self._status)
-        self._whole: list[str] = []
         self._first: TurnEnd | None = None  # how the turn was to be put to rest
         self._taken = False  # its text is the delivery's
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._posted = False
         self._finished = self._told_stop = False
         self._asked: Form | None = None
+
+    @property
+    def ledger(self) -> Ledger:
+        """The text of the answer."""
+        return self._delivery.ledger
 
     @property
     def is_live(self) -> bool:
@@ -151,7 +155,7 @@ class Sink:
         return self._delivery.due(self._clock.monotonic())
 
     async def write(self, batch: Batch) -> WriteResult:
-        """Show a batch: text of at most `max_call_chars`, cards, a plan title.
+        """Show a batch, and the text that the ledger may send.
 
         Whatever is returned, the batch is the sink's: what is not shown now is shown later, by `finish` at
         the latest.
@@ -161,7 +165,6 @@ class Sink:
 
     def enqueue(self, batch: Batch) -> None:
         """Take a batch without showing it: `finish` tells what became of its cards."""
-        self._whole.append(batch.text)
         self._delivery.add(batch)
 
     async def tick(self) -> WriteResult:
@@ -286,7 +289,7 @@ class Sink:
             return
         text = ending.rest if ending.rewrite is None else ending.rewrite
         anew = ending.rewrite is not None and self.opened
-        goes_on = not anew and any(each.strip() for each in self._whole)
+        goes_on = not anew and bool(self._delivery.ledger.text.strip())
         question = "" if ending.form is None else await _question(ending.form)
         text = _joined(text, question, goes_on=goes_on)
         shows = text or goes_on or ending.note or self.opened or self._asked is not None
@@ -298,16 +301,15 @@ class Sink:
         delivery, close = self._delivery, _close(ending)
         if not self._taken:
             if ending.rewrite is not None:
-                delivery.ledger.retract()
-                self._whole = []
-            self._whole.append(text)
+                delivery.ledger.discard()
+            delivery.ledger.waiting.clear()  # what was not released is not to be shown
             delivery.add(Batch(text))
             self._taken = True
         await delivery.advance(under=self._under(ending), close=close)
         attached: TurnEnd | None = None
         if delivery.is_exhausted and delivery.ended is None and not self._client.is_cancelled:
             self._status_at = delivery.begun
-            attached = await self._file_fallback.attach("".join(self._whole), ending)
+            attached = await self._file_fallback.attach(delivery.ledger.text, ending)
             if attached is None:
                 await self._file_fallback.take_back()
                 delivery.raise_limit()
@@ -388,7 +390,7 @@ class Sink:
 
 async def _question(form: Form) -> str:
     """The question as it is shown. What was harmless piece by piece need not be when put together."""
-    return "".join(await _in_steps(harmless_slices(form.as_markdown())))
+    return "".join(await _in_steps(sanitize_slices(form.as_markdown())))
 
 
 async def _in_steps(work: Iterable[str]) -> list[str]:

@@ -12,10 +12,12 @@ async def test_it() -> None:
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import httpx
@@ -50,6 +52,7 @@ from .tape.tape import Tape
 AGENT_URL = "http://agent.invalid/"
 CHANNEL = "C1"
 PEOPLE = ("U1", "U2")
+_PORTS = itertools.count(20_000 + os.getpid() % 100 * 100)
 
 
 # -- settings
@@ -277,10 +280,12 @@ async def connected(app: App, *, http: bool = False) -> AsyncIterator[None]:
 
 
 def free_port() -> int:
-    """A port of this machine that no server uses right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A free port, below those that the system gives out, and hardly one that another process tries too."""
+    while True:
+        port = next(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 10.0) -> None:

@@ -194,7 +194,7 @@ async def test_neither_wire_is_spoken() -> None:
 
 
 async def test_a_configured_wire_is_not_left() -> None:
-    async with an_agent(lambda _: json_reply(UNKNOWN_METHOD), wire="0.3") as (agent, server):
+    async with an_agent(lambda _: json_reply(UNKNOWN_METHOD), protocol_version="0.3") as (agent, server):
         with pytest.raises(AgentFailed):
             await ask(agent)
         with pytest.raises(AgentFailed):
@@ -324,7 +324,7 @@ async def test_a_redirect_takes_nothing_along() -> None:
 
 @asynccontextmanager
 async def live(versions: tuple[str, ...] = ("1.0", "0.3"), **how: Any) -> AsyncIterator[tuple[Agent, Any]]:
-    settings = {key: how.pop(key) for key in ("wire", "bearer_token", "extensions") if key in how}
+    settings = {key: how.pop(key) for key in ("protocol_version", "bearer_token", "extensions") if key in how}
     async with live_agent(versions, **how) as server:
         found = AgentSettings(url=server.url, **settings)
         async with new_http(found) as http:
@@ -540,7 +540,7 @@ async def test_nobody_listens() -> None:
         ("1.0", False, {}, False),
         ("0.3", True, {}, False),
         ("0.3", True, {"resubscribe_03": True}, True),
-        ("1.0", True, {"wire": "0.3"}, False),
+        ("1.0", True, {"protocol_version": "0.3"}, False),
     ],
 )
 async def test_where_a_stream_may_be_joined_again(

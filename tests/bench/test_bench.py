@@ -11,6 +11,7 @@ from .__main__ import main
 from .figures import Figure, percentile, table
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 def test_the_quick_run_prints_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--quick"]) == 0

@@ -31,7 +31,7 @@ class TaskServer:
         self, looks: Sequence[Snapshot | AgentError], joins: Sequence[Sequence[tuple[float, Any]]] = ()
     ) -> None:
         self.looks, self.joins = list(looks), list(joins)
-        self.may_join = bool(joins)
+        self.can_resubscribe = bool(joins)
         self.asked: list[tuple[float, str]] = []
 
     async def get(self, task_id: str, messages: int) -> Snapshot:

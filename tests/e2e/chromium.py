@@ -1,8 +1,9 @@
 """A small driver for Debian's Chromium, over the DevTools protocol: no browser driver to install.
 
-    async with open_browser(tmp_path) as browser:
-        page = await browser.open("http://127.0.0.1:8765/")
-        await page.until("document.body.dataset.ready")
+    with running_chromium(folder) as address:  # once a session
+        async with open_browser(address) as browser:  # each test: a profile of its own
+            page = await browser.open("http://127.0.0.1:8765/")
+            await page.until("document.body.dataset.ready")
 
 `Page.problems` collects what a good page never has: exceptions, console errors, requests to another host.
 """
@@ -13,9 +14,13 @@ import asyncio
 import base64
 import itertools
 import json
+import os
 import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+import signal
+import subprocess
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,6 +44,8 @@ _FLAGS = (
     "--remote-debugging-port=0",
     "about:blank",
 )
+# The shell ends Chromium once its own input ends: when it is closed, or when the test process is gone.
+_KEEPER = '"$@" & read -r end; kill $!; wait $!'
 PATIENCE = 30.0  # seconds for anything to come true
 _UNTIL = """new Promise((done) => {
   const end = performance.now() + %(ms)d;
@@ -69,13 +76,11 @@ _DROP = """(() => {
 })()"""
 
 
-class Page:
-    """One tab. All waiting is for conditions."""
+class _Link:
+    """A connection of the DevTools protocol: commands, answers, events."""
 
-    def __init__(self, link: aiohttp.ClientWebSocketResponse, host: str) -> None:
-        self.problems: list[str] = []
-        self.loaded = asyncio.Event()
-        self._link, self._host = link, host
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self._socket = socket
         self._numbers = itertools.count(1)
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._reader = asyncio.create_task(self._read())
@@ -84,9 +89,42 @@ class Page:
         """One command of the protocol, and what it answers. `patience` is in seconds."""
         number = next(self._numbers)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
-        await self._link.send_json({"id": number, "method": method, "params": params})
+        await self._socket.send_json({"id": number, "method": method, "params": params})
         async with asyncio.timeout(patience):
             return await answer
+
+    async def close(self) -> None:
+        """Close the connection."""
+        self._reader.cancel()
+        await asyncio.gather(self._reader, return_exceptions=True)
+        await self._socket.close()
+
+    async def _read(self) -> None:
+        async for message in self._socket:
+            told = json.loads(message.data)
+            if "id" in told:
+                waiting = self._answers.pop(told["id"])
+                if waiting.done():
+                    continue
+                if "error" in told:
+                    waiting.set_exception(AssertionError(str(told["error"])))
+                else:
+                    waiting.set_result(told["result"])
+            else:
+                self._note(told["method"], told["params"])
+
+    def _note(self, method: str, params: dict[str, Any]) -> None:
+        """An event."""
+
+
+class Page(_Link):
+    """One tab. All waiting is for conditions."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, host: str) -> None:
+        super().__init__(socket)
+        self.problems: list[str] = []
+        self.loaded = asyncio.Event()
+        self._host = host
 
     async def value(self, expression: str, patience: float = PATIENCE) -> Any:
         """What a JavaScript expression gives; a promise is waited for."""
@@ -154,26 +192,6 @@ class Page:
         shot = await self.send("Page.captureScreenshot", format="png")
         await asyncio.to_thread(path.write_bytes, base64.b64decode(shot["data"]))
 
-    async def close(self) -> None:
-        """Close the connection."""
-        self._reader.cancel()
-        await asyncio.gather(self._reader, return_exceptions=True)
-        await self._link.close()
-
-    async def _read(self) -> None:
-        async for message in self._link:
-            told = json.loads(message.data)
-            if "id" in told:
-                waiting = self._answers.pop(told["id"])
-                if waiting.done():
-                    continue
-                if "error" in told:
-                    waiting.set_exception(AssertionError(str(told["error"])))
-                else:
-                    waiting.set_result(told["result"])
-            else:
-                self._note(told["method"], told["params"])
-
     def _note(self, method: str, params: dict[str, Any]) -> None:
         if method == "Page.loadEventFired":
             self.loaded.set()
@@ -190,18 +208,17 @@ class Page:
 
 
 class Browser:
-    """A running Chromium."""
+    """What one test sees of Chromium: a profile without cookies and storage, and its tabs."""
 
-    def __init__(self, http: aiohttp.ClientSession, port: int) -> None:
-        self._http, self._base = http, f"http://127.0.0.1:{port}"
+    def __init__(self, http: aiohttp.ClientSession, base: str, link: _Link, profile: str) -> None:
+        self._http, self._base, self._link, self._profile = http, base, link, profile
         self._pages: list[Page] = []
 
     async def open(self, url: str, width: int = 1280, height: int = 800) -> Page:
         """A new tab that shows `url`."""
-        async with self._http.put(f"{self._base}/json/new?about:blank") as answer:
-            target = await answer.json()
-        link = await self._http.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=0)
-        page = Page(link, urlsplit(url).netloc)
+        made = await self._link.send("Target.createTarget", url="about:blank", browserContextId=self._profile)
+        socket = await self._http.ws_connect(f"{self._base}/devtools/page/{made['targetId']}", max_msg_size=0)
+        page = Page(socket, urlsplit(url).netloc)
         self._pages.append(page)
         for domain in ("Page", "Runtime", "Log", "Network"):
             await page.send(f"{domain}.enable")
@@ -213,56 +230,59 @@ class Browser:
         return page
 
     async def close(self) -> None:
-        """Close all tabs."""
+        """Close all tabs and forget the profile."""
         for page in self._pages:
             await page.close()
+        await self._link.send("Target.disposeBrowserContext", browserContextId=self._profile)
 
 
 @asynccontextmanager
-async def open_browser(folder: Path) -> AsyncIterator[Browser]:
-    """A headless Chromium with an empty profile in `folder`; it ends with the context."""
-    assert CHROMIUM is not None
-    process = await asyncio.create_subprocess_exec(
-        CHROMIUM, f"--user-data-dir={folder / 'profile'}", *_FLAGS,
-        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    try:
-        port = await _port(process)
-        drain = asyncio.create_task(_drain(process))
-        async with aiohttp.ClientSession() as http:
-            browser = Browser(http, port)
+async def open_browser(address: str) -> AsyncIterator[Browser]:
+    """A fresh profile in the Chromium at `address`; it is gone with the context."""
+    base = "ws://" + urlsplit(address).netloc
+    async with aiohttp.ClientSession() as http:
+        link = _Link(await http.ws_connect(address, max_msg_size=0))
+        try:
+            made = await link.send("Target.createBrowserContext", disposeOnDetach=True)
+            browser = Browser(http, base, link, made["browserContextId"])
             try:
                 yield browser
             finally:
                 await browser.close()
-                drain.cancel()
-                await asyncio.gather(drain, return_exceptions=True)
+        finally:
+            await link.close()
+
+
+@contextmanager
+def running_chromium(folder: Path) -> Iterator[str]:
+    """The DevTools address of a headless Chromium. It belongs to no event loop, and ends with the context or
+    with this process, however that ends.
+    """
+    assert CHROMIUM is not None
+    profile, said = folder / "profile", folder / "stderr"
+    with said.open("wb") as stderr:
+        process = subprocess.Popen(
+            ["sh", "-c", _KEEPER, "sh", CHROMIUM, f"--user-data-dir={profile}", *_FLAGS],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=stderr, start_new_session=True,
+        )  # fmt: skip
+    try:
+        yield _address(profile / "DevToolsActivePort", said)
     finally:
-        with suppress(ProcessLookupError):
-            process.terminate()
+        assert process.stdin is not None
+        process.stdin.close()
         try:
-            async with asyncio.timeout(10):
-                await process.wait()
-        except TimeoutError:
-            process.kill()
-            await process.wait()
-        if (pipe := getattr(process, "_transport", None)) is not None:
-            pipe.close()
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # a group of its own: the shell and Chromium
+            process.wait()
 
 
-async def _port(process: asyncio.subprocess.Process) -> int:
-    """Chromium says on stderr where it listens."""
-    assert process.stderr is not None
-    said = []
-    async with asyncio.timeout(PATIENCE):
-        async for line in process.stderr:
-            said.append(line.decode(errors="replace"))
-            if "DevTools listening on ws://" in said[-1]:
-                return urlsplit(said[-1].split(" on ", 1)[1].strip()).port or 0
-    raise AssertionError("Chromium did not start:\n" + "".join(said))
-
-
-async def _drain(process: asyncio.subprocess.Process) -> None:
-    assert process.stderr is not None
-    async for _ in process.stderr:
-        pass
+def _address(file: Path, said: Path) -> str:
+    """Chromium writes its port and path into a file once it listens."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = file.read_text().splitlines() if file.exists() else []
+        if len(found) == 2:
+            return f"ws://127.0.0.1:{found[0]}{found[1]}"
+        time.sleep(0.02)
+    raise AssertionError(f"Chromium did not start:\n{said.read_text(errors='replace')}")

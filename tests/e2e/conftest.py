@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from slack_bot.playground.server import Playground, open_playground
 
-from .chromium import Browser, Page, open_browser
+from .chromium import Browser, Page, open_browser, running_chromium
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the one Chromium of this process."""
+    with running_chromium(tmp_path_factory.mktemp("chromium")) as address:
+        yield address
 
 
 @pytest.fixture
-async def browser(tmp_path: Path) -> AsyncIterator[Browser]:
-    """A Chromium without any page."""
-    async with open_browser(tmp_path) as opened:
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    """A browser without any page, and without what another test left."""
+    async with open_browser(chromium) as opened:
         yield opened
 
 

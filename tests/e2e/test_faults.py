@@ -273,7 +273,7 @@ def deaf(*methods: str) -> WorkspaceRules:
     return dataclasses.replace(WorkspaceRules.real(), ignores_markdown_text=frozenset(methods))
 
 
-@pytest.mark.parametrize("seconds", [60, 12])
+@pytest.mark.parametrize("seconds", [pytest.param(60, marks=pytest.mark.slow), 12])
 @pytest.mark.parametrize("methods", [(UPDATE,), (POST,), (UPDATE, POST)], ids=str)
 @on_virtual_time
 async def test_a_form_that_is_taken_and_not_shown_costs_no_text(

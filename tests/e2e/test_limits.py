@@ -144,7 +144,7 @@ async def test_many_cards() -> None:
     assert [FEEDBACK in seen.extras for seen in mine] == [False] * (len(mine) - 1) + [True]
 
 
-@pytest.mark.parametrize("seconds", [20, 1_200])
+@pytest.mark.parametrize("seconds", [20, pytest.param(1_200, marks=pytest.mark.slow)])
 def test_thousands_of_cards_leave_room_for_the_answer(seconds: float) -> None:
     """All tools beyond the first ones are counted in one card; the answer stands in messages, live."""
     many = 2_000

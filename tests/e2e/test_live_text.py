@@ -66,7 +66,10 @@ def ink(artifact: dict[str, Any]) -> int:
 TAPES = tagged_tapes()
 
 
-@pytest.mark.parametrize("seconds", [2.0, 2.5, 3.0, 5.0, 10.0, 30.0])
+SLOW = [pytest.param(seconds, marks=pytest.mark.slow) for seconds in (2.5, 3.0, 10.0)]
+
+
+@pytest.mark.parametrize("seconds", [2.0, 5.0, 30.0, *SLOW])
 @pytest.mark.parametrize("name", TAPES)
 def test_tagged_answers_are_live(name: str, seconds: float) -> None:
     tape = TAPES[name]

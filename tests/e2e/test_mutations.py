@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from slack_bot import runner
-from slack_bot.a2a.answer.marker_filter import MarkedText, MarkerFilter
+from slack_bot.a2a.answer.filters import MarkedText, MarkerFilter
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.consumer.turn_handle import TurnHandle
 from slack_bot.playground.reference.modes import memory_target
@@ -68,7 +68,7 @@ def failed(run: CaseRun, name: str) -> set[str]:
 
 def flush_at_blank_lines_only(patch: Patch) -> None:
     def deadline(self: StreamBuffer) -> float | None:
-        return self._since if "\n\n" in self._window or self._is_forced() else None
+        return self._since if "\n\n" in self._waiting.front or self._is_forced() else None
 
     patch.setattr(StreamBuffer, "deadline", deadline)
 
@@ -170,15 +170,15 @@ def text_goes_with_the_stop(patch: Patch) -> None:
         chunks = [*args.get("chunks", ()), text_chunk("One more thing.")]
         return await honest(line, method, {**args, "chunks": chunks}, **more)
 
-    patch.setattr(stream, "repeated", repeated)
+    patch.setattr(stream, "retry_unknown", repeated)
 
 
 def rotation_repeats_the_last_lines(patch: Patch) -> None:
     honest = Ledger.closed
 
     def closed(self: Ledger) -> None:
-        assert self._present is not None
-        self._waiting = self._present.text[-200:] + self._waiting
+        assert self.present is not None
+        self.released = self.present.text[-200:] + self.released
         honest(self)
 
     patch.setattr(Ledger, "closed", closed)
@@ -288,6 +288,7 @@ def called(row: Row) -> str:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=called)
+@pytest.mark.slow
 def test_a_defect_is_seen_by_the_checks_that_were_named(row: Row, monkeypatch: Patch) -> None:
     row.defect(monkeypatch)
     seen = failed(ran(row.case), row.case)
@@ -295,6 +296,7 @@ def test_a_defect_is_seen_by_the_checks_that_were_named(row: Row, monkeypatch: P
 
 
 @pytest.mark.parametrize("name", sorted({row.case for row in TABLE}))
+@pytest.mark.slow
 def test_without_a_defect_nothing_is_seen(name: str) -> None:
     run = ran(name)
     assert run.error is None

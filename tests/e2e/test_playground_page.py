@@ -223,7 +223,7 @@ async def test_an_emoji_that_is_not_known_is_shown_by_its_name(page: Page, playg
 
 async def test_the_page_of_another_agent_says_whom_it_asks(browser: Browser) -> None:
     async with live_agent() as live:
-        theirs = with_overrides(Settings(), {"url": f"{live.url}?key=geheim"})
+        theirs = with_overrides(Settings(), {"agent.url": f"{live.url}?key=geheim"})
         async with open_playground(theirs=theirs) as playground:
             page = await browser.open(playground.url)
             await page.until("document.body.dataset.ready")

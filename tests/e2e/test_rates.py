@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from slack_bot.slack.rate_limiter.local import LocalRateLimiter
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.slack.rules import RATES, MethodRate, WorkspaceRules
@@ -28,6 +30,7 @@ def test_twenty_answers_live_at_once() -> None:
     assert max(report.waits) / min(report.waits) < 2
 
 
+@pytest.mark.slow
 def test_forty_questions_within_a_minute() -> None:
     report, broken = crowded(Load(40, 200, within=60), ours)
     assert (report.whole, broken, report.left_open) == (40, [], 0)
@@ -36,6 +39,7 @@ def test_forty_questions_within_a_minute() -> None:
     assert sorted(report.first)[20] < 1.5
 
 
+@pytest.mark.slow
 def test_forty_questions_at_the_same_moment() -> None:
     report, broken = crowded(Load(40, 200), ours, seed=2)
     assert (report.whole, broken, report.left_open) == (40, [], 0)

@@ -80,6 +80,7 @@ def judged(calls: Iterable[Mapping[str, Any]], caplog: pytest.LogCaptureFixture)
     return kinds
 
 
+@pytest.mark.slow
 def test_what_the_recordings_bring_about_is_what_the_sdk_knows(caplog: pytest.LogCaptureFixture) -> None:
     calls: list[Mapping[str, Any]] = []
 

@@ -211,7 +211,7 @@ async def test_a_question_on_a_nearly_full_disk_is_answered(tmp_path: Path) -> N
         add_yesterday_keys(file, time.time())
         fill(disk, leave=24 * 1024)
         store_url = f"sqlite:///{file}"
-        async with bot_on_network(answer("Answered.", seconds=0.1), store_url=store_url) as parts:
+        async with bot_on_network(answer("Answered.", seconds=0.1), **{"store.url": store_url}) as parts:
             workspace, face, app = parts
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
             await face.settle()
@@ -225,7 +225,7 @@ async def test_a_question_that_a_full_disk_refused_is_answered_when_slack_brings
     tmp_path: Path,
 ) -> None:
     with small_disk(tmp_path) as disk, log_watch() as log:
-        options = {"store_url": f"sqlite:///{disk}/bot.sqlite", "http": True, "retry_delays": (0.5, 0.5)}
+        options = {"store.url": f"sqlite:///{disk}/bot.sqlite", "http": True, "retry_delays": (0.5, 0.5)}
         async with bot_on_network(answer("At last.", seconds=0.1), **options) as (workspace, face, app):
             filler = fill(disk, leave=0)
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())

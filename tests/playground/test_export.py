@@ -25,7 +25,7 @@ def test_a_head_says_what_was_asked() -> None:
 
 def test_faults_and_a_stop_belong_to_the_scenario() -> None:
     faults = {"chat.appendStream": [None, "ratelimited:2"]}
-    head = head_of([{**OPENED, "slack_faults": faults}, decision("StopPressed", 13.25)], 10.5)
+    head = head_of([{**OPENED, "slack_faults": faults}, decision("StopRequested", 13.25)], 10.5)
     assert head["scenario"] == {"slack_faults": faults, "stop_at": 2.75}
 
 
@@ -39,8 +39,8 @@ def test_a_replay_that_is_kept_again_keeps_what_it_was_replayed_with() -> None:
 
 def test_a_stop_stands_where_the_tape_has_it_and_not_before_its_beginning() -> None:
     """A tape begins with the agent's answer: counted from the question, a stop comes too late."""
-    assert head_of([OPENED, decision("StopPressed", 13.25)], 13.0)["scenario"] == {"stop_at": 0.25}
-    assert head_of([OPENED, decision("StopPressed", 13.25)], 14.0)["scenario"] == {"stop_at": 0.0}
+    assert head_of([OPENED, decision("StopRequested", 13.25)], 13.0)["scenario"] == {"stop_at": 0.25}
+    assert head_of([OPENED, decision("StopRequested", 13.25)], 14.0)["scenario"] == {"stop_at": 0.0}
 
 
 @pytest.mark.parametrize(

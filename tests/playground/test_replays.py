@@ -13,7 +13,7 @@ import pytest
 
 from slack_bot.clock import Clock
 from slack_bot.errors import SettingsError
-from slack_bot.observe.facts import EventHandled, Fact, TurnEnded, null_observer
+from slack_bot.observe.facts import Observers, TurnEnded
 from slack_bot.playground.recorder import Recorder
 from slack_bot.playground.replays import Planned, Replays
 from slack_bot.playground.server import Playground, open_playground
@@ -22,6 +22,7 @@ from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.tape.tape import Moment, Tape, read_tape, write_tape
 from slack_bot.tools.replay.replay import replay, replayed
 from slack_bot.tools.replay.scenario import Scenario, as_captured, make_scenario
+from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.events import AnswerText
 
 CHANNEL = "C0GENERAL"
@@ -39,7 +40,7 @@ class Scene:
         self.workspace.add_channel(CHANNEL, "general").members.add("U0REPLAY")
         clock = Clock(lambda: 0.0, lambda: 100.0)
         self.replays = Replays(
-            self.workspace, clock, CHANNEL, recorder=Recorder(clock.monotonic), observer=null_observer
+            self.workspace, clock, CHANNEL, recorder=Recorder(clock.monotonic), observer=Observers()
         )
 
     def begin(self, tape: Tape, around: Scenario | None = None, name: str = "a.jsonl") -> str:
@@ -138,11 +139,10 @@ async def test_a_tape_is_read_as_its_head_says(playground: Playground) -> None:
     """The README's own example: its stream is its answer, as its head says."""
     tape = read_tape(PUBLISHED.read_bytes(), PUBLISHED.name)
     assert isinstance(tape, Tape)
-    heard = list[Fact]()
-    there = await asyncio.to_thread(replayed, tape, observer=heard.append)
+    there = await asyncio.to_thread(replayed, tape, log=TurnLog(keeps_events=True))
     texts, facts = await shown(playground, tape, speed=20.0)
     assert texts == [message.text for message in there.thread]
-    pieces = sum(isinstance(fact, EventHandled) and isinstance(fact.event, AnswerText) for fact in heard)
+    pieces = sum(isinstance(fact.event, AnswerText) for fact in there.log.turns[0].handled)
     assert decisions(facts).count("AnswerText") == pieces > 100
     first, *_ = [number for number, fact in enumerate(facts) if fact["kind"] == "visible"]
     assert "FinalAnswer" in decisions(facts[first:])

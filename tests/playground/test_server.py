@@ -62,7 +62,7 @@ async def test_a_mention_is_answered_and_the_facts_of_it_are_told() -> None:
 async def test_another_agent_is_asked_in_its_place() -> None:
     async with (
         live_agent() as live,
-        open_playground(theirs=with_overrides(Settings(), {"url": live.url})) as playground,
+        open_playground(theirs=with_overrides(Settings(), {"agent.url": live.url})) as playground,
     ):
         end = await closed(playground, {"type": "say", "channel": CHANNEL, "text": "<@U0BOT> echo of mine"})
         assert end["outcome"] == "answered"
@@ -71,7 +71,7 @@ async def test_another_agent_is_asked_in_its_place() -> None:
 
 async def test_the_page_is_told_whom_it_asks_and_no_secret_of_it() -> None:
     url = "http://me:geheim@127.0.0.1:9/agent?key=geheim"
-    async with open_playground(theirs=with_overrides(Settings(), {"url": url})) as playground:
+    async with open_playground(theirs=with_overrides(Settings(), {"agent.url": url})) as playground:
         shot = playground.stage.feed.snapshot()
     assert (shot["agent"], shot["suggestions"]) == ("http://127.0.0.1:9/agent", [])
     assert "geheim" not in json.dumps(shot)

@@ -20,6 +20,8 @@ from slack_bot.settings.load import (
     sections,
     with_overrides,
 )
+from slack_bot.settings.models import SettingsSection
+from slack_bot.settings.suggestions import RENAMED
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}
 
@@ -358,9 +360,37 @@ def test_the_key_in_a_header_and_the_password_in_an_address_are_secrets_by_thems
     assert secrets_of(read({"A2A_AGENT_URL": "https://[bad"})) == ()
 
 
-def test_leaf_names_are_unique_so_that_flat_is_enough() -> None:
-    leaves = [leaf for _, model in sections() for leaf in model.model_fields]
-    assert len(leaves) == len(set(leaves))
+@pytest.mark.parametrize("section,model", list(sections()))
+def test_every_setting_can_be_named_with_its_section(section: str, model: type[SettingsSection]) -> None:
+    settings = load({}, env_file=None, secrets_dir=None)
+    for leaf, field in model.model_fields.items():
+        same = with_overrides(settings, {f"{section}.{leaf}": field.get_default(call_default_factory=True)})
+        assert getattr(getattr(same, section), leaf) == field.get_default(call_default_factory=True)
+
+
+def test_a_setting_keeps_to_its_section_where_two_have_the_name() -> None:
+    changed = with_overrides(Settings(), {"slack.write_timeout": 3, "agent.write_timeout": 4})
+    assert (changed.slack.write_timeout, changed.agent.write_timeout) == (3, 4)
+    with pytest.raises(SettingsError, match=r"write one of slack\.write_timeout or agent\.write_timeout"):
+        with_overrides(Settings(), {"write_timeout": 3})
+
+
+@pytest.mark.parametrize("old,now", RENAMED.items())
+def test_an_old_name_stops_the_start_and_names_the_new_one(old: str, now: str) -> None:
+    for section, model in sections():
+        if now in model.model_fields and not (now == "url" and section == "agent"):
+            name = f"SLACK_BOT_{section}__{old}".upper().replace("TURNS__", "DESK__")
+            wanted = f"{name} is not a setting any more; it is called SLACK_BOT_{section}__{now}".upper()
+            with pytest.raises(SettingsError) as raised:
+                load({name: "1"}, env_file=None, secrets_dir=None)
+            assert wanted in str(raised.value).upper()
+            with pytest.raises(SettingsError, match=f"{section}.{now}"):
+                with_overrides(Settings(), {old: 1})
+
+
+def test_a_section_that_was_renamed_is_named() -> None:
+    with pytest.raises(SettingsError, match="it is called SLACK_BOT_TURNS__RETRY_CACHE_SIZE now"):
+        load({"SLACK_BOT_DESK__REMEMBERED_QUESTIONS": "3"}, env_file=None, secrets_dir=None)
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,6 @@ def test_every_setting_says_what_it_is(model: type[SettingsSection]) -> None:
         assert field.description and field.description.rstrip().endswith((".", ")", "]")), name
 
 
-def test_leaf_names_are_unique_so_that_a_scenario_can_name_them_flat() -> None:
-    leaves = [leaf for model in MODELS for leaf in model.model_fields]
-    assert len(leaves) == len(set(leaves))
-
-
 def test_an_unknown_leaf_is_refused() -> None:
     with pytest.raises(ValidationError, match="conect_timeout"):
         AgentSettings.model_validate({"conect_timeout": 3})

@@ -132,7 +132,7 @@ def test_at_rest_nothing_that_waits_is_shown() -> None:
         delivery.add(Batch("Three."))
         await discard_pending(delivery, CardClosing.DONE)
         await discard_pending(delivery, CardClosing.DONE)
-        assert not delivery.ledger.waiting
+        assert not delivery.ledger.released
 
     for faults in ({}, {APPEND: ["timeout!"]}, {STOP: ["internal_error!", None]}):
         scene = play(story, faults)

@@ -17,8 +17,7 @@ import pytest
 from slack_bot import a2a
 from slack_bot.a2a.answer.json_filter import _WRAPPERS, KEYS
 from slack_bot.a2a.content.data_markdown import _SAYS_IT_ALL
-from slack_bot.a2a.content.fields import _TOOL_KEYS
-from slack_bot.a2a.content.tool_parts import _IDS, _NAMES
+from slack_bot.a2a.content.tools import _IDS, _NAMES, _TOOL_KEYS
 from slack_bot.errors import UnreadableInput
 from slack_bot.testing.tape.items import INTERRUPTED, Moment
 from slack_bot.testing.tape.tape import Tape, interrupted_at, read_tape, write_tape

@@ -243,6 +243,7 @@ def look_at_seam(text: str) -> None:
     opening_markup(state_of(text), last_line(text), text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_seam_takes_linear_work(piece: str) -> None:
     """The signs that may close something at a message's end do not have it read a dozen times over."""

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -75,6 +76,12 @@ class Workspace:
         self.messages[-1] += show.text
 
 
+def add(ledger: Ledger, text: str) -> None:
+    """More of the answer, which may be sent at once."""
+    ledger.push(text)
+    ledger.release(len(text))
+
+
 def end(ledger: Ledger) -> None:
     """The present message takes no more."""
     if ledger.present is not None:
@@ -103,29 +110,92 @@ def test_every_character_stands_once_whatever_becomes_of_a_call(
     slack = Workspace(ledger, outcomes)
     pushed, now = "", 0.0
     for text, pause, cards in steps:
-        ledger.push(text)
+        add(ledger, text)
         pushed += text
         if not all_at_once:
             slack.carry_out(now, cards=min(cards, limits.rotate_bytes // 4))
-            assert ledger.waiting.strip() == ""
+            assert ledger.released.strip() == ""
         now += pause
     slack.carry_out(now, final=True)
     assert [segment.text for segment in ledger.segments] == slack.messages
-    confirmed = ledger.segments[-1].end if ledger.segments else 0
-    assert confirmed + len(ledger.waiting) == len(pushed)
-    assert pushed.endswith(ledger.waiting)
-    assert not ledger.waiting.strip()
+    confirmed = "".join(segment.body for segment in ledger.segments)
+    assert confirmed + ledger.released == pushed == ledger.text
+    assert not ledger.released.strip()
     assert all(segment.text.strip() for segment in ledger.segments if segment.text)
     # what closes a message that nothing follows after all is no border between two
     written = [segment for segment in ledger.segments if segment.text]
-    texts_seen = [*(segment.text for segment in written[:-1]), *(segment.body for segment in written[-1:])]
-    assert joined(texts_seen) == pushed[:confirmed]
+    texts_seen = [*(each.text for each in written[:-1]), *(each.opening + each.body for each in written[-1:])]
+    assert joined(texts_seen) == confirmed
     # and as a person finds them: without the white space that Slack drops at the front
-    assert reads_as([text.lstrip() for text in texts_seen], pushed[:confirmed])
-    ends = [segment.end for segment in ledger.segments]
-    assert [segment.start for segment in ledger.segments] == [0, *ends][: len(ends)]
+    assert reads_as([text.lstrip() for text in texts_seen], confirmed)
     for segment in ledger.segments:
         assert utf8_len(segment.text) <= segment.weight <= max(limits.rotate_bytes, LONG.rotate_bytes)
+
+
+# -- one queue -----------------------------------------------------------------------------------------------
+
+MOVES = st.one_of(
+    st.tuples(st.just("push"), texts(40)),
+    st.tuples(st.just("release"), st.floats(0, 1)),
+    st.tuples(st.just("retract"), st.floats(0, 1)),
+    st.tuples(st.just("next"), st.booleans()),
+    st.tuples(st.sampled_from(["confirmed", "refused", "unknown", "settled", "lost", "closed", "rotate"])),
+)
+
+
+def places(ledger: Ledger) -> list[str]:
+    """The text in each place of the ledger: confirmed, sent, released, waiting."""
+    sent = ledger._sent.body if ledger._sent else ""
+    waiting = ledger.waiting
+    return [
+        "".join(segment.body for segment in ledger.segments),
+        sent,
+        ledger.released,
+        waiting.tail(waiting.size or 1),
+    ]
+
+
+def move(ledger: Ledger, name: str, how: Any) -> int:
+    """Do one thing, if it may be done now. Returns how many characters were retracted."""
+    waiting, is_out = ledger.waiting.size, ledger._sent is not None
+    match name:
+        case "push":
+            ledger.push(how)
+        case "release":
+            ledger.release(round(how * waiting))
+        case "retract":
+            ledger.waiting.drop_last(round(how * waiting))
+            return round(how * waiting)
+        case "next":
+            ledger.next(0.0, final=how)
+        case "confirmed" | "refused" | "unknown" if is_out:
+            getattr(ledger, name)()
+        case "settled" | "lost" if is_out:
+            ledger.settled(stands=name == "settled")
+        case "closed" if not is_out and ledger.present is not None:
+            ledger.closed()
+        case "rotate":
+            ledger.rotate()
+    return 0
+
+
+@examples(1_000)
+@given(st.lists(MOVES, max_size=40), st.sampled_from([10, 100]))
+def test_every_character_is_in_exactly_one_place_in_order(moves: list[tuple[Any, ...]], call: int) -> None:
+    """It waits, is released, was sent or is confirmed; it moves on, or back by one refused call."""
+    ledger, pushed = Ledger(MessageLimits(rotate_bytes=60, max_segments=5, max_call_chars=call)), ""
+    for name, *how in moves:
+        before = places(ledger)
+        pushed += how[0] if name == "push" else ""
+        gone = move(ledger, name, *(how or [None]))
+        pushed = pushed[: len(pushed) - gone]
+        confirmed, sent, released, waiting = places(ledger)
+        assert confirmed + sent + released + waiting == pushed
+        assert ledger.text == confirmed + sent + released
+        assert ledger.waiting.size == len(waiting)
+        assert confirmed.startswith(before[0]), "what is confirmed stays"
+        assert sent in ("", before[1]) or name == "next", "only `next` gives out text"
+        assert not (name == "next" and before[1]) or sent == before[1], "one call at a time"
 
 
 def test_a_long_text_is_laid_into_messages() -> None:
@@ -191,7 +261,7 @@ def test_every_message_looks_right_by_itself(text: str, delta: int, size: int, p
     ledger = Ledger(MessageLimits(rotate_bytes=size, max_segments=1_000))
     slack, now = Workspace(ledger), 0.0
     for part in _parts(text, delta):
-        ledger.push(part)
+        add(ledger, part)
         slack.carry_out(now)
         now += pause
     slack.carry_out(now, final=True)
@@ -210,7 +280,7 @@ def test_a_mark_that_closes_behind_the_cut_closes(shape: str) -> None:
         ledger = Ledger(MessageLimits(rotate_bytes=300, max_segments=1_000))
         slack = Workspace(ledger)
         for part in _parts(text, 3):
-            ledger.push(part)
+            add(ledger, part)
             slack.carry_out(0.0)
         slack.carry_out(0.0, final=True)
         assert joined(slack.messages) == text
@@ -238,7 +308,7 @@ def told(*texts: str, limits: MessageLimits | None = None) -> Ledger:
     """A ledger whose present message shows `texts`, begun at 0."""
     ledger = Ledger(limits or MessageLimits())
     for text in texts:
-        ledger.push(text)
+        add(ledger, text)
         step = ledger.next(0.0)
         assert isinstance(step, SendText)
         ledger.confirmed()
@@ -249,25 +319,25 @@ def test_a_message_ends_in_time_though_no_text_comes() -> None:
     ledger = told("```\ncode\n")
     assert ledger.deadline() == 240
     assert ledger.next(239.9) is None
-    assert ledger.next(240) == SendText("```", 0, begins=False, ends=True)
+    assert ledger.next(240) == SendText("", begins=False, ends=True, closing="```")
     assert ledger.deadline() is None
     ledger.confirmed()
     assert ledger.next(240) == FinishSegment()
     ledger.closed()
     assert (ledger.present, ledger.deadline(), ledger.next(1e9)) == (None, None, None)
-    assert ledger.segments[0].body == "```\ncode\n"
-    ledger.push("more\n")
-    assert ledger.next(500) == SendText("```\nmore\n", 5, begins=True)
+    assert (ledger.segments[0].body, ledger.segments[0].closing) == ("```\ncode\n", "```")
+    add(ledger, "more\n")
+    assert ledger.next(500) == SendText("more\n", begins=True, opening="```\n")
 
 
 def test_within_a_line_its_end_is_waited_for_but_not_for_ever() -> None:
     ledger = told("half a ")
     assert ledger.deadline() == 260
-    ledger.push("line of ")
-    assert ledger.next(245) == SendText("line of ", 8, begins=False)
+    add(ledger, "line of ")
+    assert ledger.next(245) == SendText("line of ", begins=False)
     ledger.confirmed()
-    ledger.push("text\n\nand")
-    assert ledger.next(250) == SendText("text\n", 5, begins=False, ends=True)
+    add(ledger, "text\n\nand")
+    assert ledger.next(250) == SendText("text\n", begins=False, ends=True)
     late = told("half a ")
     assert late.next(259) is None
     assert late.next(260) == FinishSegment()
@@ -276,8 +346,8 @@ def test_within_a_line_its_end_is_waited_for_but_not_for_ever() -> None:
 def test_the_last_words_need_no_message_of_their_own() -> None:
     ledger = told("a line\n")
     assert ledger.next(245, final=True) is None
-    ledger.push("end.")
-    assert ledger.next(245, final=True) == SendText("end.", 4, begins=False)
+    add(ledger, "end.")
+    assert ledger.next(245, final=True) == SendText("end.", begins=False)
     ledger.refused()
     assert ledger.next(261, final=True) == FinishSegment()  # too late for that
 
@@ -293,42 +363,31 @@ def test_messages_that_do_not_age() -> None:
 
 def test_cards_go_along_and_weigh() -> None:
     ledger = Ledger(MessageLimits(rotate_bytes=1_000))
-    assert ledger.next(0, cards=300) == SendText("", 0, begins=True, cards=300)
+    assert ledger.next(0, cards=300) == SendText("", begins=True, cards=300)
     ledger.confirmed()
     assert ledger.deadline() == 240
-    ledger.push("word " * 100)
-    assert ledger.next(0, cards=100) == SendText("word " * 100, 500, begins=False, cards=100)
+    add(ledger, "word " * 100)
+    assert ledger.next(0, cards=100) == SendText("word " * 100, begins=False, cards=100)
     ledger.confirmed()
     assert ledger.present is not None
     assert ledger.present.weight == 900
     assert ledger.next(0, cards=100) == FinishSegment()  # no room for them here
     ledger.closed()
-    assert ledger.next(0, cards=100) == SendText("", 0, begins=True, cards=100)
+    assert ledger.next(0, cards=100) == SendText("", begins=True, cards=100)
 
 
 def test_a_message_can_be_ended_by_will() -> None:
     ledger = told("so **bold")
-    assert ledger.segments[0].closer == "**"
     ledger.rotate()
-    assert ledger.next(0) == SendText("**", 0, begins=False, ends=True)
+    assert ledger.next(0) == SendText("", begins=False, ends=True, closing="**")
     ledger.refused()  # Slack was faster
     ledger.closed()
-    assert ledger.segments[0].is_over
-    assert ledger.segments[0].closer == "**"
-    ledger.push(" text")
-    assert ledger.next(0) == SendText("**\u2060 text", 5, begins=True)
+    assert (ledger.present, ledger.segments[0].closing) == (None, "")
+    add(ledger, " text")
+    assert ledger.next(0) == SendText(" text", begins=True, opening="**\u2060")
     empty = Ledger(MessageLimits())
     empty.rotate()
     assert (empty.next(0), empty.segments) == (None, ())
-
-
-def test_a_closed_message_needs_no_closer() -> None:
-    ledger = told("```\ncode\n")
-    ledger.rotate()
-    ledger.next(0)
-    ledger.confirmed()
-    assert ledger.segments[0].closer == ""
-    assert ledger.segments[0].closed_by == "```"
 
 
 def test_an_answer_takes_no_more_messages_than_it_may() -> None:
@@ -337,30 +396,30 @@ def test_an_answer_takes_no_more_messages_than_it_may() -> None:
     ledger.next(0)
     ledger.closed()
     assert ledger.next(0) is None
-    ledger.push("two\n")
+    add(ledger, "two\n")
     assert [ledger.next(0), ledger.next(0)] == [SegmentsExhausted(), SegmentsExhausted()]
-    assert ledger.retract() == "two\n"
-    assert ledger.waiting == ""
+    ledger.discard()
+    assert ledger.text == "one\n"
     ledger.use(MessageLimits(max_segments=2))
-    ledger.push("two\n")
-    assert ledger.next(0) == SendText("two\n", 4, begins=True)
+    add(ledger, "two\n")
+    assert ledger.next(0) == SendText("two\n", begins=True)
 
 
 def test_what_is_in_doubt_stops_everything_until_it_is_settled() -> None:
     ledger = told("one\n")
-    ledger.push("two\n")
+    add(ledger, "two\n")
     ledger.next(0)
     ledger.unknown()
     assert ledger.in_doubt
     assert (ledger.next(1e9), ledger.deadline()) == (None, None)
     ledger.settled(stands=True)
-    assert (ledger.segments[0].text, ledger.waiting, ledger.in_doubt) == ("one\ntwo\n", "", False)
-    assert ledger.segments[0].is_over
-    ledger.push("three\n")
-    assert ledger.next(0) == SendText("three\n", 6, begins=True)
+    assert (ledger.segments[0].text, ledger.released, ledger.in_doubt) == ("one\ntwo\n", "", False)
+    assert ledger.present is None
+    add(ledger, "three\n")
+    assert ledger.next(0) == SendText("three\n", begins=True)
     ledger.unknown()
     ledger.settled(stands=False)  # it was not begun
-    assert (len(ledger.segments), ledger.waiting) == (1, "three\n")
+    assert (len(ledger.segments), ledger.released) == (1, "three\n")
 
 
 def test_over_a_message_of_cards_alone_what_is_open_is_carried() -> None:
@@ -371,7 +430,7 @@ def test_over_a_message_of_cards_alone_what_is_open_is_carried() -> None:
     slack.carry_out(0.0, cards=50)
     ledger.rotate()
     slack.carry_out(0.0)
-    ledger.push("two\n```\n")
+    add(ledger, "two\n```\n")
     slack.carry_out(0.0)
     assert slack.messages == ["```py\none\n```", "", "```py\ntwo\n```\n"]
     assert joined(slack.messages) == "```py\none\ntwo\n```\n"
@@ -385,10 +444,10 @@ def test_what_was_not_asked_for_cannot_have_become_of_it(call: Callable[[Ledger]
 
 def test_text_on_its_way_cannot_be_taken_back() -> None:
     ledger = Ledger(MessageLimits())
-    ledger.push("one")
+    add(ledger, "one")
     ledger.next(0)
     with pytest.raises(AssertionError, match="on its way"):
-        ledger.retract()
+        ledger.discard()
 
 
 @pytest.mark.parametrize(
@@ -407,7 +466,7 @@ def test_a_guard_stands_where_the_answer_itself_looks_like_decoration(
 ) -> None:
     ledger = told(first)
     ledger.closed()
-    ledger.push(second)
+    add(ledger, second)
     step = ledger.next(0)
     assert isinstance(step, SendText)
     assert step.text.startswith(begins)
@@ -418,8 +477,8 @@ def test_a_header_too_big_to_be_repeated_is_not() -> None:
     table = f"| {'a' * 50} |\n|---|\n| 1 |\n"
     ledger = told(table, limits=MessageLimits(rotate_bytes=200))
     ledger.closed()
-    ledger.push("| 2 |\n")
-    assert ledger.next(0) == SendText("| 2 |\n", 6, begins=True)
+    add(ledger, "| 2 |\n")
+    assert ledger.next(0) == SendText("| 2 |\n", begins=True)
     fence = told(f"```{'a' * 70}\ncode\n", limits=MessageLimits(rotate_bytes=200))
     fence.rotate()
     assert fence.next(0) == FinishSegment()  # what cannot be opened again is not closed either
@@ -435,9 +494,9 @@ def test_a_header_too_big_to_be_repeated_is_not() -> None:
 def test_the_work_for_a_call_does_not_grow_with_the_answer() -> None:
     def one_more_call(lines: int) -> int:
         ledger = Ledger(MessageLimits(rotate_bytes=500, max_segments=10_000))
-        ledger.push("A line of text, and more of it.\n" * lines)
+        add(ledger, "A line of text, and more of it.\n" * lines)
         Workspace(ledger).carry_out(0.0)
-        ledger.push("And one more line.\n" * 100)
+        add(ledger, "And one more line.\n" * 100)
         return work(lambda: ledger.next(0.0))
 
     assert one_more_call(2_000) <= 2 * one_more_call(50)
@@ -448,7 +507,7 @@ def test_the_work_for_a_call_does_not_grow_with_the_answer() -> None:
 )
 def test_what_looks_like_a_block_in_the_middle_of_a_line_is_none_in_the_next_message(rest: str) -> None:
     ledger = told("Ping <!channel")
-    ledger.push(rest)
+    add(ledger, rest)
     ledger.rotate()
     ledger.next(1.0)
     ledger.closed()

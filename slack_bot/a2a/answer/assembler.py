@@ -16,11 +16,10 @@ from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated
 from ...turn.form import Form
 from ..profile import TurnObservation
 from ..wire.frames import Artifact
-from .assembly import Appended, CumulativeText, KeyedText, Replaced
 from .chunk_joiner import BEFORE, ChunkJoiner
 from .delta_detector import DeltaDetector
-from .filters import TextFilter, passed
-from .marker_filter import MarkedText
+from .filters import MarkedText, TextFilter, filter_text
+from .keyed_text import Appended, KeyedText, Replaced
 
 Change: TypeAlias = Appended | Replaced | None
 
@@ -46,7 +45,7 @@ class AnswerAssembler:
         self.believed = believed
         self._by_hand, self._gated, self._waits = by_hand, gated, waits_for_marker
         self._pieces = {each: KeyedText(max_chars) for each in (ARTIFACT, STATUS, MESSAGE)}
-        self._held = CumulativeText(max_chars)
+        self._held = DeltaDetector(max_chars=max_chars)
         self._held_before = ""
         self._held_aside = False  # what is held is, or has in it, what was said on the way
         self._gates: dict[tuple[str, str], TextFilter] = {}
@@ -54,7 +53,7 @@ class AnswerAssembler:
         self._opened_keys: set[tuple[str, str]] = set()
         self._held_keys: set[tuple[str, str]] = set()
         self._message_key = ""
-        self._messages: dict[str, CumulativeText] = {}
+        self._messages: dict[str, DeltaDetector] = {}
         self._max_chars = max_chars
         self._speaker = ""
         self._runs = 1
@@ -74,7 +73,7 @@ class AnswerAssembler:
         """Text came in artifacts."""
         return self._pieces[ARTIFACT].has_text
 
-    def took(self, artifact: Artifact) -> bool:
+    def has_taken(self, artifact: Artifact) -> bool:
         """Text of `artifact` was taken for the answer."""
         return self._pieces[ARTIFACT].has(artifact.artifact_id or artifact.name)
 
@@ -112,7 +111,7 @@ class AnswerAssembler:
         """A chunk as a delta, whatever it came as."""
         growth = self._growths.get(key)
         if growth is None or not append:
-            self._growths[key] = DeltaDetector(text)
+            self._growths[key] = DeltaDetector(text, appends=True)
             return text, append
         return growth.take(text)
 
@@ -122,16 +121,21 @@ class AnswerAssembler:
 
     def keep(self, text: str, *, append: bool, aside: bool) -> None:
         """Text that is the answer only if nothing else is; said `aside`, only if the task completed."""
-        self._held.put(text, append=append)
+        self._hold(text, append=append)
         self._held_aside = self._held_aside or (aside and bool(text.strip()))
+
+    def _hold(self, text: str, *, append: bool) -> None:
+        if append:
+            self._held.take(text)
+        else:
+            self._held.replace(text)
 
     def status(self, text: str, why: str) -> list[Event]:
         """Working-status text, a delta or a snapshot."""
-        fresh = self._held.put(text, in_lines=True)
+        fresh, append = self._held.take(text, by_line=True)
         if not self.believes(STATUS):
             return [Narrated(text, reason=why)]
         key = f"status {self._runs}"
-        append = not self._held.is_anew
         return self._said(STATUS, key, fresh, "status text is this agent's answer", append=append)
 
     def message(self, message_id: str, text: str, why: str, *, live: bool) -> list[Event]:
@@ -142,10 +146,10 @@ class AnswerAssembler:
         if key not in self._messages and self._message_seams.joins("", "", before, text, over_lines=True):
             key = self._message_key
         self._message_key = key
-        running = self._messages.setdefault(key, CumulativeText(self._max_chars))
-        fresh = running.put(text)
+        detector = self._messages.setdefault(key, DeltaDetector(max_chars=self._max_chars))
+        fresh, append = detector.take(text)
         speaker = self._speaker
-        events = self._said(MESSAGE, key, fresh, why, append=not running.is_anew)
+        events = self._said(MESSAGE, key, fresh, why, append=append)
         if live:
             return events
         self._speaker = speaker  # it was kept, not told
@@ -170,14 +174,14 @@ class AnswerAssembler:
 
     def plain(self, text: str) -> str:
         """The answer in a whole text of the agent's."""
-        return passed(text) if self._gated else text
+        return filter_text(text) if self._gated else text
 
     def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
         """The artifacts as they stand by now (id, name, text as the agent wrote it); they may go on."""
         passed_on = [(key, text) for key, raw in self._joined(artifacts) if (text := self._anew(key, raw))]
         if not passed_on:
             return []
-        self._growths |= {key: DeltaDetector(text) for key, text in passed_on}
+        self._growths |= {key: DeltaDetector(text, appends=True) for key, text in passed_on}
         return self._told(ARTIFACT, self._pieces[ARTIFACT].snapshot(passed_on), "the task as it stands")
 
     def _joined(self, artifacts: list[tuple[str, str, str]]) -> list[tuple[str, str]]:
@@ -202,7 +206,7 @@ class AnswerAssembler:
         said = gate.feed(raw)
         gate.take_thoughts()  # a task as it stands tells no thoughts
         self._note(ARTIFACT, key, gate)
-        return "".join(each.text for each in said if each.is_answer or not gate.opened)
+        return "".join(each.text for each in said if each.is_answer or not gate.has_marker)
 
     def place(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
         """The key of an artifact's text, and whether it appends there.
@@ -241,15 +245,15 @@ class AnswerAssembler:
         gate = self._gates.get((source, key))
         if gate is None or (known and not append):
             gate = self._gates[source, key] = TextFilter()
-        was_open = gate.opened
+        was_open = gate.has_marker
         said = gate.feed(text)
         aside = thoughts(gate.take_thoughts())
         self._note(source, key, gate)
-        if gate.opened and not was_open:
+        if gate.has_marker and not was_open:
             return [*aside, *self._opened(source, key, said, why, append=append, marked=marked)]
         fresh = "".join(each.text for each in said)
         held = held or (self._waits and not self.had_marker)
-        if marked or gate.opened or gate.is_envelope or not held:
+        if marked or gate.has_marker or gate.is_envelope or not held:
             self._held_keys.discard((source, key))
             return [*aside, *self._put(source, key, fresh, append, why)]
         self._held_keys.add((source, key))
@@ -261,7 +265,7 @@ class AnswerAssembler:
             self._questions[source, key] = gate.question
         else:
             self._questions.pop((source, key), None)
-        if gate.opened:
+        if gate.has_marker:
             self._opened_keys.add((source, key))
         else:
             self._opened_keys.discard((source, key))
@@ -281,7 +285,7 @@ class AnswerAssembler:
 
     def _kept(self, text: str, why: str, append: bool) -> list[Event]:
         if text or not append:
-            self._held.put(text, append=append)
+            self._hold(text, append=append)
         return [Narrated(text, replaces=not append, reason=f"{why}: held")]
 
     def _put(self, source: str, key: str, text: str, append: bool, why: str) -> list[Event]:
@@ -308,7 +312,7 @@ class AnswerAssembler:
         for (source, key), gate in self._gates.items():
             rest = "".join(each.text for each in gate.end())
             if rest and (source, key) in self._held_keys:
-                self._held.put(rest)
+                self._held.take(rest)
             elif rest:
                 self._pieces[source].put(key, rest, append=True)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from ..content.content import extract_content
 from ..content.fields import is_true
 from ..wire.frames import (
     AgentMessage,
@@ -22,6 +23,7 @@ from ..wire.frames import (
     StatusUpdate,
     TaskState,
 )
+from .delta_detector import join_chunks
 
 _ANSWER, _NARRATION = "is_final_answer", "is_narration"
 
@@ -173,6 +175,13 @@ class SnapshotMerger:
             return []
         known.hear(whole.text)
         return [MessageReply(replace(known.message, parts=(Part(text=whole.text),)))]
+
+
+def stored_text(artifact: Artifact) -> str:
+    """The text of an artifact in a task; its parts are the chunks that came."""
+    texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
+    text = extract_content(artifact.parts, artifact.metadata).text
+    return join_chunks(texts) if text and len(texts) == len(artifact.parts) else text
 
 
 def _key(artifact: Artifact) -> str:

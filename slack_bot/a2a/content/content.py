@@ -7,15 +7,12 @@ the answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..answer.delta_detector import whole_of
-from ..answer.filters import passed
-from ..wire.frames import AgentMessage, Artifact, Metadata, Part
-from .data_markdown import TextBeside, as_markdown, beside
-from .fields import words
-from .tool_parts import ToolPart, is_thought, tool_part, tool_words
+from ..wire.frames import AgentMessage, Metadata, Part
+from .data_markdown import TextBeside, beside
+from .tools import ToolPart, is_thought, tool_part, tool_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +73,7 @@ def _strip_end(pieces: list[str]) -> None:
         pieces[-1] = kept
 
 
-def stored(artifact: Artifact) -> str:
-    """What an artifact says as a task holds it: its parts are the chunks that came."""
-    texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
-    said = extract_content(artifact.parts, artifact.metadata).text
-    return whole_of(texts) if said and len(texts) == len(artifact.parts) else said
-
-
-def last_word(history: Sequence[AgentMessage]) -> str:
+def last_message(history: Sequence[AgentMessage]) -> str:
     """What the agent said last, unless the human spoke after it: then that was said in an earlier turn.
 
     Of one question and its answer the order means nothing; some servers name the newest first.
@@ -94,13 +84,3 @@ def last_word(history: Sequence[AgentMessage]) -> str:
         extract_content(each.parts, each.metadata).text for each in reversed(since) if each.role == "agent"
     )
     return next((text for text in said if text.strip()), "")
-
-
-def unboxed(artifact: Artifact) -> str:
-    """The answer in a result: its text, without envelope and marker, or its data as a person reads it."""
-    if artifact.text:
-        return passed(artifact.text)
-    for part in artifact.parts:
-        if isinstance(part.data, Mapping) and (content := part.data.get("content")) is not None:
-            return words(content) or as_markdown(content)
-    return extract_content(artifact.parts).text

@@ -24,7 +24,7 @@ function decisionRows(fact, base) {
     return [{ ...base, lane: "decisions", name, note: `${from}: ${note}`, look: fact.late && !isStopped ? "bad" : "quiet", raw: { event: fact.event, state: fact.state } }];
   }
   return fact.actions.map((action) => ({ ...base, lane: "decisions", name: action.name, note: action.reason || `on ${from}`,
-    look: action.name === "Noted" ? "quiet" : "", raw: { event: fact.event, action, state: fact.state } }));
+    look: action.name === "NoOp" ? "quiet" : "", raw: { event: fact.event, action, state: fact.state } }));
 }
 
 function callRow(fact, base) {

@@ -1,4 +1,4 @@
-"""PURE. The chunks of a chat completion, as OpenAI-compatible endpoints stream them, become utterances.
+"""The chunks of a chat completion, as OpenAI-compatible endpoints stream them, become utterances.
 
 Endpoints differ: some give each call an index, some only an id, some the whole call in one chunk, and some
 begin with chunks that hold nothing. Text beside a tool call says what the call is for: the call comes first.

@@ -1,4 +1,4 @@
-"""PURE. The model that needs no network: what `scenarios` thinks, said as a language model says it.
+"""The model that needs no network: what `scenarios` thinks, said as a language model says it.
 
 It writes the marker, calls tools with JSON, keeps its plan with a tool, and is the same every time. In the
 structured mode it does what made CAIPE 0.3.0 silent and then sudden: the answer is written as JSON by a call

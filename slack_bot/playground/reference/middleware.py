@@ -1,4 +1,4 @@
-"""PURE. What stands between the model and its tools, each part of it with a switch, all of them with one.
+"""What stands between the model and its tools, each part of it with a switch, all of them with one.
 
 The names are those of CAIPE's supervisor (facts: CAIPE 6); what they do here is small, but it is done: each
 changes an event or a time that a trace shows, so that an agent's author can see what such a part costs.

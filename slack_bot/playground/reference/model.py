@@ -1,4 +1,4 @@
-"""PURE. What a language model says, whichever it is: pieces of text, pieces of tool calls, silence.
+"""What a language model says, whichever it is: pieces of text, pieces of tool calls, silence.
 
 The agent's loop, its gates and its tools see nothing else of a model, so the deterministic one that runs
 offline and one behind an endpoint are exchanged without a change to either.

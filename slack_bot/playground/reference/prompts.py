@@ -1,4 +1,4 @@
-"""PURE. What a model behind an endpoint is told: how to mark its answer, and which tools there are.
+"""What a model behind an endpoint is told: how to mark its answer, and which tools there are.
 
 The tools are described as OpenAI's chat completions want it, which every compatible endpoint understands.
 """

@@ -1,4 +1,4 @@
-"""PURE. The structured response: the answer as one field of a JSON object, read while it is being written.
+"""The structured response: the answer as one field of a JSON object, read while it is being written.
 
 The arguments of the response tool grow; `content` in them is the answer, and is told as it grows, by words.
 When they are whole, the rest of them counts: what the human is asked. The final result carries the object as

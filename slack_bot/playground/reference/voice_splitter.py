@@ -1,6 +1,6 @@
 """PURE. The gate on the agent's side: each piece of a model's text becomes narration or answer, as it comes.
 
-The marker gate is the reader's own (`a2a/answer/marker_filter.py`), with what only the agent knows added to
+The marker gate is the reader's own (`a2a/answer/filters.py`), with what only the agent knows added to
 it: where a
 tool was called. What a model says before the marker is narration, and none of it waits but what may be the
 beginning of a marker; such a beginning is held on over a tool call, for the marker may come after it. A tool
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ...a2a.answer.marker_filter import MarkedText, MarkerFilter
+from ...a2a.answer.filters import MarkedText, MarkerFilter
 
 
 class Voice(StrEnum):

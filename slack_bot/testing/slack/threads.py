@@ -8,8 +8,7 @@ open in that thread shows up as a second row under the answer: kept, so that a t
 from __future__ import annotations
 
 from . import payloads
-from .checks import bot_channel, person_of, root_exists
-from .state import Json, Refused, Thread, WorkspaceState
+from .state import Json, Refused, Thread, WorkspaceState, bot_channel, person_of, root_exists
 
 _SESSIONS = ("active", "processing", "suspended", "closed")
 

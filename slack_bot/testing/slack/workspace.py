@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import blocks as blockkit
-from . import chat, lifetimes, lookups, payloads, responses, streams, thread_view, threads, views
+from . import chat, lookups, payloads, streams, thread_view, threads, views
 from .call_pipeline import CallAnswer, CallPipeline, SlackCall, outcome, unapplied
 from .faults import UPLOAD, FaultScript
 from .manifest import SHIPPED, AppManifest
@@ -172,7 +172,7 @@ class Workspace:
     def respond(self, key: str, body: Json, *, now: float) -> CallAnswer:
         """The app posts to a response_url, which ends in `key`."""
         try:
-            responses.respond(self.state, key, body, now)
+            chat.respond(self.state, key, body, now)
         except Refused as refused:
             return CallAnswer({"ok": False, "error": refused.error}, 404)
         return CallAnswer({"ok": True})
@@ -238,7 +238,7 @@ class Workspace:
             action = _action(control, action_id, value)
             if action is not None:
                 action["block_id"] = block["block_id"]
-                url = responses.offer(self.state, message, user, now)
+                url = chat.offer(self.state, message, user, now)
                 return payloads.pressed(self.state, self._person(user), message, action, url, now)
         raise LookupError(f"no control {action_id} with value {value} on {ts}")
 
@@ -303,12 +303,12 @@ class Workspace:
 
     def next_end(self) -> float | None:
         """When Slack will seal the next stream by itself, None: not if nothing else happens."""
-        return lifetimes.next_end(self.state)
+        return streams.next_end(self.state)
 
     def pass_time(self, now: float) -> None:
         """It is `now`: streams whose time is over are sealed. Every call does this too."""
         self.state.now = max(self.state.now, now)
-        lifetimes.expire(self.state, now)
+        streams.expire(self.state, now)
 
     def _person(self, user: str) -> Person:
         person = self.state.people.get(user)

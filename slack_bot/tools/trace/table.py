@@ -1,19 +1,19 @@
-"""PURE. A trace for a terminal: time, event, decision and its reason, Slack call; and the figures below.
+"""A trace for a terminal: time, event, decision and its reason, Slack call; the figures below.
 
-Rows come one by one, so a live turn can be watched. Of many alike, with at most calls between them, only the
-first two and the last one are printed, and what lies between is counted. The bot's own looks at the task,
-where they find nothing new, are counted only.
+Rows come one by one, so that a live turn can be watched. Of many that are alike, with at most calls between
+them, the first two and the last are printed; the rest is counted, as are polls that find nothing new.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from unicodedata import combining, east_asian_width
+
+from rich.cells import cell_len
 
 from .figures import BURST_WITHIN, SILENCE, Summary, Timeline
 from .picture import seconds, share
-from .timeline import Decision, Row
+from .timeline import Decision, Row, late
 
 _FIRST = 2  # of many alike
 _TIME, _EVENT, _CALL = 9, 34, 40
@@ -56,7 +56,7 @@ class Table:
     def head(self) -> list[str]:
         """The names of the columns."""
         names = self._line("time", "event", "decision and reason", "Slack call")
-        return [names, "-" * _columns(names)]
+        return [names, "-" * cell_len(names)]
 
     def add(self, row: Row) -> list[str]:
         """The lines that `row` makes known."""
@@ -159,15 +159,6 @@ def _told(decisions: tuple[Decision, ...]) -> Iterator[str]:
             yield done or f"{each.event}: {each.reason}"
 
 
-LATE = ("dropped, it came too late", "not shown, the human had stopped it")
-"""What becomes of an event that comes too late."""
-
-
-def late(state: str) -> str:
-    """Which of `LATE` it was. `state` is where the turn stood."""
-    return LATE[state == "stopping"]
-
-
 def _with_text(name: str, row: Row, room: int) -> str:
     if not row.chars:
         return name
@@ -176,24 +167,19 @@ def _with_text(name: str, row: Row, room: int) -> str:
     return f"{head} {row.text}" if room - len(head) > 4 else head
 
 
-def _columns(text: str) -> int:
-    return sum(_width(letter) for letter in text)
-
-
-def _width(letter: str) -> int:
-    if combining(letter) or letter in "\u200b\u200c\u200d\ufe0f":
-        return 0
-    return 2 if east_asian_width(letter) in "WF" else 1
+def printable(text: str) -> str:
+    """`text` without anything that moves a terminal's cursor."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def cut(text: str, room: int) -> str:
-    """`text` on exactly `room` columns, without anything that moves a terminal's cursor."""
-    text = "".join(letter if letter.isprintable() else " " for letter in text)
-    if _columns(text) > room:
-        while text and _columns(text) > room - 1:
+    """`text` on exactly `room` columns, printable."""
+    text = printable(text)
+    if cell_len(text) > room:
+        while text and cell_len(text) > room - 1:
             text = text[:-1]
         text += "…"
-    return text + " " * (room - _columns(text))
+    return text + " " * (room - cell_len(text))
 
 
 def figures(summary: Summary) -> str:

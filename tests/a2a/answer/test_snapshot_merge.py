@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from slack_bot.a2a.answer.snapshot_merge import SnapshotMerger
+import pytest
+
+from slack_bot.a2a.answer.snapshot_merge import SnapshotMerger, stored_text
 from slack_bot.a2a.wire.frames import (
     AgentMessage,
     Artifact,
@@ -170,3 +172,24 @@ def test_what_was_said_anew_is_this_turn_s_though_it_is_the_same() -> None:
 def test_a_status_message_without_text_is_left_as_it_is() -> None:
     silent = task(message=said("", "1"))
     assert heard().merge(silent) == [silent]
+
+
+# -- the text of an artifact
+
+
+def part(value: str, **metadata: Any) -> Part:
+    return Part(text=value, metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    ("artifact", "said"),
+    [
+        (Artifact(parts=(part("a "), part("b"))), "a b"),
+        (Artifact(parts=(part("The "), part("The fox "), part("The fox ran."))), "The fox ran."),
+        (Artifact(parts=(part("hm", thought=True), part("Yes"))), "Yes"),
+        (Artifact(parts=(part("hm"),), metadata={"type": "thinking"}), ""),
+        (Artifact(parts=(Part(has_data=True, data={"x": 1}),)), "- **x**: 1"),
+    ],
+)
+def test_an_artifact_as_a_task_holds_it(artifact: Artifact, said: str) -> None:
+    assert stored_text(artifact) == said

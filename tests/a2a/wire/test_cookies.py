@@ -84,8 +84,10 @@ class StickyServer:
 
 @asynccontextmanager
 async def asked(server: StickyServer, **settings: Any) -> AsyncIterator[tuple[Workspace, App]]:
-    async with server.running(), bot_on_network(url=server.url, **settings) as (workspace, _, app):
-        yield workspace, app
+    async with server.running():
+        settings["agent.url"] = server.url
+        async with bot_on_network(**settings) as (workspace, _, app):
+            yield workspace, app
 
 
 def say(workspace: Workspace, app: App, text: str, thread: str | None = None, user: str = "U1") -> str:

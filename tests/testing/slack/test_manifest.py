@@ -33,7 +33,7 @@ def without(*gone: str) -> AppManifest:
 def called_methods() -> Iterator[str]:
     """Every method of Slack's that the bot names as an argument of a call, read off its source."""
     package = ROOT / "slack_bot"
-    rooms = [path for room in IN_FRONT for path in (package / room).glob("*.py")]
+    rooms = [path for room in IN_FRONT for path in (package / room).rglob("*.py")]
     for path in (*rooms, package / "dispatch.py", package / "runner.py", package / "app.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):

@@ -77,6 +77,7 @@ def test_the_caipe_suite_passes_22_of_22(here: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "marker"])
+@pytest.mark.slow
 def test_in_these_modes_nothing_fails(mode: str) -> None:
     assert fails_in(of_mode(mode)) == {}
 

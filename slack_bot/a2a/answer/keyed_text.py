@@ -16,11 +16,9 @@ from dataclasses import dataclass, field
 from ...turn.compare import missing_suffix, normalize
 
 _GAP = "\n\n"
-_SENTENCE_ENDS = (".", "!", "?", "…", ":")
 _MOST_COMPARED = 100_000_000  # characters that a turn may compare over and over, beyond those that came
 _MOST_SOUGHT = 1_000_000  # times in a turn that a text is laid against one of another name
 _LEAST_REPEATED = 8  # characters; a shorter text may well be said twice in a row
-_MOST_SIGNS = 8  # characters without a letter or digit that a text may begin with by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,88 +329,3 @@ class KeyedText:
             )
         self._parted = True
         return Replaced(whole)
-
-
-@dataclass(slots=True)
-class CumulativeText:
-    """Text that comes as deltas or as growing snapshots, nobody says which (LangGraph, Strands, ADK).
-
-    `steps` counts the times it grew. `is_anew`: what `put` returned last is the whole text, because what was
-    taken for a snapshot was a delta.
-    """
-
-    budget: int
-    steps: int = 0
-    is_anew: bool = False
-    _run: StringBuilder = field(default_factory=StringBuilder)
-    _lately: list[str] = field(default_factory=list)
-    _signs: str = ""  # the first text, where the next one was taken for a snapshot only because it began so
-
-    @property
-    def text(self) -> str:
-        """All of it."""
-        return self._run.text
-
-    @property
-    def last(self) -> str:
-        """What it grew by last."""
-        return self._lately[-1] if self._lately else ""
-
-    def put(self, text: str, *, append: bool = True, in_lines: bool = False) -> str:
-        """Take the next text; returns what it adds, "" for what was said before.
-
-        It is a snapshot if it begins with all that is known, a repetition if it is what the last deltas made
-        together, else a delta. `in_lines`: it may also be a line of its own, which becomes a paragraph.
-        """
-        self.is_anew = False
-        if not append:
-            self._run, self._lately, self._signs = StringBuilder(), [], ""
-        run = self._run
-        if run.size >= self.budget:
-            return ""
-        signs, self._signs = self._signs, ""
-        goes_on = run.size and len(text) >= run.size and text.startswith(run.text)
-        if signs and text and not goes_on:
-            return self._told_anew(signs, text)
-        if goes_on:
-            if run.size <= _MOST_SIGNS and not any(char.isalnum() for char in run.text):
-                self._signs = run.text
-            text = text[run.size :]
-        elif self._repeats(text):
-            return ""
-        elif in_lines and self._is_line(text):
-            text = _GAP + text
-        text = text[: self.budget - run.size]
-        if text:
-            run.add(text)
-            self._lately.append(text)
-            self.steps += 1
-        return text
-
-    def _told_anew(self, signs: str, text: str) -> str:
-        """`signs`, what came next and `text` are deltas: a heading's signs begin many a text."""
-        whole = (signs + self._run.text + text)[: self.budget]
-        self._run, self._lately, self.is_anew = StringBuilder(), [whole], True
-        self._run.add(whole)
-        self.steps += 1
-        return whole
-
-    def restart(self) -> None:
-        """What follows is said anew; it does not continue what was said."""
-        self._run, self._lately, self._signs, self.steps = StringBuilder(), [], "", 0
-
-    def _repeats(self, text: str) -> bool:
-        """`text` is what two or more of the last deltas said; one alone may well say the same twice."""
-        if len(text) < _LEAST_REPEATED:
-            return False
-        end, count = len(text), 0
-        for delta in reversed(self._lately):
-            if not end or not text.endswith(delta, 0, end):
-                break
-            end -= len(delta)
-            count += 1
-        return not end and count > 1
-
-    def _is_line(self, text: str) -> bool:
-        """One sentence came after another, with nothing between them: these are no deltas."""
-        return " " in self.last and " " in text and text[0].isupper() and self.last.endswith(_SENTENCE_ENDS)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.a2a.answer import assembly
-from slack_bot.a2a.answer.assembly import Appended, CumulativeText, KeyedText, Replaced, StringBuilder
+from slack_bot.a2a.answer import keyed_text
+from slack_bot.a2a.answer.keyed_text import Appended, KeyedText, Replaced, StringBuilder
 from slack_bot.turn.compare import equivalent
 from tests.examples import examples
 
@@ -148,44 +148,6 @@ def test_nothing_is_copied_for_a_chunk(keys: list[str], times: int) -> None:
     assert StringBuilder().ending(2) == ""
 
 
-def test_running_text_takes_deltas_snapshots_and_replacements() -> None:
-    running = CumulativeText(budget=100)
-    for text in ("The", "The quick", "The quick fox"):
-        running.put(text)
-    assert running.text == "The quick fox"
-    running.put(" ran")
-    assert running.text == "The quick fox ran"
-    running.put("new", append=False)
-    assert running.text == "new"
-    bounded = CumulativeText(budget=3)
-    bounded.put("12")
-    bounded.put("345")
-    assert bounded.text == "123"
-
-
-def test_a_model_turn_said_again_after_its_deltas_is_no_delta() -> None:
-    running = CumulativeText(budget=100)
-    for text in ("Before. ", "The ", "quick ", "fox"):
-        assert running.put(text) == text
-    assert running.put("The quick fox") == ""
-    assert running.text == "Before. The quick fox"
-    assert running.last == "fox"
-    assert running.put("fox") == "fox", "one delta may well come twice"
-    assert running.steps == 5
-    running.restart()
-    assert (running.text, running.last, running.steps) == ("", "", 0)
-
-
-@examples(1_000)
-@given(st.lists(st.text("ab \n", min_size=1, max_size=5), max_size=12))
-def test_growing_snapshots_make_the_last_one(deltas: list[str]) -> None:
-    running, whole, added = CumulativeText(budget=1000), "", ""
-    for delta in deltas:
-        whole += delta
-        added += running.put(whole)
-    assert running.text == whole == added
-
-
 def test_a_replaced_piece_makes_room_in_the_budget() -> None:
     text = KeyedText(budget=6)
     text.put("a", "123456", append=False)
@@ -194,33 +156,8 @@ def test_a_replaced_piece_makes_room_in_the_budget() -> None:
     assert not text.overflow
     assert text.has_text
     assert KeyedText(budget=1).last_key == ""
-
-
-def test_signs_that_the_next_delta_begins_with_are_not_lost() -> None:
-    """Whether "### the" follows "#" or grew from it, only the text after it tells."""
-    running = CumulativeText(budget=100)
-    assert [running.put(text) for text in ("#", "### the", " fox")] == ["#", "## the", "#### the fox"]
-    assert running.is_anew
-    assert (running.put("."), running.is_anew, running.text) == (".", False, "#### the fox.")
-    growing = CumulativeText(budget=100)
-    assert [growing.put(text) for text in ("#", "# A", "# A fox", "# A fox")] == ["#", " A", " fox", ""]
-    assert (growing.text, growing.is_anew) == ("# A fox", False)
-    bounded = CumulativeText(budget=6)
-    assert [bounded.put(text) for text in ("-", "- a", "bcd", "e")] == ["-", " a", "-- abc", ""]
-
-
-def test_lines_of_their_own_become_paragraphs_only_where_they_may() -> None:
-    lines = ("Reading it.", "Writing it.", "and so on.")
-    may, may_not = CumulativeText(budget=100), CumulativeText(budget=100)
-    for line in lines:
-        may.put(line, in_lines=True)
-        may_not.put(line)
-    assert may.text == "Reading it.\n\nWriting it.and so on."
-    assert may_not.text == "".join(lines)
-    assert CumulativeText(budget=0).put("nothing fits") == ""
-    text = pieces()
-    text.put("a", "The fox", append=False)
-    assert text.ending(3).endswith("fox")
+    text.put("b", "", append=True)
+    assert text.ending(3) == "456"
 
 
 def test_a_snapshot_beyond_the_budget_is_not_cut_short_in_silence() -> None:
@@ -247,7 +184,7 @@ def test_among_thousands_of_new_names_an_old_part_is_not_sought_for_ever(
 ) -> None:
     renamed = [(f"b{n}", f"Part {n}.") for n in range(10)]
     for most, told in ((1000, None), (0, Appended("\n\n" + "\n\n".join(text for _, text in renamed)))):
-        monkeypatch.setattr(assembly, "_MOST_SOUGHT", most)
+        monkeypatch.setattr(keyed_text, "_MOST_SOUGHT", most)
         text = pieces()
         text.snapshot([(f"a{n}", f"Part {n}.") for n in range(10)])
         assert text.snapshot(renamed) == told
@@ -255,7 +192,7 @@ def test_among_thousands_of_new_names_an_old_part_is_not_sought_for_ever(
 
 
 def test_what_must_be_compared_again_and_again_is_told_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assembly, "_MOST_COMPARED", 100)
+    monkeypatch.setattr(keyed_text, "_MOST_COMPARED", 100)
     text = pieces()
     text.put("a", "x", append=False)
     text.put("b", "x\n\n" * 20 + "x", append=False)
