@@ -112,11 +112,6 @@ class Observer(Protocol):
         """Take note of `fact`. Must not raise and must not block."""
 
 
-def null_observer(fact: Fact) -> None:
-    """The watcher of a bot that nobody watches."""
-    del fact
-
-
 class Observers:
     """Several watchers as one."""
 

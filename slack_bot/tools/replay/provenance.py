@@ -33,7 +33,7 @@ from ...turn.events import (
     StreamEnded,
     TurnBegun,
 )
-from ..trace.table import LATE, late
+from ..trace.timeline import LATE, late
 from ..turn_log import AgentOutput, Entry, LoggedTurn, TextChange, TurnLog, is_guessed, is_of_stop
 from .diff import CHANCE, matches
 from .sources import Cause, Piece, Sources

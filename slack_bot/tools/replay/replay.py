@@ -369,7 +369,7 @@ def _workspace(scenario: Scenario) -> Workspace:
 
 
 def read_scenario_file(path: str | None, settings: Settings | None = None) -> Scenario:
-    """The scenario in the file at `path`; the usual one for None. It may change `settings`, by default ours.
+    """The scenario in the file at `path`; the default for None. It may change `settings`, by default ours.
 
     Raises UnreadableInput for what is no scenario, SettingsError for wrong settings; both name the file.
     """

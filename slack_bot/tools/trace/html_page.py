@@ -10,8 +10,8 @@ from html import escape
 
 from .figures import Timeline
 from .picture import draw
-from .table import late as words_for_late
 from .timeline import Row
+from .timeline import late as words_for_late
 
 MOST_ROWS = 5_000
 """Rows of one trace in the page; a browser needs seconds for more."""

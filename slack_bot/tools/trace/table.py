@@ -1,8 +1,7 @@
-"""A trace for a terminal: time, event, decision and its reason, Slack call; and the figures below.
+"""A trace for a terminal: time, event, decision and its reason, Slack call; the figures below.
 
-Rows come one by one, so a live turn can be watched. Of many alike, with at most calls between them, only the
-first two and the last one are printed, and what lies between is counted. The bot's own looks at the task,
-where they find nothing new, are counted only.
+Rows come one by one, so that a live turn can be watched. Of many that are alike, with at most calls between
+them, the first two and the last are printed; the rest is counted, as are polls that find nothing new.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from rich.cells import cell_len
 
 from .figures import BURST_WITHIN, SILENCE, Summary, Timeline
 from .picture import seconds, share
-from .timeline import Decision, Row
+from .timeline import Decision, Row, late
 
 _FIRST = 2  # of many alike
 _TIME, _EVENT, _CALL = 9, 34, 40
@@ -158,15 +157,6 @@ def _told(decisions: tuple[Decision, ...]) -> Iterator[str]:
             yield f"{each.event}: {late(each.state)} ({each.reason})"
         elif each.event != "TaskKnown":
             yield done or f"{each.event}: {each.reason}"
-
-
-LATE = ("dropped, it came too late", "not shown, the human had stopped it")
-"""What becomes of an event that comes too late."""
-
-
-def late(state: str) -> str:
-    """Which of `LATE` it was. `state` is where the turn stood."""
-    return LATE[state == "stopping"]
 
 
 def _with_text(name: str, row: Row, room: int) -> str:

@@ -234,6 +234,15 @@ def build_timeline(log: TurnLog, asked_at: float) -> TimelineBuilder:
     return builder
 
 
+LATE = ("dropped, it came too late", "not shown, the human had stopped it")
+"""What becomes of an event that comes too late."""
+
+
+def late(state: str) -> str:
+    """Which of `LATE` it was. `state` is the turn's."""
+    return LATE[state == "stopping"]
+
+
 def _kind(event: object) -> str:
     if isinstance(event, Narrated):
         if event.reason.startswith("unmarked"):

@@ -4,7 +4,7 @@ Only their numbers are used: the kinds and times of events, the number of chunks
 are ours. One release streams from the second second on; the other is silent and then writes everything at
 once. `trace` must show that.
 
-python -m slack_bot.tools.sample_tapes docs/tapes
+python -m tests.tools.sample_tapes docs/tapes
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from ..testing.tape.items import Moment
-from ..testing.tape.json_file import Json
-from ..testing.tape.tape import FORMAT, VERSION, Tape, write_tape
+from slack_bot.testing.tape.items import Moment
+from slack_bot.testing.tape.json_file import Json
+from slack_bot.testing.tape.tape import FORMAT, VERSION, Tape, write_tape
 
 _SENTENCES = (
     "I can look things up in your knowledge base and answer with the sources I used.",
