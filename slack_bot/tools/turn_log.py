@@ -126,7 +126,7 @@ class TurnLog:
         """How many events of each kind the agent sent."""
         self._follow, self._keeps_events = follow, keeps_events
         self._stream_text = StreamText()
-        self._text: str | None = None  # nobody has looked yet
+        self._text: str | None = None  # before the first look
         self._non_space = 0
 
     @property

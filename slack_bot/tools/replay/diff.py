@@ -1,4 +1,4 @@
-"""PURE. Which stretches of one text stand in another one: what a rewrite left as it was."""
+"""PURE. Which stretches of a text are also in another one: what a rewrite left unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`size` characters that stand at `one` in the first text and at `other` in the second."""
+    """`size` characters, at `one` in the first text and at `other` in the second."""
 
     one: int
     other: int
@@ -25,8 +25,8 @@ class Match:
 def matches(one: str, other: str, least: int = 1) -> list[Match]:
     """What both texts share, in order and without overlap.
 
-    Their common beginning and end are found letter by letter, what lies between word by word; there, matches
-    of fewer than `least` characters count as chance.
+    Their common beginning and end are compared by letters, the text between by words; there, matches of fewer
+    than `least` characters count as chance.
     """
     head = common_prefix(one, other)
     tail = common_prefix(one[head:][::-1], other[head:][::-1])

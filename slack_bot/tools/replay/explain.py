@@ -1,7 +1,7 @@
 """`slack-bot explain FILE`: why each part of an answer went where it went.
 
-The tape is replayed through the whole bot, as in `replay`; what is told are the machine's own reasons, the
-calls that really showed the text, and what became of all that was not shown.
+The tape is replayed through the whole bot. The explanation gives the machine's own reasons, the calls that
+showed each text, and what became of text that was not shown.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _borders(produced: Sequence[ProducedText]) -> list[int]:
 
 
 def _origins(shown: str, produced: Sequence[ProducedText]) -> list[int]:
-    """For each character of `shown`, where it stands in what was produced; -1 where it does not."""
+    """For each character of `shown`, its place in the produced text; -1: the bot added it."""
     source = "".join(each.text for each in produced)
     if source.startswith(shown):
         return list(range(len(shown)))

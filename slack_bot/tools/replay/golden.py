@@ -1,8 +1,9 @@
-"""`slack-bot replay --golden DIR`: are the threads still what they were?
+"""`slack-bot replay --golden DIR`: compare threads with kept ones.
 
-Each FILE has one thread in DIR, a text file that a person can read and a reviewer can see change. A thread
-that is not there yet has been compared with nothing, so the check has not passed: it is told, and kept with
-`--update`.
+Each FILE has one thread in DIR, as text: what a person reads, and how the turn ended, without times and ids.
+Two runs of the same bot over the same tape give the same file, byte for byte. Of the timing only one word is
+kept: whether the answer was shown while it was written. A thread that is not kept yet does not pass; --update
+keeps it.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def compare(folder: Path, name: str, capture: Tape | Recording, scenario: Scenario) -> Compared:
-    """The thread of one capture beside the one in `folder`. Raises UnreadableInput."""
+    """The thread of one capture, with the kept one in `folder`. Raises UnreadableInput."""
     around = as_captured(scenario, capture)
     now = golden(replay(capture, around), asker=around.user, question=around.text)
     return Compared(name, kept(folder / name), now)
@@ -62,7 +63,7 @@ def folder_of(path: str) -> Path:
 
 
 def kept(path: Path) -> str | None:
-    """The thread in the file at `path`, None where there is none. Raises UnreadableInput."""
+    """The thread in the file at `path`, None if there is no file. Raises UnreadableInput."""
     try:
         return path.read_bytes().decode("utf-8", "surrogatepass")
     except FileNotFoundError:
@@ -74,7 +75,7 @@ def kept(path: Path) -> str | None:
 
 
 def name_of(path: Path, key: str | None) -> str:
-    """How the thread of the capture at `path` is called in the folder."""
+    """The name of the thread's file for the capture at `path`."""
     return f"{path.name}.{_safe(key)}.txt" if key else f"{path.name}.txt"
 
 
@@ -116,7 +117,7 @@ _LIVE = ((0.9, "shown while it was written"), (0.5, "more than half of it shown 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One thread beside the one that was kept (None: none was)."""
+    """One thread and the kept one, if there is one."""
 
     name: str
     kept: str | None
@@ -124,7 +125,7 @@ class Compared:
 
     @property
     def verdict(self) -> Verdict:
-        """What came of it."""
+        """The result."""
         if self.kept is None:
             return "new"
         return "same" if self.kept == self.now else "differs"

@@ -19,7 +19,7 @@ _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """A further question. `place`: how many of the bot's messages stand above it."""
+    """A further question. `place`: how many of the bot's messages are above it."""
 
     place: int
     text: str
@@ -49,7 +49,7 @@ def _message(message: Json) -> str:
     lines += [line for task in message["tasks"] for line in _task(task)]
     if message["text"]:
         lines.append(message["text"].rstrip("\n"))
-    # a post's words stand in its blocks as well
+    # a post's words are in its blocks as well
     under = [text for block in message["blocks"] for text in _block(block) if text not in message["text"]]
     lines += [f"  | {text}" for text in under]
     if message["status_line"]:

@@ -1,6 +1,6 @@
 """PURE. Which event brought which text of an answer, and which call showed it.
 
-An event of the agent is known by its number. The text that the machine gave to be shown is laid end to end;
+An event of the agent is known by its number. The text that the machine produced is kept in order, and
 each stretch of it knows its event and the reason. The visible text is compared after every change, so each of
 its characters knows the call that showed it. Times are seconds from the first question.
 """

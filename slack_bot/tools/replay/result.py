@@ -25,7 +25,7 @@ class Shown:
     """One message of the bot's as a person sees it.
 
     `state` is "streaming", "sealed" or "posted"; `status_line` is the typing status below the thread.
-    `is_answer` tells answer text from notes, questions and errors.
+    `is_answer`: it is answer text, not a note, a question or an error.
     """
 
     ts: str

@@ -49,7 +49,7 @@ _LINE_EVERY = 100  # replays, where there is no terminal to redraw a line
 class Difference:
     """What is to stay. `shows` asks it of a tape."""
 
-    told: str
+    description: str
     shows: Callable[[Tape], bool]
 
 
@@ -73,7 +73,7 @@ def main(args: argparse.Namespace) -> int:
         sys.stdout.write("nothing is wrong with this tape; no smaller one was written\n")
         return 0
     with smaller as out:
-        sys.stdout.write(f"kept: {found.told}\n")
+        sys.stdout.write(f"kept: {found.description}\n")
         sys.stdout.flush()
         small, whole = found_smallest(tape, found, ShrinkProgress(sys.stderr))
         out.text(write_tape(small))
@@ -87,7 +87,7 @@ def main(args: argparse.Namespace) -> int:
 def found_smallest(
     tape: Tape, wanted: Difference, progress: ShrinkProgress, most: int = MOST
 ) -> tuple[Tape, bool]:
-    """The smallest tape that was found, and whether the search came to its end. Ctrl-C ends it early."""
+    """The smallest tape found, and whether the search was finished. Ctrl-C ends it early."""
     search = Search(wanted.shows, most, progress)
     try:
         shrink(tape, search)
@@ -110,7 +110,7 @@ def broken_promise(tape: Tape, around: Scenario) -> Difference | None:
 
 
 def _breaks(check: Check, around: Scenario, outcomes: tuple[str, ...], tape: Tape) -> bool:
-    """As before, and the turns end as before: else it is likely that something else went wrong."""
+    """Also the turns must end as before, or something else went wrong."""
     seen = _measured(tape, around)
     return seen.outcomes == outcomes and check.judge(seen, {}).ok is False
 
@@ -157,14 +157,14 @@ def _thread(tape: Tape, around: Scenario) -> str:
 
 
 class ShrinkProgress:
-    """How the search goes, on one line of a terminal, or a line now and then elsewhere."""
+    """The progress of the search: a redrawn line of a terminal, or a line now and then."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._line = LiveLine(out)
 
     def __call__(self, search: Search) -> None:
-        """Tell."""
+        """Show the progress."""
         said = f"{search.asked:,} replays, {size_of(search.best)} left"
         self._line.show(said)
         if not self._line.is_terminal and search.asked % _LINE_EVERY == 0:
@@ -172,7 +172,7 @@ class ShrinkProgress:
         self._out.flush()
 
     def end(self) -> None:
-        """The line is not needed any more."""
+        """Wipe the line."""
         self._line.wipe()
 
 
@@ -184,14 +184,14 @@ _WORD = re.compile(r"\s*\S+\s*")
 
 @dataclass(slots=True)
 class Search:
-    """Asks `shows` of one smaller tape after the other, `most` times; `tell` hears how it goes.
+    """Asks `shows` of one smaller tape after the other, `most` times; `report` gets the progress.
 
     Every tape that does not show what is wanted is a reason to keep what was left out.
     """
 
     shows: Shows
     most: int
-    tell: Callable[[Search], None] = lambda search: None
+    report: Callable[[Search], None] = lambda search: None
     asked: int = 0
     best: Tape = field(default_factory=lambda: Tape({}, ()))
 
@@ -208,7 +208,7 @@ class Search:
         found = self.shows(tape)
         if found:
             self.best = tape
-        self.tell(self)
+        self.report(self)
         return found
 
 
@@ -255,7 +255,7 @@ _Word: TypeAlias = tuple[int, TextPath, str]
 
 
 def texts_of(value: Any, path: TextPath = ()) -> Iterator[tuple[TextPath, str]]:
-    """Every text of an event, and where it stands: what is called `text`, however deep."""
+    """Every value called `text` in an event, with its path."""
     if isinstance(value, dict):
         for name, inner in value.items():
             if name == "text" and isinstance(inner, str):
@@ -301,7 +301,7 @@ def _with_texts(value: Any, number: int, texts: dict[tuple[int, TextPath], str],
 
 
 def _can_be_played(tape: Tape) -> bool:
-    """A capture without anything that came is none."""
+    """A tape must bring something."""
     return any(_brings(moment) for moment in tape.moments)
 
 

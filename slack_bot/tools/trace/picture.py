@@ -1,9 +1,9 @@
 """PURE. The picture of a trace: what could be read when, above the lanes of what made it so.
 
-Several traces stand below each other on one axis of time, so that the eye compares them without reading. The
-two curves are characters of the answer: written by the agent, standing in the thread. Where they part, the
-bot is late; where both are flat, the agent is silent. Amber is the time in which a reader saw nothing new,
-grey stripes the time in which the agent sent nothing.
+Several traces are drawn below each other on one axis of time. The two curves are characters of the answer:
+written by the agent, visible in the thread. Where they part, the bot is late; where both are flat, the agent
+is silent. Amber is the time in which a reader saw nothing new, grey stripes the time in which the agent sent
+nothing.
 """
 
 from __future__ import annotations

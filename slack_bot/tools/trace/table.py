@@ -75,11 +75,11 @@ class Table:
         if run.count > (0 if is_look else _FIRST):
             run.hide(self._place, row)
             return before
-        return [*before, *self._told_before(lane), *self._lines(row)]
+        return [*before, *self._hidden_before(lane), *self._lines(row)]
 
     def end(self) -> list[str]:
         """What is left when nothing more comes."""
-        found = [told for lane, run in self._runs.items() for told in self._rest(lane, run)]
+        found = [rest for lane, run in self._runs.items() for rest in self._rest(lane, run)]
         self._runs = {}
         return [line for _, lines in sorted(found, key=lambda each: each[0]) for line in lines]
 
@@ -89,8 +89,8 @@ class Table:
             return []
         return [*self.end(), f"{'':{_TIME}}... {seconds(silence)} of silence ..."]
 
-    def _told_before(self, lane: str) -> list[str]:
-        """What the other lanes kept back came before the line that is printed now."""
+    def _hidden_before(self, lane: str) -> list[str]:
+        """The lines that the other lanes kept back: they came before the one that is printed now."""
         found = list[tuple[int, list[str]]]()
         for other, run in self._runs.items():
             if other != lane and run.hidden:
@@ -135,9 +135,9 @@ class Table:
             return [self._line(time, "", "", mark + _with_text(row.name, row, self._call - len(mark)))]
         name = f"asked: {row.name}" if row.asked else row.name
         name = f"({name})" if row.lane == "decision" else _with_text(name, row, self._event)
-        told = list(_told(row.decisions))
-        lines = [self._line(time, name, told[0] if told else "")]
-        return lines + [self._line("", "", each) for each in told[1:]]
+        words = list(_words(row.decisions))
+        lines = [self._line(time, name, words[0] if words else "")]
+        return lines + [self._line("", "", each) for each in words[1:]]
 
     def _line(self, time: str, event: str, decision: str = "", call: str = "") -> str:
         cells = (
@@ -149,8 +149,8 @@ class Table:
         return " ".join(cells).rstrip()
 
 
-def _told(decisions: tuple[Decision, ...]) -> Iterator[str]:
-    """Each decision that says something, on a line of its own."""
+def _words(decisions: tuple[Decision, ...]) -> Iterator[str]:
+    """A line for each decision that did something."""
     for each in decisions:
         done = ", ".join(f"{name}: {reason}" if reason else name for name, reason in each.actions)
         if each.late:

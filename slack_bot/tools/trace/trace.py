@@ -130,7 +130,7 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     asked = replace(scenario, text=_question(text))
     asyncio.run(
         card_of(settings, "URL")
-    )  # the bot tells it in the thread if there is none; here it is an error
+    )  # without a card the bot would answer in the thread; here it is an error
     printer = RowPrinter(_table(args.all), masks_of(given, settings))
     seen = asyncio.run(_observed(asked, settings, TurnLog(printer.take)))
     return printer.finish(url, seen)

@@ -119,7 +119,7 @@ def test_a_broken_promise_is_found_without_any_kept_thread(monkeypatch: pytest.M
     tape = answer("A-line-that-stutters-because-of-a-defect\n ".join(lines), seconds=2.0)
     found = broken_promise(tape, Scenario())
     assert found is not None
-    assert found.told.startswith("nothing_twice fails")
+    assert found.description.startswith("nothing_twice fails")
     out = Terminal()
     small, whole = found_smallest(tape, found, ShrinkProgress(out))
     assert whole
