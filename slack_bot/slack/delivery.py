@@ -19,7 +19,7 @@ from ..settings.models import StreamSettings
 from ..turn.actions import TaskCard
 from ..turn.buffer import TIMER_TOLERANCE
 from ..turn.fit import MessageLimits
-from ..turn.ledger import FinishSegment, Ledger, SegmentsExhausted, SendText
+from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, SendText
 from .api import CallFailed
 from .chunks import CardClosing, all_chunks, weighted_bytes
 from .fault_policy import DOUBTS_MOST, ENDS, Remedy, after_write
@@ -224,9 +224,13 @@ class Delivery:
             self.ledger.unknown()
             raise
         if failed is None:
-            self.ledger.confirmed()
+            self._confirm(message)
         else:
             await self._conclude(message, write, failed)
+
+    def _confirm(self, message: SlackMessage) -> None:
+        self.ledger.confirmed()
+        message.segment = self.ledger.present
 
     def _present(self, *, begins: bool) -> SlackMessage:
         """The message that is written into; where the ledger begins one, a new one on the present surface."""
@@ -288,7 +292,7 @@ class Delivery:
         elif message.ts is not None and self._doubts < DOUBTS_MOST:
             self.ledger.refused()
         elif message.ts is not None and await self.reconciler.is_shown(message, write.text):
-            self.ledger.confirmed()
+            self._confirm(message)
         else:
             self.ledger.refused()
             await self._leave(message, failed, Remedy.DOWN)
@@ -298,6 +302,8 @@ class Delivery:
         message = self.messages[-1]
         stands, failed = await self.reconciler.reconcile(message, self.known())
         self.ledger.settled(stands=stands)
+        if stands:
+            message.segment = self.ledger.segments[-1]
         await self._next_message(message)
         if failed is not None:
             await self.apply_fault(failed)
@@ -396,10 +402,10 @@ class Delivery:
         """The messages of this answer that Slack has named."""
         return [message.ts for message in self.messages if message.ts is not None]
 
-    async def post(self, text: str, under: Sequence[Args], close: CardClosing) -> bool:
+    async def post(self, segment: Segment, under: Sequence[Args], close: CardClosing) -> bool:
         """A message of its own, below the others. False: it does not stand; refused, it has `overflowed`."""
-        message = SlackMessage(Surface.EDIT)
-        failed = await self.edits.show(message, text, "", under=under, close=close, insist=True)
+        message = SlackMessage(Surface.EDIT, segment=segment)
+        failed = await self.edits.show(message, segment.text, "", under=under, close=close, insist=True)
         if failed is None:
             self.messages.append(message)
             return True

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...turn.carryover import joined, reads_as
 from .checks import Check, CheckResult, Param, Params
 from .measures import Measures, visible_chars
 
@@ -28,9 +27,9 @@ def _text_is(seen: Measures, params: Params) -> CheckResult:
 
 
 def _same(seen: Measures, wanted: str) -> CheckResult:
-    if reads_as(seen.texts, wanted):
-        return CheckResult(True, f"{len(visible_chars(wanted))} characters, white space apart")
-    have, want = visible_chars(joined(seen.texts)), visible_chars(wanted)
+    have, want = visible_chars("".join(seen.texts)), visible_chars(wanted)
+    if have == want:
+        return CheckResult(True, f"{len(want)} characters, white space apart")
     same = next(
         (n for n, (a, b) in enumerate(zip(have, want, strict=False)) if a != b), min(len(have), len(want))
     )
@@ -76,7 +75,7 @@ def _nothing_twice(seen: Measures, params: Params) -> CheckResult:
     source = visible_chars(seen.final or "") or visible_chars(seen.said)
     texts = [
         *(look.visible for look in seen.looks[:: max(1, len(seen.looks) // 40)]),
-        joined(seen.texts),
+        "".join(seen.texts),
     ]
     for text in reversed(texts):
         whole = visible_chars(text)
@@ -102,7 +101,7 @@ def _only_grows(seen: Measures, params: Params) -> CheckResult:
 
 def _whole_words(seen: Measures, params: Params) -> CheckResult:
     """Each look at a live answer ends where a word of the whole answer ends."""
-    whole = joined(seen.texts)
+    whole = "".join(seen.texts)
     if not whole or not seen.opened:
         return CheckResult(None, "nothing was streamed")
     for look in seen.looks:

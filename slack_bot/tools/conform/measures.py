@@ -23,7 +23,7 @@ from ...a2a.wire.frames import (
     TaskState,
 )
 from ...errors import AgentError
-from ...observe.facts import AgentEvent, EventHandled, Fact, TurnEnded, TurnStarted
+from ...observe.facts import AddedMarkup, AgentEvent, EventHandled, Fact, TurnEnded, TurnStarted
 from ...testing.tape.json_file import Json
 from ...turn.actions import RetractText
 from ...turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted
@@ -45,10 +45,10 @@ class Measures:
 
     `result` is the object of `replay --json`, `summary` the figures of `trace`; `written` and `visible` are
     characters of the answer over time, known to the bot and standing in the thread. `texts` are the answer's
-    messages in the last turn, `final` is what the agent itself called its result (None: nothing), `streamed`
-    the characters that went into a stream, `begun` those of them that came with its start,
-    `narration` the sentences it marked as not being the answer. `asked` counts how often a question went to
-    the agent, where that could be seen; `questions` is how many there were.
+    parts in the messages of the last turn, without what was added there. `final` is what the agent itself
+    called its result (None: nothing), `streamed` the characters that went into a stream, `begun` those of
+    them that came with its start, `narration` the sentences it marked as not being the answer. `asked` counts
+    how often a question went to the agent, where that could be seen; `questions` is how many there were.
     """
 
     result: Json
@@ -241,11 +241,18 @@ def _chunk_text(call: Json) -> str:
 
 def _last_texts(seen: Attentive, thread: Sequence[Shown]) -> tuple[str, ...]:
     """The texts of the answer to the last question; what stood there before it was asked is left out."""
-    texts = [message.text for message in thread if message.is_answer]
+    messages = [message for message in thread if message.is_answer]
     before = seen.stood_before
-    while before and texts and before.startswith(texts[0]):
-        before = before.removeprefix(texts.pop(0))
-    return tuple(texts)
+    while before and messages and before.startswith(messages[0].text):
+        before = before.removeprefix(messages.pop(0).text)
+    ends = (fact for fact in seen.facts if isinstance(fact, TurnEnded))
+    added = {each.ts: each for fact in ends for each in fact.markup}
+    return tuple(_own_text(message.text, added.get(message.ts)) for message in messages)
+
+
+def _own_text(text: str, added: AddedMarkup | None) -> str:
+    """The answer's part of a message that reads `text`."""
+    return text if added is None else text.removeprefix(added.opening).removesuffix(added.closing)
 
 
 # -- the agent's side ----------------------------------------------------------------------------------------

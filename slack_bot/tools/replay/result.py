@@ -14,7 +14,15 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, TypeGuard
 
-from ...observe.facts import AgentEvent, EventHandled, Fact, SlackCalled, TurnEnded, TurnStarted
+from ...observe.facts import (
+    AddedMarkup,
+    AgentEvent,
+    EventHandled,
+    Fact,
+    SlackCalled,
+    TurnEnded,
+    TurnStarted,
+)
 from ...testing.tape.json_file import Json
 from ...turn.events import AnswerReplaced, AnswerText, FinalAnswer, StreamEnded, TaskEnded
 from .diff import CHANCE, matches
@@ -160,6 +168,8 @@ def make_result(
     decided = [fact for fact in facts if _is_taken(fact)]
     first_answer = next((fact.at for fact in decided if is_answer(fact.event)), None)
     text = visible(thread)
+    ends = [fact for fact in facts if isinstance(fact, TurnEnded)]
+    added = {each.ts: each for fact in ends for each in fact.markup}
     turns = turns_in(facts, samples, text)
     closed = next((each.closed for each in reversed(turns) if each.closed is not None), None)
     first_visible = next((at for turn in turns for at, _ in turn.growths), None)
@@ -172,7 +182,7 @@ def make_result(
         "task_id": closed.task_id if closed else None,
         "trace_id": closed.trace_id if closed else None,
         "calls": [_call(fact, asked_at) for fact in facts if isinstance(fact, SlackCalled)],
-        "thread": [_message(message) for message in thread],
+        "thread": [_message(message, added.get(message.ts)) for message in thread],
         "visible": text,
         "first_answer_event": _since(first_answer, asked_at),
         "first_visible": _since(first_visible, asked_at),
@@ -234,7 +244,9 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _message(message: Shown) -> Json:
+def _message(message: Shown, added: AddedMarkup | None) -> Json:
+    """One message. `opening` and `closing` are parts of `text` that are not the answer's."""
+    markup = {} if added is None else {"opening": added.opening, "closing": added.closing}
     return {
         "ts": message.ts,
         "text": message.text,
@@ -242,6 +254,7 @@ def _message(message: Shown) -> Json:
         "tasks": _plain(message.tasks),
         "state": message.state,
         "status_line": message.status_line,
+        **markup,
     }
 
 
