@@ -12,7 +12,7 @@ import pytest
 
 from slack_bot.testing.slack.workspace import WorkspaceRules
 from slack_bot.testing.tape.tape import Moment, Tape
-from slack_bot.turn.carryover import reads_as
+from tests.bench.reading import reads_as
 from tests.harness import Bot, answer, chunk, on_virtual_time, status, task, whole_bot
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
