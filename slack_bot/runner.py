@@ -440,6 +440,7 @@ class _TurnRunner:
                 result.trace_id,
                 machine.latches,
                 machine.late,
+                self._sink.markup,
             )
         )
         assert gone or machine.state is State.CLOSED

@@ -70,8 +70,20 @@ class SlackCalled:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedMarkup:
+    """What the message `ts` has around its part of the answer, to look right by itself."""
+
+    ts: str
+    opening: str
+    closing: str
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn ended. `latches` and `late` are the machine's, for explaining."""
+    """A turn ended. `latches` and `late` are the machine's, for explaining.
+
+    `markup`: what was added to its messages, for those who compare the thread with the answer.
+    """
 
     at: float
     turn: str
@@ -82,6 +94,7 @@ class TurnEnded:
     trace_id: str | None
     latches: Mapping[str, bool]
     late: int
+    markup: tuple[AddedMarkup, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

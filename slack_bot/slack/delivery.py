@@ -17,7 +17,7 @@ from ..errors import SlackError
 from ..settings.models import StreamSettings
 from ..turn.actions import TaskCard
 from ..turn.fit import MessageLimits
-from ..turn.ledger import FinishSegment, Ledger, SegmentsExhausted, SendText
+from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, SendText
 from .blocks import all_chunks, weighted_bytes
 from .calls import CallFailed, CallOk
 from .cards import CardClosing, CardTracker
@@ -212,9 +212,13 @@ class Delivery:
             self.ledger.unknown()
             raise
         if failed is None:
-            self.ledger.confirmed()
+            self._confirm(message)
         else:
             await self._handle_failure(message, write, failed)
+
+    def _confirm(self, message: SlackMessage) -> None:
+        self.ledger.confirmed()
+        message.segment = self.ledger.present
 
     def _present(self, *, begins: bool) -> SlackMessage:
         """The message that is written into; where the ledger begins one, a new one on the present surface."""
@@ -223,12 +227,14 @@ class Delivery:
             self.begun += 1
         return self.messages[-1]
 
-    async def post(self, text: str, footer: Sequence[Args], close: CardClosing) -> bool:
+    async def post(self, segment: Segment, footer: Sequence[Args], close: CardClosing) -> bool:
         """Post a message below the others. False: it is not there, and where it was refused, the answer is
         exhausted.
         """
-        message = SlackMessage(SurfaceKind.POST)
-        failed = await self._surfaces[message.surface].write(message, MessageWrite(text), footer, close)
+        message = SlackMessage(SurfaceKind.POST, segment=segment)
+        failed = await self._surfaces[message.surface].write(
+            message, MessageWrite(segment.text), footer, close
+        )
         if failed is None:
             self.messages.append(message)
             return True
@@ -266,7 +272,7 @@ class Delivery:
         elif message.ts is not None and self._doubts < MAX_DOUBTS:
             self.ledger.refused()
         elif message.ts is not None and await self.reconciler.is_shown(message, write.text):
-            self.ledger.confirmed()
+            self._confirm(message)
         else:
             self.ledger.refused()
             await self._leave(message, failed, Remedy.DOWN)
@@ -276,6 +282,8 @@ class Delivery:
         message = self.messages[-1]
         is_shown, failed = await self.reconciler.reconcile(message, self.known())
         self.ledger.settled(stands=is_shown)
+        if is_shown:
+            message.segment = self.ledger.segments[-1]
         await self._next_message(message)
         if failed is not None:
             await self.apply_fault(failed)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..turn.actions import TaskCard
+from ..turn.ledger import Segment
 from .cards import MessageCards
 from .stream_starts import StreamStart
 from .surfaces.fallback import SurfaceKind
@@ -19,7 +20,7 @@ class SlackMessage:
     the text of a call whose answer never came: the message may read that much more (None: no doubt).
     `is_open`: a stream that nobody is known to have stopped. `is_signed`: what belongs under the last message
     of an answer stands under it. `begun_at` is in wall-clock seconds. `start`: the call that opened the
-    stream.
+    stream. `segment`: what the ledger laid into it.
     """
 
     surface: SurfaceKind
@@ -32,6 +33,7 @@ class SlackMessage:
     is_signed: bool = False
     begun_at: float = 0.0
     start: StreamStart | None = None
+    segment: Segment | None = None
 
     @property
     def exists(self) -> bool:

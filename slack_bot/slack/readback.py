@@ -25,7 +25,7 @@ _EMOJI = re.compile(r":[a-z0-9_+'-]+:")
 _ESCAPED = re.compile(r"&(?:amp;)+")  # Slack escapes what an agent had escaped already
 _FRONT = r"^(?:[ \t>•]|&(?:amp;)*gt;|#{1,6}[ \t]|[-*+][ \t])*"  # of a line: quotes, headings, bullets
 _NUMBER = re.compile(_FRONT + r"\d{1,9}[.)][ \t]", re.MULTILINE)  # Slack counts an ordered list itself
-_INFO = re.compile(_FRONT + r"(?:`{3,}|~{3,})[^\n`]*$", re.MULTILINE)  # a fence and its language
+_INFO = re.compile(_FRONT + r"(?:`{3,}[^\n`]*|~{3,}[^\n~]*)$", re.MULTILINE)  # a fence and its language
 _MOST_READINGS = 16  # ways to tell cards' titles from text that are followed; more is no title's doing
 _ENOUGH = 24  # letters by which a stream is known as the one that was begun
 

@@ -12,12 +12,14 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TypeVar
 
 from ..clock import Clock
 from ..errors import SlackError
+from ..observe.facts import AddedMarkup
 from ..settings.models import StreamSettings
 from ..turn.form import Form
-from ..turn.ledger import Ledger, split_into_segments
+from ..turn.ledger import Ledger, Segment, split_into_segments
 from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
 from . import blocks
@@ -47,6 +49,7 @@ WAITING_FOR_YOU = "is waiting for you to sign in..."
 TRYING_AGAIN = "is trying again, Slack did not take it..."
 """Status while a post is repeated that must not be lost."""
 
+T = TypeVar("T")
 _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 
 
@@ -84,6 +87,16 @@ class Sink:
     def ledger(self) -> Ledger:
         """The text of the answer."""
         return self._delivery.ledger
+
+    @property
+    def markup(self) -> tuple[AddedMarkup, ...]:
+        """What was added to the messages of the answer, where anything was."""
+        found = ((message.ts, message.segment) for message in self._delivery.messages)
+        return tuple(
+            AddedMarkup(ts, segment.opening, segment.closing)
+            for ts, segment in found
+            if ts is not None and segment is not None and (segment.opening or segment.closing)
+        )
 
     @property
     def is_live(self) -> bool:
@@ -339,7 +352,7 @@ class Sink:
         self._status_at = self._delivery.begun
         return await self._file_fallback.attach(text, ending)
 
-    async def _post_all(self, pieces: Sequence[str], ending: TurnEnd) -> bool:
+    async def _post_all(self, pieces: Sequence[Segment], ending: TurnEnd) -> bool:
         """The rest of an answer as messages of their own. False: the footer is nowhere yet."""
         for number, piece in enumerate(pieces, start=1):
             footer = self._footer(ending) if number == len(pieces) else []
@@ -379,9 +392,9 @@ async def _question(form: Form) -> str:
     return "".join(await _in_steps(sanitize_slices(form.as_markdown())))
 
 
-async def _in_steps(work: Iterable[str]) -> list[str]:
+async def _in_steps(work: Iterable[T]) -> list[T]:
     """All that `work` gives; the loop runs in between, for each may take some milliseconds."""
-    done: list[str] = []
+    done: list[T] = []
     for piece in work:
         if done:
             await asyncio.sleep(0)

@@ -17,6 +17,7 @@ from ..a2a.wire.decode import decode
 from ..a2a.wire.frames import Frame
 from ..errors import AgentError
 from ..observe.facts import (
+    AddedMarkup,
     AgentEvent,
     EventHandled,
     Fact,
@@ -133,6 +134,11 @@ class TurnLog:
     def text(self) -> str:
         """The visible text of all answers."""
         return self._text or ""
+
+    def markup(self) -> dict[str, AddedMarkup]:
+        """What was added to the messages of the answers, by `ts`."""
+        ends = (turn.ended for turn in self.turns if turn.ended is not None)
+        return {added.ts: added for ended in ends for added in ended.markup}
 
     @property
     def entries(self) -> Iterator[Entry]:

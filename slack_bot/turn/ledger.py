@@ -26,11 +26,10 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from .carryover import GUARDS, closing_markup, expected, last_line, opening_markup, seam, state_of
+from .carryover import WORD_JOINER, closing_markup, last_line, opening_markup, state_of
 from .fit import Fit, MessageLimits, fit, fit_line, quality_at_end, utf8_len
 from .markdown import CutQuality, MarkdownState
 
-_BLOCK_HEAD = re.compile(r"\s*(?:[`~#>+-]|\d|\*(?:\s|$))")
 _BEGINS_BLOCK = re.compile(r">|#{1,6}(?:\s|\Z)|[-+*](?:\s|\Z)|\d{1,9}[.)](?:\s|\Z)")
 _HEAD = 2_048  # characters of the released text that may decide about how a message begins
 _MARGIN = 400  # characters read beyond one call's worth, to know what follows the cut
@@ -371,17 +370,15 @@ class Ledger:
         return self._sent
 
     def _closing(self, text: str, state: MarkdownState, weight: int) -> str:
-        """What closes the message that reads `text`; "" where that would not be understood, or not fit."""
+        """What closes the message that reads `text`; "" where it has no room or cannot be opened again."""
         added = closing_markup(state, text[-1:]) if text else ""
         if not added or weight + utf8_len(added) > self._limits.rotate_bytes:
             return ""
-        follows = opening_markup(state, last_line(text.lstrip()), "x")
-        # a joiner may have to stand behind it
-        fits = utf8_len(follows + GUARDS[0]) <= self._limits.decoration
-        return added if fits and seam(text + added, follows + "x") == (len(added), len(follows)) else ""
+        again = opening_markup(state, last_line(text.lstrip()), "\n")  # with all that may follow a mark
+        return added if utf8_len(again) <= self._limits.decoration else ""
 
     def _opening(self) -> str:
-        """What the next message begins with: what was open in the last one, or a guard, or nothing."""
+        """What the next message begins with: what was open in the last one, or nothing."""
         last = next((segment for segment in reversed(self._over) if segment.text), None)
         if last is None:
             return ""
@@ -390,14 +387,11 @@ class Ledger:
         if utf8_len(added) > self._limits.decoration and not last.closing:
             added = ""  # what was closed is opened again, whatever limits hold by now
         if not added and last.state.line and _begins_block(last.state, head):
-            return GUARDS[1]  # in the middle of a line it begins no quote, no list and no fence
-        if last.closing or _is_clear(last.text, added, head):
-            return added
-        guards = tuple(reversed(GUARDS)) if _is_inline(head) else GUARDS
-        return next((guard for guard in guards if _is_clear(last.text, guard, head)), added)
+            return WORD_JOINER  # in the middle of a line it begins no quote, no list and no fence
+        return added
 
 
-def split_into_segments(text: str, limits: MessageLimits) -> Iterator[str]:
+def split_into_segments(text: str, limits: MessageLimits) -> Iterator[Segment]:
     """The whole of `text` as the messages it needs, however many, one by one as they are asked for.
 
     White space at its end is left out.
@@ -410,9 +404,9 @@ def split_into_segments(text: str, limits: MessageLimits) -> Iterator[str]:
             ledger.confirmed()
         elif (present := ledger.present) is not None:
             ledger.closed()
-            yield present.text
+            yield present
     if ledger.present is not None:
-        yield ledger.present.text
+        yield ledger.present
 
 
 def _begins_block(standing: MarkdownState, head: str) -> bool:
@@ -420,22 +414,6 @@ def _begins_block(standing: MarkdownState, head: str) -> bool:
     line = head.partition("\n")[0] + "\n"
     is_fence = state_of(line).open.fence and not standing.then(line).open.fence
     return bool(is_fence or _BEGINS_BLOCK.match(head))
-
-
-def _is_clear(before: str, added: str, head: str) -> bool:
-    """Behind a message that reads `before`, `added` is taken for what it is, however the text goes on."""
-    as_sent = added + head
-    for begins in dict.fromkeys((as_sent, as_sent.lstrip())):  # Slack drops white space at the front
-        if seam(before, begins) != (0, len(added)):
-            return False
-        if any(each.startswith(begins) and each != begins for each in expected(before)):
-            return False
-    return True
-
-
-def _is_inline(head: str) -> bool:
-    """`head` need not begin a line of its own to look right, however it goes on."""
-    return not _BLOCK_HEAD.match(head) and "|" not in head.partition("\n")[0]
 
 
 def _ends_well(segment: Segment) -> bool:

@@ -15,7 +15,7 @@ from slack_bot.testing.slack.workspace import WorkspaceRules
 from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.turn.carryover import reads_as
+from tests.bench.reading import reads_as
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 POST, UPDATE, REPLIES = "chat.postMessage", "chat.update", "conversations.replies"

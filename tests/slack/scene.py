@@ -79,6 +79,15 @@ class Scene:
         (message,) = self.thread()
         return message
 
+    def answer(self) -> str:
+        """The answer's part of all texts."""
+        added = {each.ts: each for each in self.sink.markup}
+        texts: list[str] = []
+        for message in self.thread():
+            text, markup = message.text, added.get(message.ts)
+            texts.append(text.removeprefix(markup.opening).removesuffix(markup.closing) if markup else text)
+        return "".join(texts)
+
     def texts(self) -> list[str]:
         """The text of each message of the bot."""
         return [message.text for message in self.thread()]

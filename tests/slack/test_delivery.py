@@ -16,7 +16,7 @@ from slack_bot.slack.orders import Batch, WriteResult
 from slack_bot.slack.surfaces.fallback import StreamingRefusalCache, SurfaceKind
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.carryover import reads_as
+from tests.bench.reading import reads_as
 from tests.slack.scene import Scene
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"

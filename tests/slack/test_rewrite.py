@@ -13,6 +13,7 @@ from slack_bot.slack.orders import Batch
 from slack_bot.slack.rewrite import rewrite
 from slack_bot.slack.surfaces.fallback import StreamingRefusalCache
 from slack_bot.testing import virtual_clock
+from slack_bot.turn.ledger import Segment
 from tests.slack.scene import Scene
 
 STOP, POST, UPDATE, DELETE = "chat.stopStream", "chat.postMessage", "chat.update", "chat.delete"
@@ -29,7 +30,9 @@ def rewritten(*laid: str, faults: Any = None) -> tuple[bool, Scene]:
         await delivery.advance()
         delivery.add(Batch("Never shown."))
         assert len(scene.thread()) == 3
-        stands = await rewrite(delivery, laid, [context("under")], CardClosing.DONE)
+        stands = await rewrite(
+            delivery, [Segment(0.0, body=text) for text in laid], [context("under")], CardClosing.DONE
+        )
         return stands, scene
 
     return virtual_clock.run(go())

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from ...turn.carryover import joined, reads_as
 from .measures import Measures, lag, visible_chars
 
 _GOOD = ("answered", "asked")
@@ -174,7 +173,7 @@ def _nothing_twice(m: Measures, params: Params) -> CheckResult:
         return CheckResult(None, "there is no answer")
     source = visible_chars(m.final or "") or visible_chars(m.said)
     looks = m.looks[:: max(1, len(m.looks) // 40)]
-    texts = [*looks, joined(m.texts)]
+    texts = [*looks, "".join(m.texts)]
     for text in reversed(texts):
         whole = visible_chars(text)
         for piece in _pieces(text):
@@ -186,7 +185,7 @@ def _nothing_twice(m: Measures, params: Params) -> CheckResult:
 @_check("whole_words", "No word was ever shown by halves")
 def _whole_words(m: Measures, params: Params) -> CheckResult:
     """At any time the live answer ended where a word of the whole answer ends."""
-    whole = joined(m.texts)
+    whole = "".join(m.texts)
     if not whole or not m.opened:
         return CheckResult(None, "nothing was streamed")
     for look in m.looks:
@@ -212,9 +211,9 @@ def _only_grows(m: Measures, params: Params) -> CheckResult:
 
 
 def _same(m: Measures, wanted: str) -> CheckResult:
-    if reads_as(m.texts, wanted):
-        return CheckResult(True, f"{len(visible_chars(wanted))} characters, white space apart")
-    have, want = visible_chars(joined(m.texts)), visible_chars(wanted)
+    have, want = visible_chars("".join(m.texts)), visible_chars(wanted)
+    if have == want:
+        return CheckResult(True, f"{len(want)} characters, white space apart")
     same = next(
         (n for n, (a, b) in enumerate(zip(have, want, strict=False)) if a != b), min(len(have), len(want))
     )

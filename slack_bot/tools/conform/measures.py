@@ -20,7 +20,7 @@ from ...a2a.wire.frames import (
     StatusUpdate,
     TaskState,
 )
-from ...observe.facts import EventHandled, TurnEnded
+from ...observe.facts import AddedMarkup, EventHandled, TurnEnded
 from ...testing.tape.json_file import Json
 from ...turn.actions import RetractText
 from ...turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted
@@ -136,7 +136,7 @@ def measure(
         visible=line.visible,
         looks=tuple(text for turn in log.turns for _, text in turn.texts()),
         thread=tuple(thread),
-        texts=_last_texts(log.turns[-1].before, thread),
+        texts=_last_texts(log, thread),
         outcomes=tuple(entry.outcome for entry in log.entries if isinstance(entry, TurnEnded)),
         streamed=sum(map(len, started + appended)),
         begun=sum(map(len, started)),
@@ -200,12 +200,18 @@ def _chunk_texts(result: Json, method: str) -> list[str]:
     return ["".join(c.get("text", "") for c in each if c.get("type") == "markdown_text") for each in chunks]
 
 
-def _last_texts(before: str, thread: Sequence[Shown]) -> tuple[str, ...]:
-    """The texts of the answer to the last question, without the text `before` it."""
-    texts = [message.text for message in thread if message.is_answer]
-    while before and texts and before.startswith(texts[0]):
-        before = before.removeprefix(texts.pop(0))
-    return tuple(texts)
+def _last_texts(log: TurnLog, thread: Sequence[Shown]) -> tuple[str, ...]:
+    """The texts of the answer to the last question, without the text before it and without added markup."""
+    before, messages = log.turns[-1].before, [message for message in thread if message.is_answer]
+    while before and messages and before.startswith(messages[0].text):
+        before = before.removeprefix(messages.pop(0).text)
+    added = log.markup()
+    return tuple(_own_text(message.text, added.get(message.ts)) for message in messages)
+
+
+def _own_text(text: str, added: AddedMarkup | None) -> str:
+    """The answer's part of a message that reads `text`."""
+    return text if added is None else text.removeprefix(added.opening).removesuffix(added.closing)
 
 
 # -- the agent's side ----------------------------------------------------------------------------------------

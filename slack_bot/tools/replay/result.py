@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from ...observe.facts import SlackCalled
+from ...observe.facts import AddedMarkup, SlackCalled
 from ...testing.tape.json_file import Json
 from ..turn_log import LoggedTurn, TurnLog, non_space_chars
 from .diff import CHANCE, matches
@@ -103,7 +103,7 @@ def make_result(log: TurnLog, thread: Sequence[Shown], asked_at: float) -> Json:
     task's end or the stream's end came, and stayed. `outcome` is null if the bot did not take the question.
     """
     text = visible(thread)
-    turns = replayed_turns(log, text)
+    turns, added = replayed_turns(log, text), log.markup()
     ended = next((turn.ended for turn in reversed(log.turns) if turn.ended is not None), None)
     live = [turn.live for turn in turns]
     return {
@@ -113,7 +113,7 @@ def make_result(log: TurnLog, thread: Sequence[Shown], asked_at: float) -> Json:
         "task_id": ended.task_id if ended else None,
         "trace_id": ended.trace_id if ended else None,
         "calls": [_call(call, asked_at) for turn in log.turns for call in turn.calls],
-        "thread": [_message(message) for message in thread],
+        "thread": [_message(message, added.get(message.ts)) for message in thread],
         "visible": text,
         "first_answer_event": _since(_first(turn.first_answer for turn in log.turns), asked_at),
         "first_visible": _since(_first(at for turn in turns for at, _ in turn.growths), asked_at),
@@ -153,7 +153,9 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _message(message: Shown) -> Json:
+def _message(message: Shown, added: AddedMarkup | None) -> Json:
+    """One message. `opening` and `closing` are parts of `text` that are not the answer's."""
+    markup = {} if added is None else {"opening": added.opening, "closing": added.closing}
     return {
         "ts": message.ts,
         "text": message.text,
@@ -161,6 +163,7 @@ def _message(message: Shown) -> Json:
         "tasks": _plain(message.tasks),
         "state": message.state,
         "status_line": message.status_line,
+        **markup,
     }
 
 
