@@ -56,7 +56,7 @@ async def test_a_question_that_cannot_be_stored_is_not_acknowledged_and_is_taken
         envelopes = bot.workspace.take()
         with caplog.at_level(logging.ERROR):
             assert await bot.deliver(envelopes) == [503, 503]
-        assert "Slack will bring it again: The disk is full." in caplog.text
+        assert "Slack will send it again: The disk is full." in caplog.text
         assert bot.ends == []
         assert await bot.deliver(envelopes) == [200, 200]
         await bot.idle()
@@ -227,7 +227,7 @@ async def test_a_question_that_a_full_disk_refused_is_answered_when_slack_brings
         async with bot_on_network(answer("At last.", seconds=0.1), **options) as (workspace, face, app):
             filler = fill(disk, leave=0)
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
-            await log.wait_for("Slack will bring it again", times=2)
+            await log.wait_for("Slack will send it again", times=2)
             filler.unlink()
             await face.settle()
             await app.dispatcher.idle()
