@@ -203,7 +203,9 @@ async def _stop_on_broken_store(dispatcher: TurnDispatcher, stop: asyncio.Event)
         await dispatcher.idle()
         if dispatcher.store_health.is_broken:
             stop.set()
-            return StoreError(f"{problem} The bot ends so that it is started again and opens the store anew.")
+            return StoreError(
+                f"{problem} The bot ends so that it is started again and opens the store again."
+            )
 
 
 async def run(settings: Settings, *, http: bool = False, observer: Observer | None = None) -> None:

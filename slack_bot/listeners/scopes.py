@@ -16,7 +16,7 @@ NEEDED: Mapping[str, str] = {
     "files:write": "an answer that is too long for messages does not come as a file",
     "groups:history": f"replies in private channels do not reach the bot, {_READS_BACK} there",
     "im:history": f"direct messages do not reach the bot, {_READS_BACK} there",
-    "im:write": "who asks where the bot may not write is not told so",
+    "im:write": "who asks where the bot may not write gets no notice",
     "mpim:history": f"messages in group conversations do not reach the bot, {_READS_BACK} there",
     "reactions:write": "a question that waits for the one before it gets no mark",
 }
