@@ -57,7 +57,17 @@ class Authorizer:
     async def identity(self) -> Identity:
         """Ask `auth.test`, once. Raises SlackError with the remedy."""
         if self._identity is None:
-            self._identity = await self._ask()
+            answer = await _answer(self.client, "auth.test", setting="SLACK_BOT_TOKEN")
+            data = _body(answer)
+            self._identity = Identity(
+                team=str(data.get("team_id") or ""),
+                team_name=str(data.get("team") or ""),
+                user=str(data.get("user_id") or ""),
+                name=str(data.get("user") or ""),
+                bot=str(data.get("bot_id") or ""),
+                enterprise=data.get("enterprise_id") or None,
+                scopes=_scopes(answer.headers),
+            )
         return self._identity
 
     async def authorize(self) -> AuthorizeResult:
@@ -73,19 +83,6 @@ class Authorizer:
             bot_user_id=identity.user,
             bot_id=identity.bot,
             bot_token=self._token,
-        )
-
-    async def _ask(self) -> Identity:
-        answer = await _answer(self.client, "auth.test", setting="SLACK_BOT_TOKEN")
-        data = _body(answer)
-        return Identity(
-            team=str(data.get("team_id") or ""),
-            team_name=str(data.get("team") or ""),
-            user=str(data.get("user_id") or ""),
-            name=str(data.get("user") or ""),
-            bot=str(data.get("bot_id") or ""),
-            enterprise=data.get("enterprise_id") or None,
-            scopes=_scopes(answer.headers),
         )
 
 
