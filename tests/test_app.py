@@ -91,7 +91,7 @@ async def test_another_app_s_oauth_variables_change_nothing() -> None:
 
 
 @on_virtual_time
-async def test_every_fact_reaches_the_watcher_and_those_added_later() -> None:
+async def test_every_fact_reaches_the_observers_also_those_added_later() -> None:
     async with run_bot(answer("Yes.")) as bot:
         later: list[Fact] = []
         bot.app.observers.add(later.append)
@@ -170,7 +170,7 @@ async def test_what_is_known_of_a_thread_outlives_the_process(tmp_path: Path) ->
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait for what nobody tells of."""
+    """Wait for a condition without an event."""
     async with asyncio.timeout(20):
         while not condition():  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0)
@@ -223,7 +223,7 @@ async def test_a_question_that_was_being_stored_when_the_bot_ended_is_answered_a
 async def test_a_question_is_answered_though_the_request_that_brought_it_was_cancelled(
     tmp_path: Path,
 ) -> None:
-    """As a time limit of the HTTP server does. The redelivery counts as taken before, and that is true."""
+    """As a time limit of the HTTP server does. The redelivery counts as accepted before, which is true."""
     file = tmp_path / "bot.sqlite"
     async with bot_on_network(answer("Still answered."), **{"store.url": f"sqlite:///{file}"}) as (
         workspace,
@@ -289,8 +289,8 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
                 await asyncio.wait_for(running, 30)
             assert sum("The bot ends as soon as no answer runs." in line for line in log.messages) == 1
     assert [m.text for m in workspace.thread(CHANNEL, first) if m.is_bot] == ["Finished before the end."]
-    (told,) = [m.read for m in workspace.thread(CHANNEL, second) if m.is_bot]
-    assert "could not take this question" in told
+    (notice,) = [m.read for m in workspace.thread(CHANNEL, second) if m.is_bot]
+    assert "could not take this question" in notice
 
 
 async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:

@@ -265,8 +265,7 @@ CALLED_ELSEWHERE = {
     "_Guarded.aiter_text": "httpx_sse calls it",
     "Ledger.segments": "the ledger tells what it laid where; the bot asks for the present message only",
     "FeedbackStore.entries": "a store gives back what it keeps; the bot itself only writes feedback",
-    "MemoryFeedback.entries": "as FeedbackStore",
-    "SqliteFeedback.entries": "as FeedbackStore",
+    "_Feedback.entries": "as FeedbackStore",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

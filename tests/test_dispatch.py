@@ -306,7 +306,7 @@ async def test_where_an_agent_s_answer_stands_is_learned_and_the_next_one_is_liv
     async with run_bot(said_in_status(*said), store=store) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(5.5)
-        assert bot.read(root) == [], "nobody knows yet that this is the answer"
+        assert bot.read(root) == [], "not known yet to be the answer"
         await bot.idle()
         assert bot.read(root) == ["".join(said)]
         assert (await store.profiles.get(bot.app.agent.name))["answer_source"] == "status"

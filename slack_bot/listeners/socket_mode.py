@@ -77,8 +77,8 @@ async def serve_socket(
 class _Connector:
     """Takes the place of the aiohttp session in the SDK's client, and repeats an attempt to connect.
 
-    The SDK would repeat it every ten seconds with the same address, though an address holds a ticket that is
-    good only once, and log a traceback each time, in some of which the ticket stands.
+    The SDK would repeat it every ten seconds with the same address, whose ticket is good only once, and log a
+    traceback each time, sometimes with the ticket.
     """
 
     def __init__(self, client: SocketModeClient) -> None:

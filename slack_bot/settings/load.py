@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Self, TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -51,6 +50,12 @@ _TOKENS = {("slack", "bot_token"), ("slack", "app_token"), ("slack", "signing_se
 """Checked for quotes only when the bot is to run."""
 _QUOTED = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
 _MIN_SECRET = 8  # characters: a shorter part of a setting may be a word of an answer
+
+_BUDGETS = (
+    ("connect_timeout", "smaller", ("idle_timeout",)),
+    ("turn_timeout", "larger", ("accept_timeout", "idle_timeout", "poll_timeout")),
+    ("turn_deadline", "larger", ("turn_timeout", "retry_timeout", "post_retry_timeout")),
+)
 
 SettingPath: TypeAlias = tuple[str, str]
 """Section and name."""
@@ -90,27 +95,13 @@ def _contradictions(settings: Settings) -> Iterator[str]:
 
 def _unnested(settings: Settings) -> Iterator[str]:
     """Budgets that do not nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
-    agent = settings.agent
     names = {leaf: env_name((section, leaf)) for section, leaf in _paths()}
-    if agent.connect_timeout >= agent.idle_timeout:
-        yield (
-            f"{names['connect_timeout']} ({agent.connect_timeout:g} s) must be smaller than"
-            f" {names['idle_timeout']} ({agent.idle_timeout:g} s)"
-        )
-    inner = agent.accept_timeout + agent.idle_timeout + agent.poll_timeout
-    if agent.turn_timeout <= inner:
-        yield (
-            f"{names['turn_timeout']} ({agent.turn_timeout:g} s) must be larger than"
-            f" {names['accept_timeout']} + {names['idle_timeout']} + {names['poll_timeout']} ({inner:g} s)"
-        )
-    turns = settings.turns
-    inner = agent.turn_timeout + settings.stream.retry_timeout + settings.stream.post_retry_timeout
-    if turns.turn_deadline <= inner:
-        yield (
-            f"{names['turn_deadline']} ({turns.turn_deadline:g} s) must be larger than"
-            f" {names['turn_timeout']} + {names['retry_timeout']}"
-            f" + {names['post_retry_timeout']} ({inner:g} s)"
-        )
+    values = {leaf: getattr(getattr(settings, section), leaf) for section, leaf in _paths()}
+    for leaf, relation, others in _BUDGETS:
+        limit = sum(values[each] for each in others)
+        if values[leaf] >= limit if relation == "smaller" else values[leaf] <= limit:
+            sources = " + ".join(names[each] for each in others)
+            yield f"{names[leaf]} ({values[leaf]:g} s) must be {relation} than {sources} ({limit:g} s)"
 
 
 def load(
@@ -122,28 +113,19 @@ def load(
 
     Raises SettingsError with one line for each problem.
     """
-    return _load(env, env_file, secrets_dir)
+    return load_for_run(None, env, env_file, secrets_dir)
 
 
 def load_for_run(
-    http: bool,
+    http: bool | None,
     env: Mapping[str, str] | None = None,
     env_file: Path | None = Path(".env"),
     secrets_dir: Path | None = Path("/run/secrets"),
 ) -> Settings:
-    """As `load`, and everything needed to run against Slack, in HTTP mode or in Socket Mode, must be there.
+    """As `load`, with everything needed to run in HTTP mode or in Socket Mode; None: nothing is needed.
 
     Raises SettingsError with one line for each problem, and for each thing missing.
     """
-    return _load(env, env_file, secrets_dir, partial(_missing, http=http))
-
-
-def _load(
-    env: Mapping[str, str] | None,
-    env_file: Path | None,
-    secrets_dir: Path | None,
-    missing: Callable[[_Given], Iterator[str]] | None = None,
-) -> Settings:
     from_file, unreadable = read_env_file(env_file) if env_file else ({}, [])
     problems = list(unreadable)
     given: dict[SettingPath, tuple[str, str]] = {}
@@ -152,8 +134,8 @@ def _load(
         _collect(source, given, problems)
     problems += _misspelt({name.upper() for source in sources for name in source}, given)
     settings = _validate(given, problems)
-    if missing and not unreadable:  # what seems missing may be in an unreadable line
-        problems += missing(given)
+    if http is not None and not unreadable:  # what seems missing may be in an unreadable line
+        problems += _missing(given, http)
     if problems or settings is None:
         raise SettingsError("\n".join(problems))
     return settings
@@ -168,7 +150,7 @@ def _validate(
         if (section, leaf) not in refused:
             tree[section][leaf] = value
     try:
-        return Settings.model_validate(tree, context=map(env_name, refused))
+        return Settings.model_validate(tree, context=set(map(env_name, refused)))
     except ValidationError as error:
         problems += _lines(error, given)
         if wrong := {_path(each["loc"]) for each in error.errors() if len(each["loc"]) > 1}:

@@ -98,21 +98,10 @@ class AgentProfiles(Protocol):
 class Store(Protocol):
     """All contracts, opened and closed together."""
 
-    @property
-    def inbox(self) -> Inbox:
-        """Accepted questions."""
-
-    @property
-    def conversations(self) -> Conversations:
-        """Contexts of threads."""
-
-    @property
-    def feedback(self) -> FeedbackStore:
-        """Feedback."""
-
-    @property
-    def profiles(self) -> AgentProfiles:
-        """What was learned about agents."""
+    inbox: Inbox
+    conversations: Conversations
+    feedback: FeedbackStore
+    profiles: AgentProfiles
 
     async def close(self) -> None:
         """Release everything. May be called twice."""

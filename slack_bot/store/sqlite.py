@@ -20,6 +20,7 @@ import aiosqlite
 
 from ..errors import StoreError
 from ..turn.record import ThreadKey
+from . import contracts
 from .contracts import Conversation, FeedbackEntry
 
 _STEPS = ("schema.sql", "schema_2.sql")  # file n turns version n - 1 into version n
@@ -55,7 +56,7 @@ class _Rows:
             await self._connection.close()
 
 
-class SqliteInbox:
+class _Inbox:
     """Accepted keys."""
 
     def __init__(self, rows: _Rows, dedupe_hours: float) -> None:
@@ -63,22 +64,19 @@ class SqliteInbox:
         self._keep = dedupe_hours * 3600
 
     async def accept(self, key: str, now: float) -> bool:
-        """See `contracts.Inbox`."""
-        taken = await self._rows.write(
+        accepted = await self._rows.write(
             "INSERT INTO accepted (key, at) VALUES (?1, ?2)"
             " ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE accepted.at <= excluded.at - ?3",
             key,
             now,
             self._keep,
         )
-        return taken > 0
+        return accepted > 0
 
     async def release(self, key: str) -> None:
-        """See `contracts.Inbox`."""
         await self._rows.write("DELETE FROM accepted WHERE key = ?", key)
 
     async def remove_old(self, now: float) -> None:
-        """See `contracts.Inbox`."""
         statement = (
             "DELETE FROM accepted WHERE key IN"
             " (SELECT key FROM accepted WHERE at <= ?1 - ?2 ORDER BY at LIMIT ?3)"
@@ -87,14 +85,13 @@ class SqliteInbox:
             pass
 
 
-class SqliteConversations:
+class _Conversations:
     """Conversations, one row for each thread and agent."""
 
     def __init__(self, rows: _Rows) -> None:
         self._rows = rows
 
     async def get(self, agent: str, thread: ThreadKey) -> Conversation:
-        """See `contracts.Conversations`."""
         found = await self._rows.read(
             "SELECT context_id, waits FROM contexts"
             " WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
@@ -103,7 +100,6 @@ class SqliteConversations:
         return Conversation(found[0][0], json.loads(found[0][1])) if found else Conversation()
 
     async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
-        """See `contracts.Conversations`."""
         await self._rows.write(
             "INSERT OR REPLACE INTO contexts (agent, team, channel, thread, context_id, waits, at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -112,14 +108,13 @@ class SqliteConversations:
         )
 
 
-class SqliteFeedback:
+class _Feedback:
     """Feedback, one row for each turn and person."""
 
     def __init__(self, rows: _Rows) -> None:
         self._rows = rows
 
     async def record(self, entry: FeedbackEntry) -> bool:
-        """See `contracts.FeedbackStore`."""
         changed = await self._rows.write(
             "INSERT INTO presses (turn, user, value, at) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (turn, user) DO UPDATE SET value = excluded.value, at = excluded.at"
@@ -129,25 +124,22 @@ class SqliteFeedback:
         return changed > 0
 
     async def entries(self, turn: str) -> tuple[FeedbackEntry, ...]:
-        """See `contracts.FeedbackStore`."""
         found = await self._rows.read(
             "SELECT turn, user, value, at FROM presses WHERE turn = ? ORDER BY at, user", turn
         )
         return tuple(FeedbackEntry(*row) for row in found)
 
 
-class SqliteAgentProfiles:
+class _AgentProfiles:
     """Facts, one row each."""
 
     def __init__(self, rows: _Rows) -> None:
         self._rows = rows
 
     async def get(self, agent: str) -> dict[str, str]:
-        """See `contracts.AgentProfiles`."""
         return dict(await self._rows.read("SELECT name, value FROM lore WHERE agent = ?", agent))
 
     async def set(self, agent: str, name: str, value: str, now: float) -> None:
-        """See `contracts.AgentProfiles`."""
         await self._rows.write(
             "INSERT OR REPLACE INTO lore (agent, name, value, at) VALUES (?, ?, ?, ?)",
             *(agent, name, value, now),
@@ -159,10 +151,10 @@ class SqliteStore:
 
     def __init__(self, rows: _Rows, dedupe_hours: float) -> None:
         self._rows = rows
-        self.inbox = SqliteInbox(rows, dedupe_hours)
-        self.conversations = SqliteConversations(rows)
-        self.feedback = SqliteFeedback(rows)
-        self.profiles = SqliteAgentProfiles(rows)
+        self.inbox: contracts.Inbox = _Inbox(rows, dedupe_hours)
+        self.conversations: contracts.Conversations = _Conversations(rows)
+        self.feedback: contracts.FeedbackStore = _Feedback(rows)
+        self.profiles: contracts.AgentProfiles = _AgentProfiles(rows)
 
     async def close(self) -> None:
         """See `contracts.Store`."""

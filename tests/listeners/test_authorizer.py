@@ -33,12 +33,12 @@ def client(token: str = BOT_TOKEN, **faults: list[str | None]) -> AsyncWebClient
 @on_virtual_time
 async def test_the_identity_is_asked_once() -> None:
     web = client()
-    door = Authorizer(web, BOT_TOKEN)
-    known = await door.identity()
-    assert (known.team, known.user) == ("T1", "U0BOT")
-    assert await door.identity() is known
-    allowed = await door.authorize()
-    assert (allowed.bot_user_id, allowed.bot_id, allowed.bot_token) == ("U0BOT", known.bot, BOT_TOKEN)
+    authorizer = Authorizer(web, BOT_TOKEN)
+    identity = await authorizer.identity()
+    assert (identity.team, identity.user) == ("T1", "U0BOT")
+    assert await authorizer.identity() is identity
+    allowed = await authorizer.authorize()
+    assert (allowed.bot_user_id, allowed.bot_id, allowed.bot_token) == ("U0BOT", identity.bot, BOT_TOKEN)
     assert len(web.session.workspace.calls) == 1  # type: ignore[union-attr]
 
 
@@ -151,9 +151,9 @@ async def test_the_token_s_scopes_are_known() -> None:
     session = SayingScopes(Workspace(), virtual_clock.new_clock())
     session.scopes = "chat:write, channels:history,"
     client = AsyncWebClient(token=BOT_TOKEN, session=session, retry_handlers=[])  # type: ignore[arg-type]
-    known = await Authorizer(client, BOT_TOKEN).identity()
-    assert known.scopes is not None
-    assert {"chat:write", "channels:history"} <= known.scopes
+    identity = await Authorizer(client, BOT_TOKEN).identity()
+    assert identity.scopes is not None
+    assert {"chat:write", "channels:history"} <= identity.scopes
 
 
 @on_virtual_time

@@ -58,7 +58,7 @@ async def test_a_question_that_cannot_be_stored_is_not_acknowledged_and_is_taken
         envelopes = bot.workspace.take()
         with caplog.at_level(logging.ERROR):
             assert await bot.deliver(envelopes) == [503, 503]
-        assert "Slack will bring it again: The disk is full." in caplog.text
+        assert "Slack will send it again: The disk is full." in caplog.text
         assert bot.outcomes == []
         assert await bot.deliver(envelopes) == [200, 200]
         await bot.idle()
@@ -119,14 +119,14 @@ async def test_a_direct_message_needs_no_mention_and_its_thread_goes_on() -> Non
 @on_virtual_time
 async def test_what_people_say_to_each_other_is_left_alone() -> None:
     async with run_bot() as bot:
-        told: list[MessageIgnored] = []
-        bot.app.observers.add(lambda fact: told.append(fact) if isinstance(fact, MessageIgnored) else None)
+        ignored: list[MessageIgnored] = []
+        bot.app.observers.add(lambda fact: ignored.append(fact) if isinstance(fact, MessageIgnored) else None)
         root = await bot.say("lunch?")
         await bot.say("yes", user="U2", thread_ts=root)
         await bot.idle()
         assert bot.agent.calls == []
         assert bot.read(root) == []
-        assert [(fact.user, fact.channel, fact.thread_ts, fact.text, fact.reason) for fact in told] == [
+        assert [(fact.user, fact.channel, fact.thread_ts, fact.text, fact.reason) for fact in ignored] == [
             ("U1", CHANNEL, root, "lunch?", "a message that does not mention the bot"),
             (
                 "U2",
@@ -157,15 +157,15 @@ async def test_a_reply_without_mention_counts_only_while_the_agent_waits_for_its
 @on_virtual_time
 async def test_the_bot_never_answers_itself() -> None:
     async with run_bot(answer("I mention <@U0BOT>.")) as bot:
-        told: list[MessageIgnored] = []
-        bot.app.observers.add(lambda fact: told.append(fact) if isinstance(fact, MessageIgnored) else None)
+        ignored: list[MessageIgnored] = []
+        bot.app.observers.add(lambda fact: ignored.append(fact) if isinstance(fact, MessageIgnored) else None)
         await bot.ask("hi")
         await bot.idle()
         for _ in range(3):
             await bot.idle()
         assert len(bot.agent.questions) == 1
-        assert set(bot.statuses) == {200}
-        assert told == [], "nobody wonders why the bot does not answer itself"
+        assert set(bot.answers) == {200}
+        assert ignored == [], "nobody wonders why the bot does not answer itself"
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ async def test_a_question_that_a_full_disk_refused_is_answered_when_slack_brings
         async with bot_on_network(answer("At last.", seconds=0.1), **options) as (workspace, face, app):
             filler = fill(disk, leave=0)
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
-            await log.wait_for("Slack will bring it again", times=2)
+            await log.wait_for("Slack will send it again", times=2)
             filler.unlink()
             await face.settle()
             await app.dispatcher.idle()
@@ -247,8 +247,8 @@ async def test_when_slack_comes_for_the_last_time_the_asker_is_told_once() -> No
             assert bot.read(root) == []
         assert await bot.deliver(envelopes, retry=3) == [200, 200]
         await bot.idle()
-        (told,) = [seen.read for seen in bot.thread(root) if seen.is_bot]
-        assert NOT_TAKEN in told
+        (notice,) = [seen.read for seen in bot.thread(root) if seen.is_bot]
+        assert NOT_TAKEN in notice
         await bot.ask("hi", thread_ts=root)
         await bot.idle()
         assert bot.read(root)[1:] == ["Again."]

@@ -137,7 +137,7 @@ async def test_a_reconnect_that_breaks_is_repeated_with_another_ticket() -> None
 
 async def test_who_is_told_to_end_ends_though_slack_lets_nobody_in() -> None:
     async with serving(breaks=1_000_000) as (face, task, stop, ready):
-        while face.sockets.breaks == 1_000_000:  # noqa: ASYNC110  a broken handshake tells nobody
+        while face.sockets.breaks == 1_000_000:  # noqa: ASYNC110  no event reports a broken handshake
             await asyncio.sleep(0.01)
         stop.set()
         async with asyncio.timeout(5):
@@ -146,7 +146,7 @@ async def test_who_is_told_to_end_ends_though_slack_lets_nobody_in() -> None:
 
 
 class UnreachableSocket:
-    """Slack's API, which names a socket server that nobody can reach, then one that refuses."""
+    """Slack's API, which names an unreachable socket server, then one that refuses."""
 
     def __init__(self) -> None:
         self.tickets = 0

@@ -1,4 +1,4 @@
-"""The file is read whole or its line is named, and what stands in that line is not shown."""
+"""The file is read whole, or the wrong line is named but not shown."""
 
 from __future__ import annotations
 

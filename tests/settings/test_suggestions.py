@@ -1,4 +1,4 @@
-"""A guess helps only if it is near: measured by what tells names apart, not by what all begin with."""
+"""A guess must be near, without the prefix that all names share."""
 
 from __future__ import annotations
 
