@@ -1,4 +1,4 @@
-"""Both gates in a row: the envelope off, the marker read."""
+"""Think tags, envelope and marker: each alone, and all in a row."""
 
 from __future__ import annotations
 
@@ -21,20 +21,25 @@ from slack_bot.a2a.wire.frames import Artifact, Part
 
 
 def through(*chunks: str) -> tuple[list[MarkedText], TextFilter]:
-    gate = TextFilter()
-    return [each for chunk in chunks for each in gate.feed(chunk)] + gate.end(), gate
+    text_filter = TextFilter()
+    return [each for chunk in chunks for each in text_filter.feed(chunk)] + text_filter.end(), text_filter
 
 
 def test_plain_text_passes() -> None:
-    said, gate = through("One ", "two [")
+    said, text_filter = through("One ", "two [")
     assert "".join(each.text for each in said) == "One two ["
-    assert gate.is_plain and not gate.is_envelope and not gate.has_marker and gate.question is None
+    assert (
+        text_filter.is_plain
+        and not text_filter.is_envelope
+        and not text_filter.has_marker
+        and text_filter.question is None
+    )
 
 
 def test_a_marker_within_an_envelope() -> None:
-    said, gate = through('{"is_task_complete": true, "content": "hm [FINAL', ' ANSWER] Yes"}')
+    said, text_filter = through('{"is_task_complete": true, "content": "hm [FINAL', ' ANSWER] Yes"}')
     assert said == [MarkedText("hm ", False), MarkedText("Yes", True)]
-    assert gate.has_marker and gate.is_envelope
+    assert text_filter.has_marker and text_filter.is_envelope
 
 
 def test_what_an_envelope_holds_besides_is_not_lost() -> None:
@@ -59,10 +64,13 @@ def test_a_whole_text() -> None:
     ],
 )
 def test_thoughts_in_tags_come_before_all_else(text: str) -> None:
-    gate = TextFilter()
-    said = [*gate.feed(text), *gate.end()]
-    assert "".join(each.text for each in said if each.is_answer or not gate.has_marker).strip() == "The fox."
-    assert gate.take_thoughts() == "Hm.\n"
+    text_filter = TextFilter()
+    said = [*text_filter.feed(text), *text_filter.end()]
+    assert (
+        "".join(each.text for each in said if each.is_answer or not text_filter.has_marker).strip()
+        == "The fox."
+    )
+    assert text_filter.take_thoughts() == "Hm.\n"
     assert filter_text(text).strip() == "The fox."
 
 
@@ -117,34 +125,34 @@ TEXTS = [
 
 @pytest.mark.parametrize(("text", "said", "thoughts"), TEXTS)
 def test_in_one_piece(text: str, said: str, thoughts: str) -> None:
-    gate = ThinkTagFilter()
-    assert gate.feed(text) + gate.end() == said
-    assert gate.take_thoughts() == thoughts
+    text_filter = ThinkTagFilter()
+    assert text_filter.feed(text) + text_filter.end() == said
+    assert text_filter.take_thoughts() == thoughts
 
 
 @given(st.sampled_from(TEXTS), st.lists(st.integers(1, 7), min_size=1, max_size=30))
 def test_in_any_pieces(case: tuple[str, str, str], sizes: list[int]) -> None:
     text, said, thoughts = case
-    gate, told, at = ThinkTagFilter(), "", 0
+    text_filter, told, at = ThinkTagFilter(), "", 0
     for size in sizes * len(text):
-        told += gate.feed(text[at : at + size])
+        told += text_filter.feed(text[at : at + size])
         at += size
-    assert told + gate.end() == said
-    assert gate.take_thoughts() == thoughts
+    assert told + text_filter.end() == said
+    assert text_filter.take_thoughts() == thoughts
 
 
 def test_nothing_is_held_that_is_no_tag() -> None:
-    gate = ThinkTagFilter()
-    assert gate.feed("<") == ""
-    assert gate.feed("b") == "<b"
-    assert gate.feed("<think>") == "<think>"
+    text_filter = ThinkTagFilter()
+    assert text_filter.feed("<") == ""
+    assert text_filter.feed("b") == "<b"
+    assert text_filter.feed("<think>") == "<think>"
 
 
 def test_what_has_not_begun_after_pages_of_white_space_is_no_thought() -> None:
-    gate = ThinkTagFilter()
-    assert gate.feed(" " * 4_000) == ""
-    assert gate.feed(" ") == " " * 4_001
-    assert gate.feed("<think>a</think>") == "<think>a</think>"
+    text_filter = ThinkTagFilter()
+    assert text_filter.feed(" " * 4_000) == ""
+    assert text_filter.feed(" ") == " " * 4_001
+    assert text_filter.feed("<think>a</think>") == "<think>a</think>"
     assert ThinkTagFilter().feed(" " * 10_000 + "<think>a</think>b") == "b"
 
 
@@ -153,9 +161,9 @@ def test_what_has_not_begun_after_pages_of_white_space_is_no_thought() -> None:
 
 def split(*chunks: str) -> tuple[str, str]:
     """What is narration, what is answer."""
-    gate = MarkerFilter()
-    said = [each for chunk in chunks for each in gate.feed(chunk)] + gate.end()
-    assert gate.opened or not any(each.is_answer for each in said)
+    text_filter = MarkerFilter()
+    said = [each for chunk in chunks for each in text_filter.feed(chunk)] + text_filter.end()
+    assert text_filter.opened or not any(each.is_answer for each in said)
     return (
         "".join(each.text for each in said if not each.is_answer),
         "".join(each.text for each in said if each.is_answer),
@@ -190,11 +198,11 @@ def test_both_sides_of_the_marker(chunks: list[str], narration: str, answer: str
 
 
 def test_only_what_may_be_a_marker_is_held() -> None:
-    gate = MarkerFilter()
-    assert [each.text for each in gate.feed("No marker here")] == ["No marker here"]
-    assert [each.text for each in gate.feed("see [FI")] == ["see "]
-    assert [each.text for each in gate.feed("GURE 1]")] == ["[FIGURE 1]"]
-    assert gate.feed("") == []
+    text_filter = MarkerFilter()
+    assert [each.text for each in text_filter.feed("No marker here")] == ["No marker here"]
+    assert [each.text for each in text_filter.feed("see [FI")] == ["see "]
+    assert [each.text for each in text_filter.feed("GURE 1]")] == ["[FIGURE 1]"]
+    assert text_filter.feed("") == []
 
 
 PIECES = st.lists(

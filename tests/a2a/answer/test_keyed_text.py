@@ -139,12 +139,12 @@ def test_a_snapshot_may_name_the_pieces_anew() -> None:
 @given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1), st.integers(200, 400))
 def test_nothing_is_copied_for_a_chunk(keys: list[str], times: int) -> None:
     """The pieces a text is kept in are as many as the chunks: nobody joined them on the way."""
-    rope = StringBuilder()
+    builder = StringBuilder()
     for number in range(times):
-        rope.add(keys[number % len(keys)])
-    assert rope.size == times
-    assert len(rope._parts) == times
-    assert rope.ending(3) == rope.text[-3:]
+        builder.add(keys[number % len(keys)])
+    assert builder.size == times
+    assert len(builder._parts) == times
+    assert builder.ending(3) == builder.text[-3:]
     assert StringBuilder().ending(2) == ""
 
 
