@@ -46,15 +46,11 @@ def settings_for(url: str, settings: Settings) -> tuple[Settings, str | None]:
     if known is not None and Origins(known, settings.agent.allowed_hosts).admits(url):
         return with_overrides(settings, {"agent.url": url}), None
     left = {
-        f"agent.{name}": field.get_default()
+        name: field.get_default()
         for name, field in type(settings.agent).model_fields.items()
         if name not in _READING and not isinstance(field.get_default(), int | float)
     }
-    had_any = any(
-        getattr(settings.agent, name.removeprefix("agent.")) != default
-        for name, default in left.items()
-        if name != "agent.url"
-    )
+    had_any = any(getattr(settings.agent, name) != default for name, default in left.items() if name != "url")
     note = (
         f"the credentials of the settings are not sent to {origin_of(url)}: they belong to"
         f" {origin_of(known) if known else 'no agent'}; set A2A_AGENT_URL to this address to use them"
