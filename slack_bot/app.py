@@ -128,7 +128,7 @@ def _new_api(
         clock,
         observer,
         settings.stream.retry_timeout,
-        gate=gate,
+        rate_limiter=gate,
         write_timeout=settings.slack.write_timeout,
     )
 

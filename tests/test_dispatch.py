@@ -1,4 +1,4 @@
-"""The desk: one turn at a time in a thread, who may stop it, what is kept, and how it all ends."""
+"""One turn at a time in a thread, who may stop it, what is stored, and how it all ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from slack_bot.dispatch import RetryResult, StopResult, conversation_after
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
-from slack_bot.slack.queued_reaction import WAITING_REACTION
+from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.store.contracts import Conversation
 from slack_bot.store.memory import MemoryStore
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
@@ -120,7 +120,7 @@ async def test_a_mention_without_words_gets_a_hint_once_and_no_turn() -> None:
         assert bot.outcomes == []
 
 
-# -- what is kept of a thread
+# -- what is stored of a thread
 
 
 @on_virtual_time
@@ -280,7 +280,7 @@ async def test_who_was_asked_again_in_the_same_task_was_asked_last() -> None:
 
 
 @on_virtual_time
-async def test_the_agent_s_wire_is_learned_for_the_next_start() -> None:
+async def test_the_agent_s_protocol_version_is_learned_for_the_next_start() -> None:
     store = MemoryStore()
     async with run_bot(store=store) as bot:
         await bot.ask("hi")
@@ -348,7 +348,7 @@ async def test_a_store_that_cannot_keep_the_context_costs_the_context_and_not_th
 
 
 @on_virtual_time
-async def test_a_turn_that_broke_is_told_to_the_reader_with_a_way_to_try_again(
+async def test_after_a_turn_that_broke_the_reader_gets_a_notice_and_a_retry_button(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     store = BrokenStore("conversations.get")
@@ -384,7 +384,7 @@ async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
 
 
 @on_virtual_time
-async def test_not_even_a_watcher_that_breaks_holds_a_thread_up(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_observer_that_breaks_does_not_block_a_thread(caplog: pytest.LogCaptureFixture) -> None:
     async with run_bot(answer("One."), answer("Two.")) as bot:
 
         def breaking(fact: Fact) -> None:
@@ -397,7 +397,8 @@ async def test_not_even_a_watcher_that_breaks_holds_a_thread_up(caplog: pytest.L
         await bot.idle()
         assert "One." in bot.read(root)[0]
         assert "Two." in bot.read(root)[-1]
-        assert f"turn T1:{CHANNEL}:{root} broke" in caplog.text
+        broken = [record for record in caplog.records if record.getMessage() == "a background task broke"]
+        assert f"T1:{CHANNEL}:{root}" in [vars(record)["turn"] for record in broken]
 
 
 # -- stop
@@ -432,8 +433,8 @@ async def test_the_asker_s_word_stop_stops_and_is_no_question() -> None:
 
 
 @on_virtual_time
-async def test_who_stops_an_agent_that_says_nothing_is_told_the_truth_and_may_ask_again() -> None:
-    """Agents that do not stream say nothing, not even their task's name, until all is done."""
+async def test_after_a_stop_of_a_silent_agent_a_notice_says_the_truth_and_the_next_question_runs() -> None:
+    """Agents that do not stream send nothing, not even their task's id, until the end."""
     slow = Tape({"wire": "0.3"}, (Moment(1200.0, event=task()), Moment(1200.1, end="closed")))
     async with run_bot(slow, answer("Here I am.")) as bot:
         root = await bot.ask("hi")
@@ -442,8 +443,8 @@ async def test_who_stops_an_agent_that_says_nothing_is_told_the_truth_and_may_as
         await bot.ask("and now?", thread_ts=root)
         await asyncio.sleep(60)
         assert bot.outcomes == ["stopped", "answered"]
-        (told, answered) = [seen for seen in bot.thread(root) if seen.is_bot]
-        assert "could not be stopped and may still be working" in str(told.blocks)
+        (notice, answered) = [seen for seen in bot.thread(root) if seen.is_bot]
+        assert "could not be stopped and may still be working" in str(notice.blocks)
         assert answered.text == "Here I am."
 
 
@@ -479,7 +480,7 @@ async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
 
 
 @on_virtual_time
-async def test_only_so_many_questions_are_remembered() -> None:
+async def test_only_retry_cache_size_questions_can_be_asked_again() -> None:
     async with run_bot(retry_cache_size=2) as bot:
         roots = [await bot.ask("hi") for _ in range(3)]
         await bot.idle()
@@ -504,7 +505,7 @@ async def test_what_is_nearly_done_is_finished_within_the_grace() -> None:
 
 
 @on_virtual_time
-async def test_what_is_not_done_by_then_is_ended_and_its_readers_are_told() -> None:
+async def test_what_is_not_done_by_then_is_ended_with_a_notice() -> None:
     async with run_bot(answer("One two three four.", seconds=600)) as bot:
         root = await bot.ask("hi")
         waiting = await bot.ask("and?", user="U2", thread_ts=root)
@@ -512,8 +513,8 @@ async def test_what_is_not_done_by_then_is_ended_and_its_readers_are_told() -> N
         began = asyncio.get_running_loop().time()
         await bot.app.close(20.0)
         assert asyncio.get_running_loop().time() - began < 40
-        told = [seen.read for seen in bot.thread(root) if seen.is_bot and "being restarted" in seen.read]
-        assert len(told) == 2, (waiting, told)
+        notices = [seen.read for seen in bot.thread(root) if seen.is_bot and "being restarted" in seen.read]
+        assert len(notices) == 2, (waiting, notices)
         assert bot.workspace.open_streams() == []
         assert bot.outcomes == ["lost"]
         assert len(asked(bot)) == 1
@@ -541,7 +542,7 @@ async def test_a_slack_that_answers_nothing_does_not_hold_the_end_up() -> None:
 
 
 @on_virtual_time
-async def test_an_errand_that_fails_is_logged_and_hurts_nobody(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_reaction_that_slack_refuses_does_not_hurt_a_turn(caplog: pytest.LogCaptureFixture) -> None:
     faults = {"reactions.add": ["missing_scope"], "reactions.remove": ["missing_scope"]}
     async with run_bot(answer("Yes."), faults=faults) as bot:
         root = await bot.ask("one")
@@ -562,7 +563,7 @@ def test_another_attempt_is_another_question_of_the_same_message() -> None:
 
 
 @on_virtual_time
-async def test_a_whisper_reaches_one_person() -> None:
+async def test_an_ephemeral_message_reaches_one_person() -> None:
     async with run_bot() as bot:
         root = await bot.ask("hi")
         await bot.idle()
@@ -571,7 +572,7 @@ async def test_a_whisper_reaches_one_person() -> None:
 
 
 @on_virtual_time
-async def test_feedback_is_kept_with_the_wall_clock_s_time() -> None:
+async def test_feedback_is_stored_with_the_wall_clock_s_time() -> None:
     store = MemoryStore()
     async with run_bot(store=store) as bot:
         await bot.app.dispatcher.feedback("turn", "U1", "positive")
@@ -580,7 +581,7 @@ async def test_feedback_is_kept_with_the_wall_clock_s_time() -> None:
 
 
 @on_virtual_time
-async def test_a_wire_that_is_set_is_not_learned() -> None:
+async def test_a_protocol_version_that_is_set_is_not_learned() -> None:
     store = MemoryStore()
     async with run_bot(store=store, protocol_version="0.3") as bot:
         await bot.ask("hi")
@@ -589,17 +590,17 @@ async def test_a_wire_that_is_set_is_not_learned() -> None:
 
 
 @on_virtual_time
-async def test_a_broken_turn_whose_reader_cannot_be_told_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_broken_turn_without_a_notice_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     faults = {method: ["invalid_auth"] for method in ("chat.startStream", "chat.postMessage")}
     async with run_bot(store=BrokenStore("conversations.get"), faults=faults) as bot:
         await bot.ask("hi")
         await bot.idle()
         assert bot.outcomes == ["failed"]
-        assert "the reader could not be told" in caplog.text
+        assert "the reader got no notice" in caplog.text
 
 
 @on_virtual_time
-async def test_a_turn_that_hangs_on_our_own_side_ends_by_the_desk_s_time_and_its_thread_goes_on() -> None:
+async def test_a_turn_that_hangs_in_the_bot_ends_at_its_deadline_and_its_thread_goes_on() -> None:
     class HangingStore(MemoryStore):
         def __init__(self) -> None:
             super().__init__()
@@ -620,15 +621,15 @@ async def test_a_turn_that_hangs_on_our_own_side_ends_by_the_desk_s_time_and_its
         await bot.idle()
         assert 400 <= bot.now - began < 410
         assert bot.outcomes == ["lost"]
-        told = str([seen.blocks for seen in bot.thread(root)])
-        assert "took too long and was ended" in told and "Try again" in told
+        notices = str([seen.blocks for seen in bot.thread(root)])
+        assert "took too long and was ended" in notices and "Try again" in notices
         await bot.ask("two", thread_ts=root)
         await bot.idle()
         assert bot.read(root)[-1] == "Two."
 
 
 @on_virtual_time
-async def test_the_readers_of_forty_live_answers_are_all_told_that_the_bot_ends() -> None:
+async def test_the_readers_of_forty_live_answers_all_get_a_notice_that_the_bot_ends() -> None:
     """Their streams are stopped within Slack's budgets, which takes a while."""
     async with run_bot(answer("word " * 20, seconds=300)) as bot:
         roots = []
@@ -640,5 +641,5 @@ async def test_the_readers_of_forty_live_answers_are_all_told_that_the_bot_ends(
         await bot.app.dispatcher.close(0.0)
         assert bot.now - began < 30
         assert bot.workspace.open_streams() == []
-        told = ["being restarted" in str([seen.blocks for seen in bot.thread(root)]) for root in roots]
-        assert all(told)
+        notices = ["being restarted" in str([seen.blocks for seen in bot.thread(root)]) for root in roots]
+        assert all(notices)

@@ -1,7 +1,7 @@
-"""PURE. Frames become turn events: what was said becomes what happened.
+"""PURE. Frames become turn events: what was sent becomes what happened.
 
 The dialect's table says what an artifact is. The flags `is_final_answer` and `is_narration` say in every
-dialect what its text is; the answer wins where both are set. Text that nobody marked is kept, and is the
+dialect what its text is; the answer wins where both are set. Unmarked text is kept, and is the
 answer if nothing better comes. Precedence at the end (delivery.md 2): final result > partial result >
 artifacts > a sub-agent's result > terminal status message > messages > unmarked text > task history. The
 source that the settings name comes before all but the final result.
@@ -84,14 +84,14 @@ class EventParser:
         self._auto = dialect == "auto"
         self._dialect: Dialect = GENERIC if self._auto else BY_NAME[dialect]
         self._habits = habits or {}
-        by_hand = answer_source != "auto"
-        known = answer_source if by_hand else self._habits.get(ANSWER_FROM) or self._dialect.answer_source
+        by_settings = answer_source != "auto"
+        known = answer_source if by_settings else self._habits.get(ANSWER_FROM) or self._dialect.answer_source
         self._answer = AnswerAssembler(
             max_chars,
             known if known in SOURCES else "",
-            by_hand=by_hand,
+            by_settings=by_settings,
             waits_for_marker=marker == "expected" or (marker == "auto" and self._habits.get(MARKER) == "yes"),
-            gated=marker != "off",
+            filters=marker != "off",
         )
         self._best: dict[ArtifactKind, str] = {}
         self._ending_message = ""
@@ -115,7 +115,7 @@ class EventParser:
 
     @property
     def state(self) -> TaskState:
-        """The task's state as last said."""
+        """The task's state as last reported."""
         return self._state
 
     @property
@@ -132,7 +132,7 @@ class EventParser:
     @property
     def answers_in_status(self) -> bool:
         """The agent's working-status text is taken for its answer."""
-        return self._answer.believes(STATUS)
+        return self._answer.trusts(STATUS)
 
     @property
     def asks(self) -> bool:
@@ -210,14 +210,14 @@ class EventParser:
         if self._state is not TaskState.COMPLETED or not self._final_text.strip():
             return {}
         held = STATUS if self._dialect.default is ArtifactKind.ANSWER else ARTIFACT
-        return profile_updates(self._habits, self._answer.seen(self._final_text, held))
+        return profile_updates(self._habits, self._answer.observe(self._final_text, held))
 
     def _candidates(self) -> list[tuple[str, str]]:
         failed = self._state.is_terminal and self._state is not TaskState.COMPLETED
         answer, reason = self._answer, self._ending_message if failed else ""
-        in_text = "" if answer.believes(ARTIFACT) else reason
+        in_text = "" if answer.trusts(ARTIFACT) else reason
         ranked = [
-            (without(answer.hand_picked, in_text), "the source that the settings name"),
+            (without(answer.text_by_settings, in_text), "the source that the settings name"),
             (self._best.get(ArtifactKind.PARTIAL, ""), "partial result"),
             self._with_ending(answer.text(ARTIFACT)),
             (self._best.get(ArtifactKind.COMPLETE, ""), "a sub-agent's result"),
@@ -234,7 +234,7 @@ class EventParser:
         return ranked
 
     def _with_ending(self, answer: str) -> tuple[str, str]:
-        """The artifacts' text, and where it stood.
+        """The artifacts' text, and their origin.
 
         A terminal status message belongs to it unless it contains that already.
         """
@@ -332,7 +332,7 @@ class EventParser:
         events = self._aside(content) if content.thoughts or content.tools else []
         if content.is_block and append:
             answer.new_paragraph()
-        key, append = answer.place(artifact.artifact_id, artifact.name, text, append=append)
+        key, append = answer.find_key(artifact.artifact_id, artifact.name, text, append=append)
         if traits.is_answer:
             events += answer.artifact(key, text, traits.reason, append=append, marked=True)
         elif traits.is_aside:
@@ -347,7 +347,7 @@ class EventParser:
         return events
 
     def _unmarked(self, traits: _Traits, text: str, key: str, *, append: bool) -> list[Event]:
-        """Streaming text that nobody called narration or answer."""
+        """Streaming text without a flag."""
         dialect, answer = self._dialect, self._answer
         is_leak = dialect.is_leak(text) and not answer.in_envelope(key, text)
         if is_leak or dialect.is_noise(text):
@@ -355,7 +355,7 @@ class EventParser:
             return [nothing("noise in the stream")]
         if traits.is_sub_agents:
             return [Narrated(text, replaces=not append, reason="a sub-agent's stream")]
-        if dialect.live or answer.believes(ARTIFACT) or answer.has_artifacts:
+        if dialect.live or answer.trusts(ARTIFACT) or answer.has_artifacts:
             return answer.artifact(key, text, traits.reason, append=append)
         return answer.unmarked(key, "" if self._leaked else text, traits.reason, append=append)
 
@@ -380,14 +380,16 @@ class EventParser:
             self._answer.new_paragraph()
         return [self._tools.end_of(artifact)]
 
-    def _aside(self, said: Content) -> list[Event]:
+    def _aside(self, content: Content) -> list[Event]:
         """What stands beside the text: thoughts, and tool calls with their ends."""
-        events: list[Event] = [Narrated(said.thoughts, reason="the model thinks")] if said.thoughts else []
-        if said.calls_a_tool:
+        events: list[Event] = (
+            [Narrated(content.thoughts, reason="the model thinks")] if content.thoughts else []
+        )
+        if content.calls_a_tool:
             narrates = self._dialect.narrates_before_tools
             self._answer.before_tool(narrates=narrates)
             events += [NarrationConfirmed(reason="text before a tool call")] if narrates else []
-        return [*events, *map(self._tools.part, said.tools)]
+        return [*events, *map(self._tools.part, content.tools)]
 
     def _found_form(self, artifact: Artifact) -> list[Event]:
         form = question_in(artifact.parts, artifact.text)
@@ -405,37 +407,37 @@ class EventParser:
             return [self._asked(state, message)]
         if self._form is not None and self._form.is_auth:
             self._form = None  # signed in: it goes on
-        said = extract_content(message.parts, message.metadata) if message else Content()
+        content = extract_content(message.parts, message.metadata) if message else Content()
         if message is not None and self._dialect.is_error(message.metadata):
-            said = Content()
+            content = Content()
         if state.is_terminal:
-            words = message.text if message else ""
-            self._ending_message = self._answer.plain(words)
-            self._ending_whole = said.text if len(said.text) > len(words) else ""
-            return [TaskEnded(TaskEnd(state.value), words, reason="task state")]
-        events = self._aside(said)
-        if not said.text:
+            text = message.text if message else ""
+            self._ending_message = self._answer.filter_text(text)
+            self._ending_whole = content.text if len(content.text) > len(text) else ""
+            return [TaskEnded(TaskEnd(state.value), text, reason="task state")]
+        events = self._aside(content)
+        if not content.text:
             return events or [nothing(f"task is {state}")]
-        if said.calls_a_tool or self._dialect.default is not ArtifactKind.ANSWER:
-            return [Narrated(said.text, reason="working-status text"), *events]
-        return [*events, *self._answer.status(said.text, "working-status text")]
+        if content.calls_a_tool or self._dialect.default is not ArtifactKind.ANSWER:
+            return [Narrated(content.text, reason="working-status text"), *events]
+        return [*events, *self._answer.status(content.text, "working-status text")]
 
     def _asked(self, state: TaskState, message: AgentMessage | None) -> Event:
         prompt = message.text if message else ""
         found = question_in(message.parts, prompt) if message else None
-        if found is not None and not found.fields and self._answer.says(ARTIFACT, prompt):
+        if found is not None and not found.fields and self._answer.contains(ARTIFACT, prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
         known = self._form or self._answer.question
         if known is not None and (found is None or not found.fields):
-            said = found.prompt if found is not None else prompt
-            found = Form(said or known.prompt, known.fields, known.title)
+            prompt = found.prompt if found is not None else prompt
+            found = Form(prompt or known.prompt, known.fields, known.title)
         asked = found or Form(prompt)
         self._form = replace(asked, is_auth=state is TaskState.AUTH_REQUIRED)
         return InputRequired(self._form, reason=f"task is {state}")
 
     def _snapshot(self, task: Snapshot) -> list[Event]:
         self._has_task = True
-        self._history = self._answer.plain(last_message(task.history)) or self._history
+        self._history = self._answer.filter_text(last_message(task.history)) or self._history
         answers: list[tuple[str, str, str]] = []
         events: list[Event] = []
         for artifact in task.artifacts:
@@ -459,9 +461,12 @@ class EventParser:
     def _reply(self, message: AgentMessage) -> list[Event]:
         if message.role != "agent":
             return [nothing("the human's own message")]
-        said = extract_content(message.parts, message.metadata)
+        content = extract_content(message.parts, message.metadata)
         self._replied = True
         instead = not (self._has_task or self._dialect.replies_are_fallback or self._answer.has_artifacts)
-        live = instead or self._answer.believes(MESSAGE)
+        live = instead or self._answer.trusts(MESSAGE)
         why = "a message in place of a task"
-        return [*self._aside(said), *self._answer.message(message.message_id, said.text, why, live=live)]
+        return [
+            *self._aside(content),
+            *self._answer.message(message.message_id, content.text, why, live=live),
+        ]

@@ -1,12 +1,13 @@
 """An ASGI application served in the running event loop: its own socket, quiet, without signal handlers.
 
-uvicorn wants to own the process. The playground and the tests own theirs, so the signals stay with them, and
-the socket is bound first, because the application must know its own address before it exists.
+uvicorn would take over the signals of the process. The socket is bound first, because the application needs
+its own address.
 """
 
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -38,6 +39,14 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.up.set()
+
+
+def stop_signal() -> asyncio.Event:
+    """Set when this process gets SIGTERM or SIGINT."""
+    stop = asyncio.Event()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(sign, stop.set)
+    return stop
 
 
 @asynccontextmanager

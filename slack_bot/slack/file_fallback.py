@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..turn.record import Outcome
-from . import blocks, finalize
-from .chunks import CardClosing
+from . import blocks
+from .cards import CardClosing
 from .delivery import Delivery
 from .files import Files
 from .message import SlackMessage
 from .orders import TurnEnd
-from .typing_status import TypingStatus
+from .status import TypingStatus
 
 FILE = "answer.md"
 COMING = f"This answer is too long for the thread. All of it comes as {FILE}, once it is written."
@@ -44,7 +44,7 @@ class FileFallback:
         if last is None or self._told is not None:
             return
         self._told = last
-        await finalize.attach_footer(self._delivery, last, [blocks.context(COMING)], CardClosing.CONTINUES)
+        await self._delivery.attach_footer(last, [blocks.context(COMING)], CardClosing.CONTINUES)
         last.is_signed = False  # that is not what belongs under it in the end
 
     async def attach(self, text: str, ending: TurnEnd) -> TurnEnd | None:
@@ -64,7 +64,7 @@ class FileFallback:
         """No file comes: the message that announced it says so no longer."""
         told, self._told = self._told, None
         if told is not None and self._delivery.ended is None:
-            await finalize.attach_footer(self._delivery, told, (), CardClosing.CONTINUES)
+            await self._delivery.attach_footer(told, (), CardClosing.CONTINUES)
 
     def _show_status(self) -> None:
         self._status.reopen(forget=True)

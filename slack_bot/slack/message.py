@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..turn.actions import TaskCard
-from .chunks import CardTracker
+from .cards import MessageCards
 from .stream_starts import StreamStart
-from .surfaces.fallback import Surface
+from .surfaces.fallback import SurfaceKind
 
 
 @dataclass(slots=True)
@@ -22,8 +22,8 @@ class SlackMessage:
     stream.
     """
 
-    surface: Surface
-    book: CardTracker = field(default_factory=CardTracker)
+    surface: SurfaceKind
+    cards: MessageCards = field(default_factory=MessageCards)
     ts: str | None = None
     text: str = ""
     title: str = ""
@@ -41,7 +41,7 @@ class SlackMessage:
     @property
     def is_visible(self) -> bool:
         """It stands in the thread and shows something."""
-        return self.ts is not None and bool(self.text.strip() or not self.book.is_empty)
+        return self.ts is not None and bool(self.text.strip() or not self.cards.is_empty)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from ..turn.record import Outcome
 class Destination:
     """Where a turn is shown, and for whom.
 
-    `can_stream` is false for askers that Slack refuses as recipients (bots): those get a post. `asked_ts` is
-    the ts of the question, "" for the thread's: what the turn writes is newer.
+    `can_stream` is false for askers that Slack refuses as recipients (bots). `asked_ts` is the ts of the
+    question, "" for the thread's: what the turn writes is newer.
     """
 
     turn: str
@@ -25,6 +25,10 @@ class Destination:
     user_team: str
     can_stream: bool = True
     asked_ts: str = ""
+
+    @property
+    def log_fields(self) -> dict[str, str]:
+        return {"turn": self.turn, "thread_ts": self.thread_ts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,6 @@ class Batch:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing waits."""
         return not (self.text or self.cards or self.plan_title)
 
 
@@ -52,11 +55,11 @@ class WriteResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """How a turn is put to rest in the thread.
+    """How a turn ends in the thread.
 
-    `rest` is answer text that never was shown. `rewrite`, where set, is the whole text that must stand in the
-    thread in the end, instead of what was streamed. `note` is for the reader ("" where the answer says all).
-    `cards` and `plan_title` are what waited to be shown when the turn ended.
+    `rest` is answer text that was never shown. `rewrite`, where set, is the whole text the thread must show
+    in the end, instead of what was streamed. `note` is for the reader ("" where the answer says all). `cards`
+    and `plan_title` are what waited to be shown when the turn ended.
     """
 
     outcome: Outcome

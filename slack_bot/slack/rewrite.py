@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .api import CallFailed
-from .chunks import CardClosing
+from .cards import CardClosing
 from .delivery import Delivery
-from .finalize import discard_pending
 
 Args = dict[str, Any]
 
@@ -22,7 +20,7 @@ async def rewrite(delivery: Delivery, laid: Sequence[str], under: Sequence[Args]
 
     What can neither be laid over what stands nor be posted below it has `overflowed`.
     """
-    await discard_pending(delivery, close)
+    await delivery.discard_pending(close)
     delivery.try_again()
     for number, text in enumerate(laid):
         below = under if number == len(laid) - 1 else ()
@@ -40,10 +38,10 @@ async def rewrite(delivery: Delivery, laid: Sequence[str], under: Sequence[Args]
 async def _lay(delivery: Delivery, number: int, text: str, under: Sequence[Args], close: CardClosing) -> bool:
     """Lay `text` over a message that stands."""
     message = delivery.messages[number]
-    stands, refused = await delivery.edits.lay(message, text, under, close)
-    if isinstance(refused, CallFailed):
-        await delivery.apply_fault(refused)
-    return stands
+    failed = await delivery.edits.rewrite(message, text, under, close)
+    if failed is not None:
+        await delivery.apply_fault(failed)
+    return failed is None
 
 
 async def _remove(delivery: Delivery, first: int) -> None:

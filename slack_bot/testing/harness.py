@@ -193,7 +193,7 @@ class BotHarness:
         return [seen.text for seen in self.thread(root, channel) if seen.is_bot and not seen.ephemeral_for]
 
     def ephemeral(self, root: str) -> list[tuple[str, str]]:
-        """For whom the ephemeral messages of a thread are, and their texts."""
+        """The ephemeral messages of a thread: (recipient, text)."""
         return [(seen.ephemeral_for, seen.text) for seen in self.thread(root) if seen.ephemeral_for]
 
     def calls(self, method: str) -> list[Mapping[str, Any]]:

@@ -44,13 +44,13 @@ from .capture.progress import CaptureProgress
 from .interruption import told_if_interrupted
 from .open_capture import open_capture, taped
 from .output_file import MemoryOutput, OutputFile
-from .printable import printable
 from .replay.plain_text import STATES
 from .replay.replay import accept_any_script, tell_assumed
 from .replay.scenario import Scenario
 from .trace.canvas import text_width
 from .trace.figures import Curve, Summary, Timeline
 from .trace.picture import seconds, share
+from .trace.table import printable
 from .trace.trace import trace_capture
 
 _SHOWN_VALUE = 24  # a value that is no longer than this, or true or false, is part of a flag's name

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from slack_bot.observe.facts import TurnStarted
-from slack_bot.playground.replay_router import ReplayRouter
+from slack_bot.playground.recorder import ReplayRouter
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import run_bot
 from slack_bot.testing.tape.builders import answer, failure, on_wire, question

@@ -20,11 +20,12 @@ from slack_bot.a2a.answer.filters import MarkedText, MarkerFilter
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.consumer.turn_handle import TurnHandle
 from slack_bot.playground.reference.modes import memory_target
-from slack_bot.slack.api import CallOk
-from slack_bot.slack.chunks import CardTracker, text_chunk
+from slack_bot.slack.blocks import text_chunk
+from slack_bot.slack.calls import CallOk
+from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.surfaces import stream
-from slack_bot.slack.surfaces.stream import Streams
+from slack_bot.slack.surfaces.stream import StreamSurface
+from slack_bot.slack.turn_client import TurnClient
 from slack_bot.tools.conform.cases import Case, open_suite
 from slack_bot.tools.conform.runner import CaseRun, run_case
 from slack_bot.turn import machine
@@ -152,25 +153,26 @@ def mentions_are_passed_on(patch: Patch) -> None:
 
 
 def cards_are_left_open(patch: Patch) -> None:
-    patch.setattr(CardTracker, "closing", lambda self, how: ())
+    patch.setattr(MessageCards, "closing", lambda self, how: ())
 
 
 def stop_is_missing(patch: Patch) -> None:
-    async def stop(self: Streams, message: Any, *rest: Any, **more: Any) -> CallOk:
+    async def stop(self: StreamSurface, message: Any, *rest: Any, **more: Any) -> CallOk:
         message.is_open = False
         return CallOk({})
 
-    patch.setattr(Streams, "stop", stop)
+    patch.setattr(StreamSurface, "stop", stop)
 
 
 def text_goes_with_the_stop(patch: Patch) -> None:
-    honest = stream.retry_unknown
+    honest = TurnClient.call_until_known
 
-    async def repeated(line: Any, method: str, args: Mapping[str, Any], **more: Any) -> Any:
-        chunks = [*args.get("chunks", ()), text_chunk("One more thing.")]
-        return await honest(line, method, {**args, "chunks": chunks}, **more)
+    async def call(self: TurnClient, method: str, args: Mapping[str, Any], **more: Any) -> Any:
+        if method == "chat.stopStream":
+            args = {**args, "chunks": [*args.get("chunks", ()), text_chunk("One more thing.")]}
+        return await honest(self, method, args, **more)
 
-    patch.setattr(stream, "retry_unknown", repeated)
+    patch.setattr(TurnClient, "call_until_known", call)
 
 
 def rotation_repeats_the_last_lines(patch: Patch) -> None:

@@ -1,10 +1,12 @@
+import asyncio
+import os
 import signal
 import socket
 
 import httpx
 import pytest
 
-from slack_bot.playground.hosting import host_app
+from slack_bot.playground.hosting import host_app, stop_signal
 from slack_bot.playground.reference.agent import build_app
 
 
@@ -44,3 +46,10 @@ async def test_an_open_stream_does_not_keep_the_server() -> None:
         async for _ in chunks:
             pass
         await response.aclose()
+
+
+async def test_the_process_is_told_to_end() -> None:
+    stop = stop_signal()
+    assert not stop.is_set()
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.wait_for(stop.wait(), 5)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.slack.readback import Readback, comparable, compare_shown, own_stream, words_of
-from slack_bot.testing.slack.rendering import mrkdwn
-from slack_bot.testing.slack.richtext import rich_text
+from slack_bot.testing.slack.rendering import mrkdwn, rich_text
 from tests.examples import examples, texts
 from tests.turn.work import HOSTILE, grows_like_its_text
 

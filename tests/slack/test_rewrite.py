@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.blocks import context
-from slack_bot.slack.chunks import CardClosing
+from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.orders import Batch
 from slack_bot.slack.rewrite import rewrite
 from slack_bot.slack.surfaces.fallback import StreamingRefusalCache
-from slack_bot.slack.turn_client import TurnClient
 from slack_bot.testing import virtual_clock
 from tests.slack.scene import Scene
 
@@ -25,9 +24,7 @@ def rewritten(*laid: str, faults: Any = None) -> tuple[bool, Scene]:
 
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults, rotate_bytes=120)
-        delivery = Delivery(
-            TurnClient(scene.api), scene.place, scene.settings, scene.clock, StreamingRefusalCache()
-        )
+        delivery = Delivery(scene.turn_client(), scene.settings, scene.clock, StreamingRefusalCache())
         delivery.add(Batch(OLD))
         await delivery.advance()
         delivery.add(Batch("Never shown."))

@@ -67,7 +67,7 @@ class StoreContract:
         for other in ({"team": "T2"}, {"channel": "C2"}, {"ts": "3.0"}):
             assert await store.conversations.get("agent", replace(THREAD, **other)) == Conversation()
 
-    async def test_a_later_press_of_the_same_person_replaces_the_earlier(self, store: Store) -> None:
+    async def test_a_later_entry_of_the_same_person_replaces_the_earlier(self, store: Store) -> None:
         assert await store.feedback.record(FeedbackEntry("turn", "U1", "positive", 1.0))
         assert await store.feedback.record(FeedbackEntry("turn", "U2", "positive", 2.0))
         assert not await store.feedback.record(FeedbackEntry("turn", "U2", "positive", 2.5))

@@ -17,8 +17,6 @@ After a confirmed series of appended snapshots, a text that is no snapshot begin
 
 from __future__ import annotations
 
-import sys
-
 from ...turn.compare import normalize
 
 GAP = "\n\n"
@@ -27,6 +25,7 @@ _FEW_SIGNS = 8  # characters without a letter or digit that a text may begin wit
 _FEW_LETTERS = 3  # of ASCII; in other scripts one letter says as much
 _COMPARABLE = 8  # characters; shorter texts may repeat by chance
 _LEAST_LINKS = 2
+_UNBOUNDED = 2**62
 
 
 class DeltaDetector:
@@ -50,7 +49,7 @@ class DeltaDetector:
         "steps",
     )
 
-    def __init__(self, text: str = "", *, appends: bool = False, max_chars: int = sys.maxsize) -> None:
+    def __init__(self, text: str = "", *, appends: bool = False, max_chars: int = _UNBOUNDED) -> None:
         self._appends, self._max_chars = appends, max_chars
         self.restart(text)
 

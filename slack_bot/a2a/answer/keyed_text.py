@@ -1,24 +1,24 @@
-"""PURE. The text of a turn, put together from artifacts that grow, are replaced, or come twice.
+"""PURE. The text of one source, put together from texts that grow, are replaced, or come twice.
 
 The answer is the texts of its artifacts in the order in which they began, with a blank line between. A chunk
-that appends makes it grow. A chunk that replaces may change what was already handed on; Slack cannot take
-text back, so then the whole is told anew, once, and what follows is kept for the end (facts: A2A 8.1).
+that replaces may change what was already shown. Slack cannot take text back, so then the whole is shown
+again, once, and what follows is kept for the end (facts: A2A 8.1).
 
-An answer comes in thousands of chunks, so nothing here copies the whole answer for one chunk: the cost of a
-turn grows with the text that was received, not with its square.
+An answer comes in thousands of chunks, so nothing here copies the whole for one chunk: the cost of a turn
+grows with the text that came, not with its square.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ...turn.compare import missing_suffix, normalize
 
 _GAP = "\n\n"
-_MOST_COMPARED = 100_000_000  # characters that a turn may compare over and over, beyond those that came
-_MOST_SOUGHT = 1_000_000  # times in a turn that a text is laid against one of another name
-_LEAST_REPEATED = 8  # characters; a shorter text may well be said twice in a row
+_MOST_COMPARED = 100_000_000  # characters that a turn may compare again, beyond those that came
+_MOST_SOUGHT = 1_000_000  # comparisons in a turn of a text with one of another key
+_LEAST_REPEATED = 8  # characters; shorter texts may come twice by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +36,25 @@ class Replaced:
 
 
 class StringBuilder:
-    """Text that grows at its end; joined only when somebody wants to see it whole."""
+    """Text that grows at its end; joined only where all of it is needed."""
 
-    __slots__ = ("_parts", "_squeezed", "has_text", "size")
+    __slots__ = ("_normalized", "_parts", "has_text", "size")
 
     def __init__(self, text: str = "") -> None:
         self._parts: list[str] = []
         self.size = 0
-        self.has_text = False
-        self._squeezed: str | None = None
+        self.has_text = False  # more than white space
+        self._normalized: str | None = None
         self.add(text)
 
     def add(self, text: str) -> None:
-        """Let it end with `text`."""
+        """Append `text`."""
         if text:
             self._parts.append(text)
-            self._squeezed = None
+            self._normalized = None
             self.size += len(text)
-            self.has_text = self.has_text or not text.isspace()
+            if not self.has_text:
+                self.has_text = not text.isspace()
 
     @property
     def text(self) -> str:
@@ -63,186 +64,184 @@ class StringBuilder:
         return self._parts[0] if self._parts else ""
 
     @property
-    def squeezed(self) -> str:
+    def normalized(self) -> str:
         """All of it, as it is compared."""
-        if self._squeezed is None:
-            self._squeezed = normalize(self.text)
-        return self._squeezed
+        if self._normalized is None:
+            self._normalized = normalize(self.text)
+        return self._normalized
 
-    def ending(self, most: int) -> str:
-        """Its last `most` characters, as far as it has them."""
+    def ending(self, size: int) -> str:
+        """Its last `size` characters."""
+        return self.last_parts(size, cut=size)[-size:]
+
+    def last_parts(self, least: int, *, cut: int = 0) -> str:
+        """The last parts, of `least` characters or more; of each only the last `cut` ones if that is set."""
         found, size = list[str](), 0
         for part in reversed(self._parts):
-            found.append(part[-most:])
-            size += len(part)
-            if size >= most:
-                break
-        return "".join(reversed(found))[-most:]
-
-    def lately(self, least: int) -> str:
-        """What was added last, of `least` characters or more, as far as it has them."""
-        found, size = list[str](), 0
-        for part in reversed(self._parts):
-            found.append(part)
+            found.append(part[-cut:])
             size += len(part)
             if size >= least:
                 break
         return "".join(reversed(found))
 
 
-@dataclass(slots=True)
 class KeyedText:
-    """Texts by key, in order of first appearance; `whole` is what a reader gets.
+    """Texts by key, in order of first appearance.
 
-    `budget` bounds the characters kept; beyond it `overflow` is set and text is no longer taken. Once the
-    text was `Replaced`, nothing is told any more: what it is in the end is `final`.
+    `budget` bounds the characters kept; beyond it `overflow` is set and text is no longer taken. After a
+    `Replaced` nothing more is shown: the text in the end is `final`. `updates` counts what was put.
     """
 
-    budget: int
-    overflow: bool = False
-    updates: int = 0
-    _texts: dict[str, StringBuilder] = field(default_factory=dict)
-    _told: StringBuilder = field(default_factory=StringBuilder)
-    _size: int = 0
-    _parted: bool = False
-    _places: dict[str, int] = field(default_factory=dict)  # of the pieces, in order of first appearance
-    _spoken: set[str] = field(default_factory=set)  # those that have text
-    _filled: set[str] = field(default_factory=set)  # and those that have anything, if only white space
-    _fresh: set[str] = field(default_factory=set)  # those that were not set aside
-    _end: int = -1  # the place of the piece that `_told` ends with
-    _exact: bool = True  # what was told is the whole
-    _compared: int = 0
-    _sought: int = 0
-    _lately: tuple[int, str] = (0, "")
-    _final: str | None = None
-    _squeezed: str | None = None
+    def __init__(self, budget: int) -> None:
+        self.budget, self.overflow, self.updates = budget, False, 0
+        self._texts: dict[str, StringBuilder] = {}
+        self._shown = StringBuilder()
+        self._size = 0
+        self._is_replaced = False
+        self._places: dict[str, int] = {}  # of the texts, in order of first appearance
+        self._spoken: set[str] = set()  # texts with more than white space
+        self._filled: set[str] = set()  # texts with anything
+        self._current: set[str] = set()  # texts that were not set aside
+        self._end = -1  # the place of the text that `_shown` ends with
+        self._tail: StringBuilder | None = None  # that text, while it may simply grow
+        self._is_exact = True  # what was shown is the whole, to the letter
+        self._compared = self._sought = 0
+        self._last: tuple[int, str] = (0, "")
+        self._final: str | None = None
+        self._normalized: str | None = None
 
     @property
     def whole(self) -> str:
-        """The pieces that have text, a blank line between them."""
-        return _GAP.join(piece.text for piece in self._texts.values() if piece.has_text)
+        """The texts that are not blank, a blank line between them."""
+        return _GAP.join(text.text for text in self._texts.values() if text.has_text)
 
     @property
-    def told(self) -> str:
-        """What was told, before it changed."""
-        return self._told.text
+    def shown(self) -> str:
+        """What was shown, before it was replaced."""
+        return self._shown.text
 
     @property
     def final(self) -> str:
-        """As `whole`, without what was set aside, and what was said in two pieces once."""
+        """As `whole`, without what was set aside, and equal texts once."""
         if self._final is None:
-            texts = {key: piece.text for key, piece in self._texts.items() if piece.has_text}
-            kept = {key: text for key, text in texts.items() if key in self._fresh} or texts
+            texts = {key: text.text for key, text in self._texts.items() if text.has_text}
+            kept = {key: text for key, text in texts.items() if key in self._current} or texts
             once = dict[str, str]()
             for text in kept.values():
                 once.setdefault(normalize(text), text)
-            self._final, self._squeezed = _GAP.join(once.values()), None
+            self._final, self._normalized = _GAP.join(once.values()), None
         return self._final
 
     @property
     def has_text(self) -> bool:
-        """Something was said."""
+        """More than white space came."""
         return bool(self._spoken)
 
     @property
     def last_key(self) -> str:
-        """The key of the piece that began last, "" for none."""
+        """The key of the text that began last, or ""."""
         return next(reversed(self._texts), "")
 
     def has(self, key: str) -> bool:
-        """A piece of this key began."""
+        """A text of this key began."""
         return key in self._texts
 
-    def says(self, text: str) -> bool:
-        """`text` stands somewhere in `final`, whatever the white space. An empty text does not."""
+    def contains(self, text: str) -> bool:
+        """`text` is somewhere in `final`, whatever the white space. An empty text is not."""
         final, sought = self.final, normalize(text)
-        if self._squeezed is None:
-            self._squeezed = normalize(final)
-        return bool(sought) and sought in self._squeezed
+        if self._normalized is None:
+            self._normalized = normalize(final)
+        return bool(sought) and sought in self._normalized
 
-    def ending(self, most: int) -> str:
-        """The last `most` characters of what was told."""
-        return self._told.ending(most)
+    def ending(self, size: int) -> str:
+        """The last `size` characters of what was shown."""
+        return self._shown.ending(size)
 
     def repeats(self, text: str) -> bool:
-        """`text` says again all that was told, and perhaps more. A chunk may well be said twice in a row."""
-        told = self._told
-        if len(text) < _LEAST_REPEATED and normalize(text) == self._said_lately():
-            return not (told.ending(1).isspace() or text[:1].isspace())
-        return told.has_text and len(text) >= told.size and missing_suffix(told.text, text) is not None
+        """`text` repeats all that was shown, and may continue it. A chunk may well come twice in a row."""
+        shown = self._shown
+        if len(text) < _LEAST_REPEATED and normalize(text) == self._last_normalized():
+            return not (shown.ending(1).isspace() or text[:1].isspace())
+        return shown.has_text and len(text) >= shown.size and missing_suffix(shown.text, text) is not None
 
-    def _said_lately(self) -> str:
-        """The end of what was told, as it is compared; kept, because it may be long."""
-        size, said = self._lately
-        if size != self._told.size:
-            said = normalize(self._told.lately(_LEAST_REPEATED))
-            self._lately = (self._told.size, said)
-        return said
+    def _last_normalized(self) -> str:
+        """The end of what was shown, as it is compared; kept, because it may be long."""
+        size, last = self._last
+        if size != self._shown.size:
+            last = normalize(self._shown.last_parts(_LEAST_REPEATED))
+            self._last = (self._shown.size, last)
+        return last
 
     def set_aside(self) -> None:
-        """What was said so far is not the answer, if anything follows it."""
-        self._fresh, self._final = set(), None
+        """What came so far is not the answer, if anything follows it."""
+        self._current, self._final, self._tail = set(), None, None
 
     def put(self, key: str, text: str, *, append: bool) -> Appended | Replaced | None:
-        """Add `text` to the piece `key` or let it be that. None: nothing new is to be told."""
-        piece = self._texts.get(key)
-        old = piece.size if piece is not None else 0
+        """Append to the text `key`, or replace it. None: nothing new is to be shown."""
+        known = self._texts.get(key)
+        old = known.size if known is not None else 0
         if self._size + len(text) - (0 if append else old) > self.budget:
             self.overflow = True
             return None
         self.updates += 1
-        self._fresh.add(key)
         self._final = None
-        if piece is not None and append:
-            return self._extend(key, piece, text)
-        self._keep(key, text)
-        if piece is not None:
-            return self._changed({key: piece}, len(text))
+        if append and text and known is not None and known is self._tail:
+            self._size += len(text)
+            known.add(text)
+            self._shown.add(text)
+            return Appended(text)
+        self._current.add(key)
+        if known is not None and append:
+            return self._extend(key, known, text)
+        self._set(key, text)
+        if known is not None:
+            return self._change({key: known}, len(text))
         return self._begin(text, is_whole=not append)
 
     def snapshot(self, texts: Iterable[tuple[str, str]]) -> Appended | Replaced | None:
-        """The pieces are now these; a piece that is not named stays, unless it comes under a new name."""
+        """The texts are now these. One that is not named stays, unless it comes under a new name."""
         named = list(texts)
         size = sum(len(text) for _, text in named)
         if size > self.budget:
             self.overflow = True  # a text that is cut short would pass for the answer
             return None
         olds = dict[str, StringBuilder]()
-        for key, text in self._known(named):
+        for key, text in self._with_known_keys(named):
             olds.setdefault(key, self._texts.get(key) or StringBuilder())
             if key not in self._texts:
-                self._fresh.add(key)
-            self._keep(key, text)
+                self._current.add(key)
+            self._set(key, text)
         self._final = None
-        return self._changed(olds, size)
+        return self._change(olds, size)
 
-    def _keep(self, key: str, text: str) -> None:
-        """Let the piece `key` be `text`."""
+    def _set(self, key: str, text: str) -> None:
         old = self._texts.get(key)
         self._places.setdefault(key, len(self._places))
-        self._texts[key] = piece = StringBuilder(text)
-        self._size += piece.size - (old.size if old is not None else 0)
+        self._texts[key] = new = StringBuilder(text)
+        self._size += new.size - (old.size if old is not None else 0)
         self._spoken.discard(key)
-        self._note(key, piece)
+        self._tail = None
+        self._note(key, new)
 
-    def _note(self, key: str, piece: StringBuilder) -> None:
-        """Know which pieces hold anything: there may be one for each word of an answer."""
-        if piece.size:
+    def _note(self, key: str, text: StringBuilder) -> None:
+        """Know which texts hold anything: there may be one for each word of an answer."""
+        if text.size:
             self._filled.add(key)
-        if piece.has_text:
+        if text.has_text:
             self._spoken.add(key)
 
-    def _known(self, named: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    def _with_known_keys(self, named: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """The texts, each with the key under which it, or its beginning, is kept already.
 
-        Servers name a task's parts anew. Of thousands of new names each would have to be laid against each,
-        so they are taken for new parts.
+        Servers rename a task's artifacts. Thousands of new names would have to be compared each with each, so
+        they are taken for new artifacts.
         """
         others = dict[str, str]()
         if any(key not in self._texts for key, _ in named) and self._sought < _MOST_SOUGHT:
             keys = {key for key, _ in named}
-            others = {key: piece.squeezed for key, piece in self._texts.items() if piece.has_text}
-            others = {key: text for key, text in others.items() if key not in keys}
+            others = {
+                key: text.normalized for key, text in self._texts.items() if text.has_text and key not in keys
+            }
             self._sought += len(self._texts)
         for key, text in named:
             found = key
@@ -254,34 +253,36 @@ class KeyedText:
                     others[found] = sought
             yield found, text
 
-    def _extend(self, key: str, piece: StringBuilder, text: str) -> Appended | Replaced | None:
-        was_told = piece.has_text
-        piece.add(text)
+    def _extend(self, key: str, known: StringBuilder, text: str) -> Appended | Replaced | None:
+        was_shown = known.has_text
+        known.add(text)
         self._size += len(text)
-        self._note(key, piece)
-        if self._parted or not text or not piece.has_text:
+        self._note(key, known)
+        if self._is_replaced or not text or not known.has_text:
             return None
         place = self._places[key]
-        is_last = place == self._end if was_told else place > self._end
-        if self.last_key != key and not (self._exact and is_last):
-            return self._retell(len(text))
-        return self._grow(text if was_told else self._gap() + piece.text, place)
+        is_last = place == self._end if was_shown else place > self._end
+        if self.last_key != key and not (self._is_exact and is_last):
+            return self._show_again(len(text))
+        grown = self._grow(text if was_shown else self._gap() + known.text, place)
+        self._tail = known
+        return grown
 
     def _begin(self, text: str, *, is_whole: bool) -> Appended | Replaced | None:
-        """A new piece is the last one, so the text grows, unless it says again all that was said."""
-        if self._parted or not text or text.isspace():
+        """A new text is the last one, so the whole grows, unless it repeats all that was shown."""
+        if self._is_replaced or not text or text.isspace():
             return None
         place = len(self._places) - 1
         if not is_whole or not self.repeats(text):
             return self._grow(self._gap() + text, place)
-        more = missing_suffix(self._told.text, text) or ""
-        self._stand_in(text)
+        more = missing_suffix(self._shown.text, text) or ""
+        self._replace_all_by_last(text)
         grown = self._grow(more, place)
-        self._exact = self._told.text == text
+        self._is_exact = self._shown.text == text
         return grown
 
-    def _stand_in(self, text: str) -> None:
-        """The last piece says all the others again, and perhaps more: it stands in for them."""
+    def _replace_all_by_last(self, text: str) -> None:
+        """The last text repeats all the others, and may continue them."""
         last = self.last_key
         for key in self._filled - {last}:
             self._texts[key] = StringBuilder()
@@ -289,20 +290,20 @@ class KeyedText:
         self._size = len(text)
 
     def _gap(self) -> str:
-        return _GAP if self._told.has_text else ""
+        return _GAP if self._shown.has_text else ""
 
     def _grow(self, text: str, place: int) -> Appended | None:
-        self._told.add(text)
-        self._end = place
+        self._shown.add(text)
+        self._end, self._tail = place, None
         return Appended(text) if text else None
 
-    def _changed(self, olds: Mapping[str, StringBuilder], size: int) -> Appended | Replaced | None:
-        """Pieces are now other texts than `olds`. What only goes on at the end is told without a look at the
-        rest, which may be long."""
-        if self._parted:
+    def _change(self, olds: Mapping[str, StringBuilder], size: int) -> Appended | Replaced | None:
+        """Texts are no longer `olds`. What only grows at the end is shown without a look at the rest, which
+        may be long."""
+        if self._is_replaced:
             return None
-        if not self._exact:
-            return self._retell(size)
+        if not self._is_exact:
+            return self._show_again(size)
         changed = [key for key, old in olds.items() if self._texts[key].text != old.text]
         end, more = self._end, list[str]()
         for key in sorted(changed, key=self._places.__getitem__):
@@ -314,18 +315,17 @@ class KeyedText:
             elif place > end and not old.has_text:
                 more += [_GAP if more else self._gap(), now.text]
             else:
-                return self._retell(size)
+                return self._show_again(size)
             end = place
         return self._grow("".join(more), end)
 
-    def _retell(self, size: int) -> Appended | Replaced | None:
-        """Lay the whole against what was told; `size` is that of the text which came."""
-        told, whole = self._told.text, self.whole
-        self._compared += max(0, len(told) - size)
-        if whole.startswith(told) and self._compared <= _MOST_COMPARED:
-            self._exact = True
-            return self._grow(
-                whole[len(told) :], max(map(self._places.__getitem__, self._spoken), default=-1)
-            )
-        self._parted = True
+    def _show_again(self, size: int) -> Appended | Replaced | None:
+        """Compare the whole with what was shown; `size` is that of the text which came."""
+        shown, whole = self._shown.text, self.whole
+        self._compared += max(0, len(shown) - size)
+        if whole.startswith(shown) and self._compared <= _MOST_COMPARED:
+            self._is_exact = True
+            end = max(map(self._places.__getitem__, self._spoken), default=-1)
+            return self._grow(whole[len(shown) :], end)
+        self._is_replaced, self._tail = True, None
         return Replaced(whole)

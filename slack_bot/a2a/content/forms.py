@@ -22,15 +22,15 @@ def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
     """The question in `parts`, with `prompt`, the text beside them. None: no more than the prompt."""
     if (form := form_in(parts, prompt) or _schema_in(parts, prompt)) is not None:
         return form
-    said = [prompt.strip()] if prompt.strip() else []
-    beside_it, most = TextBeside("\n".join(said)), len(said) + _MOST_PARAGRAPHS
+    paragraphs = [prompt.strip()] if prompt.strip() else []
+    shown, most = TextBeside("\n".join(paragraphs)), len(paragraphs) + _MOST_PARAGRAPHS
     for part in parts:
-        for each in _questions(part, beside_it):
-            if len(said) == most:
-                return Form("\n\n".join([*said, "_… and more, which is not shown here_"]))
-            said.append(each)
-            beside_it = TextBeside("\n".join(said))
-    return Form("\n\n".join(said)) if len(said) > bool(prompt.strip()) else None
+        for each in _questions(part, shown):
+            if len(paragraphs) == most:
+                return Form("\n\n".join([*paragraphs, "_… and more, which is not shown here_"]))
+            paragraphs.append(each)
+            shown = TextBeside("\n".join(paragraphs))
+    return Form("\n\n".join(paragraphs)) if len(paragraphs) > bool(prompt.strip()) else None
 
 
 def form_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
@@ -89,8 +89,8 @@ def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
             required = {each for each in needed if isinstance(each, str)} if isinstance(needed, list) else ()
             rows = [(str(name), about) for name, about in properties.items() if isinstance(about, Mapping)]
             fields = tuple(_schema_field(name, about, required=name in required) for name, about in rows)
-            said = prompt or words(data.get("instructions"))
-            return Form(said, fields, words(schema.get("title")) or words(data.get("title")))
+            prompt = prompt or words(data.get("instructions"))
+            return Form(prompt, fields, words(schema.get("title")) or words(data.get("title")))
     return None
 
 
@@ -100,7 +100,7 @@ def _schema_field(name: str, about: Mapping[str, Any], *, required: bool) -> Fie
     return Field(name, first_text(about, ("title", "description")), offered, required)
 
 
-def _questions(part: Part, said: TextBeside) -> Iterator[str]:
+def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
     data = part.data if isinstance(part.data, Mapping) else {}
     tool = tool_part(part)
     if tool is not None:
@@ -110,11 +110,11 @@ def _questions(part: Part, said: TextBeside) -> Iterator[str]:
         for each in data["interrupts"]:
             if isinstance(each, Mapping):
                 name = words(each.get("name"))
-                if not said.says(name):
+                if not shown.contains(name):
                     yield _named(name, each.get("reason"))
     elif set(data) == {"id", "value"}:
         yield from filter(None, [_value(data["value"])])
-    elif text := beside(part, said):
+    elif text := beside(part, shown):
         yield text
 
 

@@ -22,7 +22,7 @@ from .toolbox import FETCH, SEARCH, ToolResult
 
 
 class StepStatus(StrEnum):
-    """Where a step of the plan stands, in the wire's words."""
+    """The status of a step, as on the wire."""
 
     PENDING = "pending"
     RUNNING = "in_progress"
@@ -58,7 +58,7 @@ class Narrate:
 
 @dataclass(frozen=True, slots=True)
 class ShowPlan:
-    """The whole plan as it now stands. `title` says what was done, once all of it is."""
+    """The whole current plan. `title` says what was done, at its end."""
 
     steps: tuple[ScenarioStep, ...]
     title: str = ""

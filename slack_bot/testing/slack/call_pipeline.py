@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from . import arguments, manifest, streams
 from .faults import FaultScript, ScriptedFault
-from .rules import STREAMING, Buckets, Limited
+from .rules import STREAMING, Buckets, RateLimitHit
 from .state import Json, Refused, WorkspaceState
 
 Handler = Callable[[WorkspaceState, Json, float], Json]
@@ -198,7 +198,7 @@ def _faulty(fault: ScriptedFault) -> CallAnswer:
     )
 
 
-def _too_often(limited: Limited) -> CallAnswer:
+def _too_often(limited: RateLimitHit) -> CallAnswer:
     if limited.in_band:
         return CallAnswer({"ok": False, "error": "rate_limited"})
     headers = {"Retry-After": str(limited.retry_after)}

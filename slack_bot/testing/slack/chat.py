@@ -92,7 +92,7 @@ def delete(state: WorkspaceState, args: Json, now: float) -> Json:
 
 
 def remove(state: WorkspaceState, message: StoredMessage, now: float) -> None:
-    """Take a message out of its channel, whoever asks."""
+    """Remove a message from its channel."""
     del state.messages[message.channel][message.ts]
     state.open_streams.pop(message.ts, None)
     payloads.deleted(state, message, now)

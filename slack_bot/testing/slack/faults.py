@@ -44,7 +44,7 @@ _TOO_OFTEN = 429
 
 @dataclass(frozen=True, slots=True)
 class ScriptedFault:
-    """One entry of a script. `number` is what stands behind the colon: seconds, or an HTTP status."""
+    """One entry of a script. `number`: seconds or an HTTP status, after the colon."""
 
     error: str
     applied: bool = False
@@ -105,7 +105,7 @@ def parse(entry: str | None) -> ScriptedFault | None:
 
 
 def _unknown(name: str, entry: str, *, is_new: bool) -> str:
-    """What is wrong with the name in `entry`, "" where it may stand there. `is_new`: it is said to be new."""
+    """What is wrong with the name in `entry`; "" if nothing. `is_new`: it is marked as new."""
     if is_new:
         return f"{name} is no error of Slack's; leave error: out" if name in _WORDS else ""
     if name in _WORDS or name in ERROR_NAMES:

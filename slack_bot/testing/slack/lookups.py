@@ -1,4 +1,4 @@
-"""PURE. Methods that look things up: who am I, who is that, what stands in a thread."""
+"""PURE. Methods that read: auth.test, people, conversations, messages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""PURE. Slack's limits as numbers, each with where it comes from.
+"""PURE. Slack's limits as numbers with their sources, and its rate limits as buckets.
 
-`Rules()` enforces what Slack documents for a single call; `Rules.real()` adds what only time and sums show:
-how often, how long and how much. Numbers that nobody documented were measured by others and are marked
-[obs].
+`WorkspaceRules()` has the limits of a single call; `WorkspaceRules.real()` adds rates, and streams' life and
+size. [obs]: measured, not documented. A call over its rate is refused, and so are all others until
+Retry-After is over.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _DISTRIBUTED_PAGE = 15
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRules:
-    """Slack's limits and habits. None: not enforced.
+    """Slack's limits. None: not enforced.
 
     `call_chars`: characters of Markdown in one call; `update_chars`: of `text` in chat.update; `card_chars`:
     of a card's or a plan's title, details or output; `blocks`: in one call [doc] (facts: Slack 1.2 to 1.7).
@@ -78,8 +78,7 @@ class WorkspaceRules:
     [obs] (facts: Slack 1.6).
     `stream_bytes`: weighted UTF-8 bytes of one streamed message: text, titles, and details and output twice
     [obs] (facts: Slack 1.7).
-    `ignores_markdown_text`: methods that answer ok to `markdown_text` and show nothing of it, as three
-    emulators of others do.
+    `ignores_markdown_text`: methods that accept `markdown_text` and show nothing of it.
     `stop_tells_message`: the answer to chat.stopStream has the message; Slack does not promise it.
     `only_viewer_live`: in a channel a stream is live for its recipient; everybody else sees its first content
     until it is over [obs] (delivery contract, section 5).
@@ -147,7 +146,7 @@ class _Bucket:
 
 
 @dataclass(frozen=True, slots=True)
-class Limited:
+class RateLimitHit:
     """A call that came too often. `retry_after` in whole seconds; `in_band`: said in the body alone."""
 
     retry_after: int
@@ -162,7 +161,7 @@ class Buckets:
         self._buckets: dict[tuple[str, int, str], _Bucket] = {}
         self._refused: dict[str, int] = {}
 
-    def take(self, method: str, channel: str, now: float) -> Limited | None:
+    def take(self, method: str, channel: str, now: float) -> RateLimitHit | None:
         """Count a call of `method` about `channel` at `now` (seconds). None: it may go on."""
         buckets = [
             self._bucket(method, number, rate, channel, now)
@@ -178,7 +177,7 @@ class Buckets:
             if bucket.wait(now) > 0:
                 bucket.closed_until = max(bucket.closed_until, now + seconds)
         before = self._refused[method] = self._refused.get(method, 0) + 1
-        return Limited(seconds, in_band=method in STREAMING and before % 2 == 0)
+        return RateLimitHit(seconds, in_band=method in STREAMING and before % 2 == 0)
 
     def _bucket(self, method: str, number: int, rate: MethodRate, channel: str, now: float) -> _Bucket:
         key = (method, number, channel if rate.per_channel else "")

@@ -124,7 +124,7 @@ def stop(state: WorkspaceState, args: Json, now: float) -> Json:
 
 
 def seal(state: WorkspaceState, message: StoredMessage, now: float) -> None:
-    """The stream is over, whoever ended it. An open card spoils a plan."""
+    """End a stream. A plan with an open card becomes an error."""
     message.state = "sealed"
     state.open_streams.pop(message.ts, None)
     is_open = any(task.status in ("pending", "in_progress") for task in message.tasks.values())
@@ -257,7 +257,7 @@ METHODS = {"chat.startStream": start, "chat.appendStream": append, "chat.stopStr
 
 
 def weighted_bytes(message: StoredMessage) -> int:
-    """Weighted UTF-8 bytes of a message as it stands."""
+    """Weighted UTF-8 bytes of a message so far."""
     cards = sum(
         _size(task.title) + 2 * (_size(task.details) + _size(task.output)) for task in message.tasks.values()
     )

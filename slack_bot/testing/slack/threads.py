@@ -1,4 +1,4 @@
-"""PURE. What stands under a thread and is no message: the typing status, title, prompts, the agent session.
+"""PURE. What a thread has besides messages: typing status, title, prompts, agent session.
 
 A status goes away when the app writes in the thread, and after two minutes. One that comes while a stream is
 open in that thread shows up as a second row under the answer: kept, so that a test can see it (facts: Slack

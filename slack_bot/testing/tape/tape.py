@@ -105,7 +105,7 @@ def turns_of(tape: Tape | Recording) -> Turns:
 
 
 def interrupted_at(capture: Tape | Recording) -> float | None:
-    """When whoever made `capture` did not wait any longer, in seconds; None where it came to an end.
+    """When `capture` was interrupted, in seconds; None if it came to an end.
 
     What the agent did after that is not known: it is no stream that the agent or the network cut.
     """

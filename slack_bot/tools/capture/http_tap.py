@@ -29,7 +29,7 @@ _WITHHELD = b": withheld\n\n"
 
 
 class HttpTap:
-    """Tells `listeners` all A2A calls of `http` and their answers. One event has at most `max_bytes`.
+    """Gives `listeners` all A2A calls of `http` and their answers. One event has at most `max_bytes`.
 
     `masks` take secrets out of what is shortened here; the listeners do that for everything else.
     """
@@ -71,16 +71,13 @@ class HttpTap:
 
 
 class _TappedBody(httpx.AsyncByteStream):
-    """The body of `response`, told to the listeners of `tap`."""
+    """The body of `response`, passed to the listeners of `tap` too."""
 
     def __init__(self, response: httpx.Response, tap: HttpTap) -> None:
         assert isinstance(response.stream, httpx.AsyncByteStream)
         self._inner, self._tap = response.stream, tap
-        retry_after = parse_retry_after(response)
-        self._status, self._retry_after = (
-            response.status_code,
-            None if retry_after is None else math.ceil(retry_after),
-        )
+        self._status, pause = response.status_code, parse_retry_after(response)
+        self._retry_after = None if pause is None else math.ceil(pause)
         self._type = response.headers.get("content-type", "")
         self._is_sse = response.is_success and self._type.lower().startswith("text/event-stream")
         self._unpacker = _unpacker(response, tap.max_bytes)
@@ -93,7 +90,7 @@ class _TappedBody(httpx.AsyncByteStream):
                 yield data
         except httpx.HTTPError as error:
             broke = f"the connection broke ({type(error).__name__})"
-            self._tell(b"", Moment(self._tap.now(), comment=broke))
+            self._notify(b"", Moment(self._tap.now(), comment=broke))
             self._end("cut")
             raise
         self._end("closed")
@@ -102,7 +99,7 @@ class _TappedBody(httpx.AsyncByteStream):
         """The client has had enough; of what cannot be an answer it does not even read the body."""
         can_answer = self._is_sse or (200 <= self._status < 300 and "json" in self._type.lower())
         if not self._has_ended and not can_answer:
-            self._tell_body()
+            self._notify_body()
             self._end("closed")
         self._end("closed" if self._tap.is_done else "cut")
         await self._inner.aclose()
@@ -125,21 +122,21 @@ class _TappedBody(httpx.AsyncByteStream):
         async for chunk in self._inner:
             for data in self._unpacker.feed(chunk):
                 self._body += data[: max(0, self._tap.max_bytes - len(self._body))]
-                self._tell(data, None)
+                self._notify(data, None)
                 yield data
-        self._tell_body()
+        self._notify_body()
 
-    def _tell_body(self) -> None:
+    def _notify_body(self) -> None:
         body, now = bytes(self._body), self._tap.now()
         moment = moment_of_body(now, self._status, body, self._type, self._retry_after, self._tap.masks)
-        self._tell(b"", moment)
+        self._notify(b"", moment)
 
     def _take(self, block: SseBlock) -> bytes:
-        """Tell of `block`. Returns what of it the client gets."""
+        """Pass on `block`. Returns what of it the client gets."""
         moments = moments_of(self._tap.now(), block)
-        self._tell(block.raw, moments[0] if moments else None)
+        self._notify(block.raw, moments[0] if moments else None)
         for moment in moments[1:]:
-            self._tell(b"", moment)
+            self._notify(b"", moment)
         if block.data is None:
             return block.raw
         self._events += 1
@@ -155,7 +152,7 @@ class _TappedBody(httpx.AsyncByteStream):
             return False
         return True
 
-    def _tell(self, data: bytes, moment: Moment | None) -> None:
+    def _notify(self, data: bytes, moment: Moment | None) -> None:
         for listener in self._tap.listeners:
             listener.on_data(self._tap.now(), data, moment)
 

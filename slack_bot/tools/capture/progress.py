@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, suppress
 from typing import Literal, TextIO
-
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
 
 from ...a2a.wire.decode import decode
 from ...errors import AgentError
 from ...testing.tape.items import Moment, http_status_of
 from ...testing.tape.json_file import Json
-from ..printable import printable
+from ..live_line import LiveLine
 from ..replay.stream_text import name_of, text_of
+from ..trace.table import printable
 from .http_tap import HttpTap
 from .redaction import Redactor
 from .tape_writer import RpcCall
@@ -35,7 +32,7 @@ class CaptureProgress:
     def __init__(self, out: TextIO | None = None, masks: Redactor | None = None) -> None:
         self.masks = masks or Redactor()
         self._out = out or sys.stderr
-        self._console = Console(file=self._out)
+        self._line = LiveLine(self._out)
         self.events = self.chars = self.errors = 0
         self.last = ""
         """What the last event is called."""
@@ -76,35 +73,30 @@ class CaptureProgress:
     def say(self, line: str) -> None:
         """A line that stays."""
         line = self.masks.text(line)
-        if self._console.is_terminal:
-            self._console.out(printable(line), highlight=False)
-        else:
-            self._out.write(line + "\n")
-            self._out.flush()
+        self._line.wipe()
+        self._out.write((printable(line) if self._line.is_terminal else line) + "\n")
+        self._out.flush()
 
     @asynccontextmanager
     async def ticking(self, tap: HttpTap) -> AsyncIterator[None]:
         """Inside, the line is kept up to date, also while nothing comes."""
-        live = Live(console=self._console, transient=True, auto_refresh=False)
-        with live if self._console.is_terminal else nullcontext():
-            task = asyncio.create_task(self._tick(tap, live))
-            try:
-                yield
-            finally:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+        task = asyncio.create_task(self._tick(tap))
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            self._line.wipe()
 
-    async def _tick(self, tap: HttpTap, live: Live) -> None:
+    async def _tick(self, tap: HttpTap) -> None:
         while True:
             await asyncio.sleep(_TICK)
             now = tap.now()
             last = self.last or "nothing yet"
             line = f"{now:7.2f} s  {self.events:,} events, {self.chars:,} characters, last: {last}"
-            if self._console.is_terminal:
-                line = printable(self.masks.text(line))
-                live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
-            elif now - self._line_at >= _LINE_EVERY:
+            self._line.show(self.masks.text(line))
+            if not self._line.is_terminal and now - self._line_at >= _LINE_EVERY:
                 self._line_at = now
                 self.say(line)
 

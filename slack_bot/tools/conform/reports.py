@@ -20,7 +20,7 @@ from rich.text import Text
 
 from ...testing.tape.json_file import Json
 from ..capture.redaction import Redactor
-from ..printable import printable
+from ..trace.table import printable
 from .cases import Case
 from .measures import Measures
 from .runner import CaseResult, Finding, SuiteResult

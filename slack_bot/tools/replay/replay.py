@@ -17,15 +17,16 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from textwrap import indent
 from typing import Any, TextIO
 
 import httpx
 
 from ...app import App
 from ...clock import Clock, loop_clock
-from ...errors import UnreadableInput
+from ...errors import SettingsError, UnreadableInput
 from ...observe.facts import Fact, TurnEnded, TurnStarted
-from ...settings.load import Settings
+from ...settings.load import Settings, with_overrides
 from ...testing import virtual_clock
 from ...testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from ...testing.harness import allow_bot, bot_settings, build_in_memory, keep_delivering, set_context
@@ -367,14 +368,21 @@ def _workspace(scenario: Scenario) -> Workspace:
     return workspace
 
 
-def read_scenario_file(path: str | None) -> Scenario:
-    """The scenario in the file at `path`; the default for None. Raises UnreadableInput."""
+def read_scenario_file(path: str | None, settings: Settings | None = None) -> Scenario:
+    """The scenario in the file at `path`; the default for None. It may change `settings`, by default ours.
+
+    Raises UnreadableInput for what is no scenario, SettingsError for wrong settings; both name the file.
+    """
     if path is None:
         return Scenario()
     try:
-        return read_scenario(read_bytes(Path(path)).decode("utf-8-sig"), path)
+        scenario = read_scenario(read_bytes(Path(path)).decode("utf-8-sig"), path)
+        with_overrides(settings or bot_settings(), scenario.settings)
     except UnicodeDecodeError as error:
         raise UnreadableInput(f"{path}: not UTF-8 text") from error
+    except SettingsError as error:
+        raise SettingsError(indent(str(error), f"{path}: ")) from error
+    return scenario
 
 
 def accept_any_script() -> None:

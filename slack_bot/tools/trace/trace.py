@@ -63,7 +63,7 @@ def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
         raise UnreadableInput("a live trace wants an address and a question: slack-bot trace URL TEXT")
     check_distinct(args.html or None, args.svg or None)
     accept_any_script()
-    scenario = read_scenario_file(args.scenario)
+    scenario = read_scenario_file(args.scenario, load() if live or args.modes else None)
     inputs = [*args.targets, args.scenario]
     outs = [(OutputFile(path, inputs), make) for path, make in ((args.html, page), (args.svg, draw)) if path]
     with told_if_interrupted(lambda: "the trace ends here" + (", nothing was drawn" if outs else "")):

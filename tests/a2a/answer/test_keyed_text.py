@@ -152,7 +152,7 @@ def test_a_replaced_piece_makes_room_in_the_budget() -> None:
     text = KeyedText(budget=6)
     text.put("a", "123456", append=False)
     assert text.put("a", "654321", append=False) == Replaced("654321")
-    assert text.told == "123456"
+    assert text.shown == "123456"
     assert not text.overflow
     assert text.has_text
     assert KeyedText(budget=1).last_key == ""
@@ -176,7 +176,7 @@ def test_a_part_that_goes_on_behind_others_grows_wherever_it_stands() -> None:
     assert text.put("b", "Two three", append=False) == Appended(" three")
     assert text.put("a", "One", append=False) is None
     assert text.snapshot([("c", "Four"), ("b", "Two three!")]) == Appended("!\n\nFour")
-    assert text.told == text.whole == "One\n\nTwo three!\n\nFour"
+    assert text.shown == text.whole == "One\n\nTwo three!\n\nFour"
 
 
 def test_among_thousands_of_new_names_an_old_part_is_not_sought_for_ever(

@@ -20,7 +20,7 @@ from slack_bot.slack.api import CallFailed, CallOk, SlackApi, new_web_client
 from slack_bot.slack.faults import Fault
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.in_process import SlackSession
-from slack_bot.testing.slack.rules import Buckets, Limited, MethodRate
+from slack_bot.testing.slack.rules import Buckets, MethodRate, RateLimitHit
 from slack_bot.testing.slack.workspace import BOT_TOKEN, SeenFile, WorkspaceRules
 
 from .scene import U1, Scene, task, text
@@ -557,8 +557,8 @@ def test_a_bucket_fills_evenly_up_to_its_burst() -> None:
 def test_a_refusal_closes_the_method_until_it_is_over() -> None:
     buckets = Buckets({"call": (MethodRate(20),)})
     taken(buckets, "call", 20)
-    assert buckets.take("call", "", NOW + 0.5) == Limited(3, in_band=False)
-    assert buckets.take("call", "", NOW + 3.4) == Limited(1, in_band=False)
+    assert buckets.take("call", "", NOW + 0.5) == RateLimitHit(3, in_band=False)
+    assert buckets.take("call", "", NOW + 3.4) == RateLimitHit(1, in_band=False)
     assert buckets.take("call", "", NOW + 4.5) is None
 
 
@@ -567,8 +567,8 @@ def test_of_two_rates_the_harder_one_decides() -> None:
     assert taken(buckets, "post", 3) == 2
     assert taken(buckets, "post", 3, channel="C2") == 2
     assert taken(buckets, "post", 3, channel="C3") == 2
-    assert buckets.take("post", "C4", NOW) == Limited(10, in_band=False)
-    assert buckets.take("post", "C1", NOW + 9.5) == Limited(1, in_band=False)
+    assert buckets.take("post", "C4", NOW) == RateLimitHit(10, in_band=False)
+    assert buckets.take("post", "C1", NOW + 9.5) == RateLimitHit(1, in_band=False)
     assert buckets.take("post", "C4", NOW + 10.5) is None
 
 

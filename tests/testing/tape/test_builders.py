@@ -21,12 +21,12 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 )
 @on_virtual_time
 async def test_a_tape_is_understood_on_both_wires(wire: str, tape: Tape, outcome: str, said: str) -> None:
-    async with run_bot(on_wire(tape, wire)) as bot:
+    async with run_bot(on_wire(tape, wire), error_text="show") as bot:
         assert bot.agent.wire == wire
         root = await bot.ask("hi")
         await bot.idle()
         assert bot.outcomes == [outcome]
-        assert said in "".join(bot.read(root))
+        assert said in "".join(message.read for message in bot.thread(root))
 
 
 def test_an_answer_takes_as_long_as_it_is_told_to() -> None:

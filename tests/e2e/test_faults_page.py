@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from slack_bot.playground.feed import plain
-from slack_bot.playground.replays import Planned
+from slack_bot.playground.replays import PlannedReplay
 from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.testing.tape.builders import answer
@@ -36,13 +36,13 @@ async def choose(page: Page, *, cut: int | None = None, faults: str = "") -> Non
     await page.click("#faults")
     for selector, text in (
         ("#cut-after", "" if cut is None else str(cut)),
-        ("#trouble .fault input", faults),
+        ("#fault-panel .fault input", faults),
     ):
         if text:
             await page.click(selector)
             await page.type(text)
-    await picture(page, "trouble")
-    await page.click("#trouble-set")
+    await picture(page, "faults")
+    await page.click("#faults-set")
     await page.until("document.getElementById('faults').getAttribute('aria-pressed') === 'true'")
 
 
@@ -105,7 +105,7 @@ async def test_a_cut_and_a_fault_from_the_page_are_survived_and_are_in_the_tape(
     assert "".join(await replayed_texts(tape)) == "".join(written(playground))
 
     await page.click("#faults")
-    await page.click("#trouble-clear")
+    await page.click("#faults-clear")
     await page.until("document.getElementById('faults').getAttribute('aria-pressed') === 'false'")
 
 
@@ -114,36 +114,36 @@ async def test_a_cut_and_a_fault_from_the_page_are_survived_and_are_in_the_tape(
 )
 async def test_a_fault_that_does_not_exist_is_told(page: Page, fault: str, told: str) -> None:
     await page.click("#faults")
-    await page.click("#trouble .fault input")
+    await page.click("#fault-panel .fault input")
     await page.type(fault)
-    await page.click("#trouble-set")
-    await page.until(f"document.querySelector('#trouble .bad').textContent.includes({json.dumps(told)})")
+    await page.click("#faults-set")
+    await page.until(f"document.querySelector('#fault-panel .bad').textContent.includes({json.dumps(told)})")
     assert await page.value("document.getElementById('notice').hidden"), "it is told once"
     assert await page.value("document.getElementById('faults').getAttribute('aria-pressed')") == "false"
-    assert await page.value("document.getElementById('trouble').open"), "what was typed is still there"
+    assert await page.value("document.getElementById('fault-panel').open"), "what was typed is still there"
     await picture(page, "refused")
 
 
 @pytest.mark.parametrize("way", ["Escape", "Cancel"])
 async def test_the_panel_opens_with_what_is_in_force(page: Page, way: str) -> None:
     await choose(page, cut=7, faults="-, internal_error")
-    await page.until("!document.getElementById('trouble').open")
+    await page.until("!document.getElementById('fault-panel').open")
     await page.click("#faults")
-    for selector, more in (("#cut-after", "9"), ("#trouble .fault input", ", http:999")):
+    for selector, more in (("#cut-after", "9"), ("#fault-panel .fault input", ", http:999")):
         await page.click(selector)
         await page.press("End", 35)
         await page.type(more)
-    await page.click("#trouble-set")
-    await page.until("document.querySelector('#trouble .bad').textContent")
+    await page.click("#faults-set")
+    await page.until("document.querySelector('#fault-panel .bad').textContent")
     if way == "Escape":
         await page.press("Escape", 27)
     else:
-        await page.click("#trouble .deeds .button:last-child")
-    await page.until("!document.getElementById('trouble').open")
+        await page.click("#fault-panel .deeds .button:last-child")
+    await page.until("!document.getElementById('fault-panel').open")
     await page.click("#faults")
-    shown = await page.value("[...document.querySelectorAll('#trouble input')].map((one) => one.value)")
+    shown = await page.value("[...document.querySelectorAll('#fault-panel input')].map((one) => one.value)")
     assert shown == ["7", "-, internal_error"]
-    assert await text_of(page, "#trouble .bad") == ""
+    assert await text_of(page, "#fault-panel .bad") == ""
     assert await page.value("document.getElementById('notice').hidden")
 
 
@@ -173,13 +173,15 @@ async def test_a_tape_that_was_planned_begins_when_the_page_is_opened(
 ) -> None:
     file = tmp_path / "kept.jsonl"
     file.write_text(write_tape(answer("One planned answer.", seconds=1.0)), "utf-8")
-    playground.stage.plan(Planned("kept.jsonl", open_capture(file), 1.0))
+    playground.visitor.plan(PlannedReplay("kept.jsonl", open_capture(file), 1.0))
     assert playground.workspace.history(CHANNEL) == []
     page = await browser.open(playground.url)
     await page.until(SEALED)
     assert "One planned answer." in await text_of(page, f"{ANSWER} .md")
-    second = await browser.open(playground.url)
-    await second.until("document.body.dataset.ready")
+    second = await browser.open(playground.url)  # after the replay: its thread is shown
+    await second.until(SEALED)
+    assert "One planned answer." in await text_of(second, f"{ANSWER} .md")
+    await picture(second, "after-the-replay")
     assert len(playground.workspace.history(CHANNEL)) == 1
     assert page.problems == second.problems == []
     assert json.dumps(written(playground)) == '["One planned answer."]'

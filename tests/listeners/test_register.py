@@ -1,4 +1,4 @@
-"""Whatever comes is acknowledged: what is not, Slack brings again and again."""
+"""Every request is acknowledged: Slack sends the others again and again."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-// The panel for what shall go wrong: faults of Slack, call by call, and a cut of the agent's stream. It only
-// asks; what is in force comes back from the playground, to every page alike.
+// The panel for faults of Slack, call by call, and for a cut of the agent's stream. It gives an order; the faults
+// in force come back as an update, to every page.
 
 import { h } from "./dom.js";
 
@@ -7,7 +7,7 @@ const METHODS = ["chat.startStream", "chat.appendStream", "chat.stopStream", "ch
 const EXAMPLES = ["ratelimited:2", "internal_error", "internal_error!", "timeout", "timeout!", "cut", "http:503", "slow:5", "msg_too_long", "message_not_in_streaming_state", "channel_type_not_supported"];
 const NO_FAULT = "-";
 
-export class Trouble {
+export class FaultPanel {
   /** `dialog` is filled; `button` opens it and shows that something is in force; `send(order, settled)` gives an order. */
   constructor(dialog, button, send) {
     this.button = button;
@@ -15,14 +15,14 @@ export class Trouble {
     this.dialog = dialog;
     this.rows = h("div", { class: "faults" });
     this.cut = h("input", { type: "number", min: "0", step: "1", id: "cut-after", class: "short", placeholder: "never" });
-    const order = () => ({ type: "trouble", slack_faults: this.faults(), cut_after: this.cut.value === "" ? null : Number(this.cut.value) });
+    const order = () => ({ type: "faults", slack_faults: this.faults(), cut_after: this.cut.value === "" ? null : Number(this.cut.value) });
     this.why = h("p", { class: "bad", role: "alert" });
     const settled = (taken, why) => {
       if (taken) dialog.close();
       this.why.textContent = why;
       return dialog.open;
     };
-    const calm = () => send({ type: "trouble", slack_faults: {}, cut_after: null }, settled);
+    const calm = () => send({ type: "faults", slack_faults: {}, cut_after: null }, settled);
     const use = (event) => { event.preventDefault(); send(order(), settled); };
     dialog.append(h("form", { method: "dialog", on: { submit: use } },
       h("label", { class: "field" }, "Cut the agent's stream after", this.cut, "events"),
@@ -30,14 +30,14 @@ export class Trouble {
       this.why,
       h("datalist", { id: "fault-examples" }, ...EXAMPLES.map((value) => h("option", { value }))),
       h("div", { class: "deeds" },
-        h("button", { type: "submit", class: "button", data: { sends: "" }, id: "trouble-set" }, "Use from the next question on"),
-        h("button", { type: "button", class: "button", data: { sends: "" }, id: "trouble-clear", on: { click: calm } }, "Nothing goes wrong"),
+        h("button", { type: "submit", class: "button", data: { sends: "" }, id: "faults-set" }, "Use from the next question on"),
+        h("button", { type: "button", class: "button", data: { sends: "" }, id: "faults-clear", on: { click: calm } }, "Nothing goes wrong"),
         h("button", { type: "button", class: "button", on: { click: () => this.add() } }, "One more method"),
         h("button", { type: "button", class: "button", on: { click: () => dialog.close() } }, "Cancel"))));
     button.addEventListener("click", () => { this.why.textContent = ""; this.fill(); dialog.showModal(); });
   }
 
-  /** What is in force. */
+  /** Show the faults in force on the button too. */
   show(inForce) {
     this.inForce = inForce;
     this.fill();
@@ -46,7 +46,7 @@ export class Trouble {
     this.button.textContent = count ? "Faults are on…" : "Faults…";
   }
 
-  /** What was typed and not taken is forgotten. */
+  /** Show the faults in force; a draft is dropped. */
   fill() {
     const { slack_faults, cut_after } = this.inForce;
     this.cut.value = cut_after ?? "";

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import pytest
 
-from slack_bot.slack.typing_status import TypingStatus
+from slack_bot.settings.models import GovernorSettings
+from slack_bot.slack.api import SlackApi
+from slack_bot.slack.rate_limiter.local import LocalRateLimiter
+from slack_bot.slack.status import WAITING_REACTION, QueuedReaction, TypingStatus
 from slack_bot.testing import virtual_clock
 from tests.slack.scene import Scene
 
@@ -69,7 +72,7 @@ def test_the_same_again_is_sent_only_when_slack_is_about_to_drop_it() -> None:
         line.show("a")
         for _ in range(10):
             await asyncio.sleep(20)
-            line.keep()
+            line.refresh()
             line.show("a")
             await asyncio.sleep(0.001)
             assert scene.workspace.status_line(scene.channel, scene.root, now=scene.clock.wall()) == "a"
@@ -79,7 +82,7 @@ def test_the_same_again_is_sent_only_when_slack_is_about_to_drop_it() -> None:
 
 def test_nothing_to_keep_is_not_kept() -> None:
     async def story(scene: Scene, line: TypingStatus) -> None:
-        line.keep()
+        line.refresh()
         line.show("")
         await asyncio.sleep(1)
 
@@ -102,7 +105,7 @@ def test_once_closed_nothing_is_sent_not_even_what_waited() -> None:
         await asyncio.sleep(0.1)
         await line.close()
         line.show("c")
-        line.keep()
+        line.refresh()
         await asyncio.sleep(5)
         await line.close()
 
@@ -196,3 +199,50 @@ def test_it_is_kept_while_something_else_goes_on() -> None:
     _, sent = told(story)
     assert [at for at, _ in sent] == [pytest.approx(90.0 * n, abs=0.5) for n in range(7)]
     assert {text for _, text in sent} == {"is busy..."}
+
+
+# -- the mark on a queued question --------------------------------------------------------------------------
+
+ADD, REMOVE = "reactions.add", "reactions.remove"
+
+
+def mark_calls(
+    over_after: float, *, before: int = 0, faults: dict[str, Sequence[str | None]] | None = None
+) -> list[str]:
+    """The calls of a mark whose question waits so long, `before` others of a budget of one a minute."""
+
+    async def story() -> Scene:
+        scene = Scene(faults)
+        settings = GovernorSettings(others_per_minute=1, rate_utilization=1, burst_share=1)
+        limiter = LocalRateLimiter(settings, scene.clock)
+        api = SlackApi(scene.client, scene.clock, scene.facts.append, 0.0, rate_limiter=limiter)
+        for _ in range(before):
+            await api.call(ADD, {"channel": "C1", "timestamp": scene.root, "name": "eyes"})
+        mark = QueuedReaction(api, "C1", scene.root, "turn")
+        showing = asyncio.create_task(mark.show())
+        await asyncio.sleep(over_after)
+        mark.over()
+        await showing
+        assert not limiter._waiting
+        (message,) = scene.workspace.thread("C1", scene.root)
+        assert not (message.reactions or {}).get(WAITING_REACTION)
+        return scene
+
+    return virtual_clock.run(story()).methods()[before:]
+
+
+def test_a_mark_is_set_as_long_as_the_question_waits() -> None:
+    assert mark_calls(10) == [ADD, REMOVE]
+
+
+def test_a_mark_is_not_set_any_more_when_the_turn_came_first() -> None:
+    assert mark_calls(10, before=1) == []
+    assert mark_calls(100, before=1) == [ADD, REMOVE]
+
+
+@pytest.mark.parametrize(
+    ("fault", "made"),
+    [("missing_scope", [ADD]), ("timeout!", [ADD, REMOVE]), ("already_reacted", [ADD])],
+)
+def test_what_was_refused_is_not_taken_away(fault: str, made: list[str]) -> None:
+    assert mark_calls(100, faults={ADD: [fault]}) == made

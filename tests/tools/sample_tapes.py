@@ -1,10 +1,10 @@
 """Tapes made from the timelines that CAIPE published for releases 0.2.41 and 0.3.0 (facts: CAIPE 2).
 
-Only their numbers are used: when what kind of event came, how many chunks, how many characters. The words are
-ours. The one release streams from its second second on, the other is silent and then says everything at once,
-which is what `trace` must make plain.
+Only their numbers are used: the kinds and times of events, the number of chunks and of characters. The words
+are ours. One release streams from the second second on; the other is silent and then writes everything at
+once. `trace` must show that.
 
-python -m slack_bot.tools.sample_tapes docs/tapes
+python -m tests.tools.sample_tapes docs/tapes
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from ..testing.tape.items import Moment
-from ..testing.tape.json_file import Json
-from ..testing.tape.tape import FORMAT, VERSION, Tape, write_tape
+from slack_bot.testing.tape.items import Moment
+from slack_bot.testing.tape.json_file import Json
+from slack_bot.testing.tape.tape import FORMAT, VERSION, Tape, write_tape
 
 _SENTENCES = (
     "I can look things up in your knowledge base and answer with the sources I used.",
@@ -99,7 +99,7 @@ def _text(title: str, size: int) -> str:
 
 
 def _stream(answer: str, chunks: int, start: float, end: float, metadata: Json) -> Iterator[Moment]:
-    """`answer` in so many chunks, evenly from `start` to `end`."""
+    """`answer` in so many `chunks`, evenly from `start` to `end` (seconds)."""
     edges = [round(len(answer) * number / chunks) for number in range(chunks + 1)]
     for number, (left, right) in enumerate(zip(edges, islice(edges, 1, None), strict=False)):
         t = start + (end - start) * number / max(1, chunks - 1)
