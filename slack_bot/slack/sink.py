@@ -324,7 +324,7 @@ class Sink:
             self._status_at = delivery.begun
             attached = await self._file_fallback.attach(delivery.ledger.text, ending)
             if attached is None:
-                await self._file_fallback.take_back()
+                await self._file_fallback.withdraw()
                 delivery.raise_limit()
                 await delivery.advance(under=self._under(ending), close=close)
             ending = attached or ending

@@ -65,7 +65,6 @@ _ACTIONS = {
     "RewriteAnswer": "rewrite",
     "AskForm": "ask",
     "Close": "close",
-    "CancelTask": "cancel",
 }
 DECISION_KINDS = ("status", "card", "append", "flush", "rewrite", "ask", "cancel", "close", "dropped")
 """What a decision can be."""
@@ -89,8 +88,9 @@ class Decision:
         """Which of `DECISION_KINDS` it is."""
         if self.late:
             return ("dropped",)
-        found = dict.fromkeys(_ACTIONS[name] for name, _ in self.actions if name in _ACTIONS)
-        return tuple(found)
+        stops = ["cancel"] if self.event == "StopRequested" else []
+        found = [_ACTIONS[name] for name, _ in self.actions if name in _ACTIONS]
+        return tuple(dict.fromkeys(stops + found))
 
 
 @dataclass(frozen=True, slots=True)
