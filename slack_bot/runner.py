@@ -31,7 +31,6 @@ from .slack.sink import Sink
 from .turn.actions import (
     Action,
     AppendText,
-    CancelTask,
     EndTurn,
     FlushText,
     NoOp,
@@ -267,8 +266,8 @@ class _TurnRunner:
             case EndTurn():
                 self._pending.end(self._now())
                 self._close = action
-            case CancelTask() | NoOp():
-                pass  # cancelling is done by the reader, which knows when
+            case NoOp():
+                pass
             case _:
                 assert_never(action)
 

@@ -1,4 +1,4 @@
-"""PURE. One message of an answer: what it is known to show, and what is not known about it."""
+"""PURE. One message of an answer: what it is known to show, and what is in doubt."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from .surfaces.fallback import SurfaceKind
 class SlackMessage:
     """A message of ours, from its first call on.
 
-    `ts` is None until Slack has named it. `text` is the text Slack said ok to, as it was rendered. `doubt` is
-    the text of a call whose answer never came: the message may read that much more (None: no doubt).
-    `is_open`: a stream that nobody is known to have stopped. `is_signed`: what belongs under the last message
-    of an answer stands under it. `begun_at` is in wall-clock seconds. `start`: the call that opened the
-    stream. `segment`: what the ledger laid into it.
+    `ts` is None until Slack has named it. `text` is what Slack said ok to. `doubt` is the text of a call that
+    had no answer: the message may show it too (None: no doubt). `is_open`: a stream that is not known to be
+    stopped. `is_signed`: it has the footer of an answer's last message. `begun_at` is in wall-clock seconds.
+    `start`: the call that opened the stream. `segment`: the ledger's part of the answer in it.
     """
 
     surface: SurfaceKind
@@ -37,18 +36,18 @@ class SlackMessage:
 
     @property
     def exists(self) -> bool:
-        """It stands in the thread, or it may."""
+        """It is in the thread, or may be."""
         return self.ts is not None or self.doubt is not None
 
     @property
     def is_visible(self) -> bool:
-        """It stands in the thread and shows something."""
+        """It is in the thread and shows something."""
         return self.ts is not None and bool(self.text.strip() or not self.cards.is_empty)
 
 
 @dataclass(frozen=True, slots=True)
 class MessageWrite:
-    """What one call is to show in addition. `title` is the plan's, "" for unchanged."""
+    """What one call adds to a message. `title` is the plan's, "" for unchanged."""
 
     text: str = ""
     cards: Sequence[TaskCard] = ()

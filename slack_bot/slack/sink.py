@@ -315,7 +315,7 @@ class Sink:
         if delivery.is_exhausted and delivery.ended is None and not self._client.is_cancelled:
             attached = await self._attach_file(delivery.ledger.text, ending)
             if attached is None:
-                await self._file_fallback.take_back()
+                await self._file_fallback.withdraw()
                 delivery.raise_limit()
                 await delivery.advance(footer=self._footer(ending), close=close)
             ending = attached or ending

@@ -41,57 +41,56 @@ def state_of(text: str) -> MarkdownState:
     return MarkdownState().then(text.lstrip())
 
 
-def closing_markup(standing: MarkdownState, last: str) -> str:
-    """What makes a message look right that ends here; "" if nothing is needed.
+def closing_markup(state: MarkdownState, last: str) -> str:
+    """What closes a message that ends here; "" if nothing is open. At most `LONGEST_CLOSER` bytes.
 
-    `standing` is the message so far, `last` its last character. At most `LONGEST_CLOSER` bytes. A mark that
-    follows white space would not close, so a word joiner is put between.
+    `last` is the message's last character. A mark that follows white space would not close, so a word joiner
+    is put between.
     """
-    state = open_at_end("", before=standing)
-    if state.fence:
-        fence = _carried_fence(state)
+    at_end = open_at_end("", before=state)
+    if at_end.fence:
+        fence = _carried_fence(at_end)
         if fence is None:
             return ""
         lead, run = fence
         under = re.sub(r"[^>\s]", " ", lead)
-        return f"\n{under}{run}" if standing.line else f"{under}{run}"
-    marks = _carried_marks(state)
+        return f"\n{under}{run}" if state.line else f"{under}{run}"
+    marks = _carried_marks(at_end)
     if not marks:
         return ""
-    joiner = WORD_JOINER if (last.isspace() and not state.code) or last in _MARKS else ""
+    joiner = WORD_JOINER if (last.isspace() and not at_end.code) or last in _MARKS else ""
     return joiner + "".join(reversed(marks))
 
 
-def opening_markup(standing: MarkdownState, last_line: str, head: str) -> str:
-    """What the next message begins with.
+def opening_markup(state: MarkdownState, last_line: str, head: str) -> str:
+    """What the next message begins with. Never white space: Slack would drop it.
 
-    `standing` is the message that was cut, without its closer, `last_line` its last line that is not blank,
-    `head` how the text goes on (its first line is enough). Never begins with white space: Slack would drop
-    it.
+    `state` is that of the message that was cut, without what closes it, `last_line` its last line that is not
+    blank, `head` how the text goes on (its first line is enough).
     """
-    state, line = open_at_end("", before=standing), standing.line
-    if state.fence:
-        return _fence_opener(state, "" if standing.open.fence else line)
-    if state.table and (line or _is_row(state.table, head)):
-        return _table_opener(state.table, line, head)
+    at_end, line = open_at_end("", before=state), state.line
+    if at_end.fence:
+        return _fence_opener(at_end, "" if state.open.fence else line)
+    if at_end.table and (line or _is_row(at_end.table, head)):
+        return _table_opener(at_end.table, line, head)
     quote = _QUOTE.match(last_line) if line else None
     bars = quote.group().lstrip() if quote and quote.end() <= _LONGEST_LEAD else ""
-    marks = "".join(_carried_marks(state))
+    marks = "".join(_carried_marks(at_end))
     if marks:
         return bars + marks + _behind(marks, line, head)
     if head.startswith("\n") and _rules(line, "", head[1:]):
         return line.lstrip()  # the header row's own line end had not been sent
-    if _rules(standing.open.header, line, head):
-        return standing.open.header.lstrip() + line
+    if _rules(state.open.header, line, head):
+        return state.open.header.lstrip() + line
     if head.startswith("\n"):
         bars = ""
     return bars if line else _levels(last_line, head)
 
 
 def _behind(marks: str, line: str, head: str) -> str:
-    """What stands between `marks` and `head`: a line end where that begins a line that may begin a block.
+    """What separates `marks` from `head`: a line end where `head` may begin a block.
 
-    Marks in front of a fence, a list or a heading would make it text. Told from its first character alone:
+    Marks in front of a fence, a list or a heading would make it text. Decided by the first character alone:
     more may not have come.
     """
     if not line and (not head or head[0].isspace() or head[0] in _BLOCK_SIGNS):
@@ -105,7 +104,7 @@ def _stands_apart(marks: str, head: str) -> bool:
 
 
 def _carried_fence(state: OpenMarks) -> tuple[str, str] | None:
-    """Lead and run of the open fence, if it is one that can be carried over."""
+    """Lead and run of the open fence; None if it is too long."""
     mark = state.fence[-1]
     lead = state.fence.rstrip(mark)
     run = state.fence[len(lead) :]
@@ -114,7 +113,7 @@ def _carried_fence(state: OpenMarks) -> tuple[str, str] | None:
 
 
 def _fence_opener(state: OpenMarks, line: str) -> str:
-    """The fence again. `line`: the line that opens it, where that one was cut itself: it goes on."""
+    """The fence again. `line`: its opening line, where the cut is within that line."""
     fence = _carried_fence(state)
     if fence is None:
         return ""
@@ -130,7 +129,7 @@ def _fence_opener(state: OpenMarks, line: str) -> str:
 
 
 def _carried_marks(state: OpenMarks) -> list[str]:
-    """The open emphasis and code span, outermost first; none if they are too many to be meant."""
+    """The open emphasis and code span, outermost first; nothing if they are too many to be meant."""
     marks = [*state.emphasis, *([state.code] if state.code else [])]
     longest = [_LONGEST_EMPHASIS] * len(state.emphasis) + [_LONGEST_CODE]
     if len(marks) > _MOST_MARKS or any(len(mark) > most for mark, most in zip(marks, longest, strict=False)):
@@ -139,7 +138,7 @@ def _carried_marks(state: OpenMarks) -> list[str]:
 
 
 def _rules(header: str, line: str, head: str) -> bool:
-    """The row being written, `line` and then `head`, makes a header row of `header`, as far as one can tell.
+    """The present row, `line` and then `head`, makes `header` a table's header row, as far as is known.
 
     Half a row that is in the last message is believed only when all of it is known, and a dash alone, which
     may begin a list, never: else the header would be read twice for nothing.
@@ -153,13 +152,13 @@ def _rules(header: str, line: str, head: str) -> bool:
 
 
 def _is_row(table: str, head: str) -> bool:
-    """`head` goes on with the table. Told from its first character alone: more may not have come."""
+    """`head` goes on with the table. Decided by its first character alone: more may not have come."""
     first = head.lstrip(" \t")[:1]
     return first == "|" if table.lstrip().startswith("|") else bool(first) and first not in "\n#>-*+`~"
 
 
 def _table_opener(table: str, row: str, head: str) -> str:
-    """The header again. Where `row` stands whole, and only its line end follows, if the table goes on."""
+    """The header again. Where only the line end of `row` follows: only if the table goes on."""
     if not (row and head.startswith("\n")):
         return table.lstrip() + _cells_before(row)
     goes_on = row.strip() and _is_row(table, head[1:])
@@ -167,7 +166,7 @@ def _table_opener(table: str, row: str, head: str) -> str:
 
 
 def _cells_before(row: str) -> str:
-    """Empty cells for those of a row that stand in the message before, so that the columns stay in line."""
+    """Empty cells for those of a row in the last message, so that its columns stay in line."""
     if not row.strip():
         return ""
     bars = len(_BAR.findall(row.strip().removeprefix("|")))
@@ -182,7 +181,7 @@ def _levels(last_line: str, head: str) -> str:
 
 
 def _nest(indent: int) -> str:
-    """As many empty items, each within the one before, as a line needs that is indented so far."""
+    """Empty list items, one within the other, for a line with this indentation."""
     levels = max(1, (indent - _CODE_INDENT + 2) // 2)
     return "".join(f"{'  ' * level}-\n" for level in range(levels)) if levels <= _DEEPEST else ""
 

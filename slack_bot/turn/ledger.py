@@ -1,7 +1,7 @@
 """The ledger: the one queue of an answer's text, and what became of each character.
 
 Each character is in exactly one place, in order: it waits, is released (it may be sent), was sent, or is
-confirmed and stands in a message. `StreamBuffer` decides when waiting text is released. Only Slack's ok
+confirmed and shown in a message. `StreamBuffer` decides when waiting text is released. Only Slack's ok
 confirms. While the outcome of a call is in doubt, nothing more is given out. So no character is asked for
 twice, and none is lost, whatever becomes of a call.
 
@@ -126,7 +126,7 @@ class Segment:
         return self.opening + self.body + self.closing
 
     def state_with(self, text: str) -> MarkdownState:
-        """How the message stands with `text` behind its body."""
+        """The message's state with `text` behind its body."""
         is_blank = not self.opening and (not self.body or self.body.isspace())
         return state_of(text) if is_blank else self.state.then(text)
 
@@ -242,7 +242,7 @@ class Ledger:
         return due if _ends_well(present) else due + self._limits.rotate_grace
 
     def next(self, now: float, *, cards: int = 0, final: bool = False) -> Step | None:
-        """What to do now; None: nothing, or the outcome of a call is not known yet.
+        """The next step; None: nothing to do, or the outcome of a call is not known yet.
 
         `cards` is the weight of cards that wait to go along: title + 2 x (details + output), in UTF-8 bytes.
         `final`: no more text comes.
@@ -272,15 +272,15 @@ class Ledger:
         self.released = self._take_sent().body + self.released
 
     def unknown(self) -> None:
-        """It had no answer: it stands, or not. Nothing is given out until it is `settled`."""
+        """It had no answer: it was applied or not. Nothing is given out until it is `settled`."""
         assert self._sent is not None, "nothing is on its way"
         self.in_doubt = True
 
     def settled(self, *, stands: bool) -> None:
-        """The text given out last stands, or nothing of it; no more goes into that message.
+        """The text given out last was applied (`stands`), or nothing of it; the message takes no more.
 
-        If not, a message that it would have begun does not exist. To use a message further that was found
-        whole, say `confirmed`.
+        If not, a message that it would have begun does not exist. Call `confirmed` instead where the message
+        was found whole and takes more.
         """
         if stands:
             self.confirmed()
@@ -302,7 +302,6 @@ class Ledger:
         return sent
 
     def _confirm(self, sent: SendText) -> None:
-        """What was sent stands."""
         old = self.present or Segment(self._sent_at)
         state = old.state_with(sent.opening + sent.body)
         body = old.body + sent.body
@@ -332,7 +331,7 @@ class Ledger:
         return now >= due and not final and _ends_well(present)
 
     def _end(self, present: Segment, now: float) -> Step:
-        """Close the message where it stands."""
+        """End the message as it is."""
         self._ending = True
         closing = "" if self._ended else self._closing(present.text, present.state, present.weight)
         if not closing:
@@ -341,7 +340,7 @@ class Ledger:
         return self._sent
 
     def _fit(self, now: float, cards: int, *, final: bool) -> tuple[str, Fit]:
-        """What stands in front of the released text, and how much of it goes into the message."""
+        """What goes in front of the released text, and how much of the text goes into the message."""
         present, limits = self.present, self._limits
         if not self.has_more:
             return "", Fit(0, ends=False)
@@ -409,10 +408,10 @@ def split_into_segments(text: str, limits: MessageLimits) -> Iterator[Segment]:
         yield ledger.present
 
 
-def _begins_block(standing: MarkdownState, head: str) -> bool:
-    """In a message of its own `head` would begin a block, and behind `standing` it begins none."""
+def _begins_block(state: MarkdownState, head: str) -> bool:
+    """In a message of its own `head` would begin a block; behind `state` it does not."""
     line = head.partition("\n")[0] + "\n"
-    is_fence = state_of(line).open.fence and not standing.then(line).open.fence
+    is_fence = state_of(line).open.fence and not state.then(line).open.fence
     return bool(is_fence or _BEGINS_BLOCK.match(head))
 
 

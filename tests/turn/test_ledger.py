@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slack_bot.testing.slack.richtext import rich_text
 
-from slack_bot.turn import inline_marks
 from slack_bot.turn.fit import MessageLimits, utf8_len
 from slack_bot.turn.ledger import FinishSegment, Ledger, SegmentsExhausted, SendText, split_into_segments
 from slack_bot.turn.markdown import OpenMarks, open_at_end
@@ -542,7 +541,6 @@ def test_what_looks_like_a_block_in_the_middle_of_a_line_is_none_in_the_next_mes
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_the_work_for_a_message_does_not_grow_with_the_text_behind_it(piece: str) -> None:
     def longest(size: int) -> int:
-        inline_marks._front.cache_clear()
         return max(
             steps(
                 islice(split_into_segments("x" + (piece * size)[:size], MessageLimits(rotate_bytes=300)), 3)

@@ -56,7 +56,6 @@ _ACTIONS = {
     "RewriteAnswer": "rewrite",
     "ShowForm": "ask",
     "EndTurn": "close",
-    "CancelTask": "cancel",
 }
 DECISION_KINDS = ("status", "card", "append", "flush", "rewrite", "ask", "cancel", "close", "dropped")
 """The kinds of decisions."""
@@ -78,7 +77,9 @@ class Decision:
         """Which of `DECISION_KINDS` it is."""
         if self.late:
             return ("dropped",)
-        return tuple(dict.fromkeys(_ACTIONS[name] for name, _ in self.actions if name in _ACTIONS))
+        stops = ["cancel"] if self.event == "StopRequested" else []
+        found = [_ACTIONS[name] for name, _ in self.actions if name in _ACTIONS]
+        return tuple(dict.fromkeys(stops + found))
 
 
 @dataclass(frozen=True, slots=True)
