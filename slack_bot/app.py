@@ -1,7 +1,7 @@
-"""The composition root: every object of the bot is built here, once, in order, and closed in reverse.
+"""The composition root: every object of the bot is built here once, in order, and closed in reverse.
 
-`build` joins the parts and talks to nobody; `run` is `slack-bot run`: it signs in, lets Slack in, and on
-SIGTERM or SIGINT gives the running answers their grace before it goes.
+`build` connects the parts and sends nothing. `run` is `slack-bot run`: it signs in, serves Slack, and on
+SIGTERM or SIGINT gives running answers their grace.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """All parts of a bot. `async with` it, or `close()` it."""
+    """All parts of a bot: an async context manager, or `close()` it."""
 
     settings: Settings
     clock: Clock
@@ -65,7 +65,7 @@ class App:
         await self.close()
 
     async def close(self, grace: float = 0.0) -> None:
-        """End the turns, waiting `grace` seconds for them, then release everything. May be called twice."""
+        """Wait `grace` seconds for the turns, end them, release everything. May be called twice."""
         await self.dispatcher.close(grace)
         await self.closers.aclose()
 
@@ -80,11 +80,10 @@ async def build(
     store: Store | None = None,
     gate: RateLimiter | None = None,
 ) -> App:
-    """Build a bot. What is handed in stays its owner's to close; what is built here is closed by the App.
+    """Build a bot. The App closes what is built here; the caller closes what it gives.
 
     `slack_session` is an aiohttp session, or something that answers in its place. `gate` is for bots that
-    share one app's rates at Slack; None: this one is alone. Raises SettingsError and StoreError. Nothing is
-    sent to Slack or to the agent yet.
+    share the rates of one Slack app. Raises SettingsError and StoreError.
     """
     clock = clock or loop_clock()
     observers = Observers(*([observer] if observer is not None else []))
@@ -100,11 +99,17 @@ async def build(
         agent = Agent(http, settings.agent, clock)
         agent.load_profile(await store.profiles.get(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
-        gate = gate or LocalRateLimiter(settings.governor, clock)
-        api = _new_api(settings, web_client, clock, observers, gate)
+        api = SlackApi(
+            web_client,
+            clock,
+            observers,
+            settings.stream.retry_timeout,
+            rate_limiter=gate or LocalRateLimiter(settings.governor, clock),
+            write_timeout=settings.slack.write_timeout,
+        )
         dispatcher = TurnDispatcher(agent, store, api, settings, clock, observers)
-        door = Authorizer(web_client, web_client.token or "")
-        bolt = _new_bolt(settings, slack_session, door)
+        authorizer = Authorizer(web_client, web_client.token or "")
+        bolt = _new_bolt(settings, slack_session, authorizer)
         register(bolt, dispatcher, BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns))
         return App(
             settings=settings,
@@ -113,34 +118,21 @@ async def build(
             store=store,
             agent=agent,
             web_client=web_client,
-            authorizer=door,
+            authorizer=authorizer,
             dispatcher=dispatcher,
             bolt=bolt,
             closers=stack.pop_all(),
         )
 
 
-def _new_api(
-    settings: Settings, client: AsyncWebClient, clock: Clock, observer: Observer, gate: RateLimiter
-) -> SlackApi:
-    return SlackApi(
-        client,
-        clock,
-        observer,
-        settings.stream.retry_timeout,
-        gate=gate,
-        write_timeout=settings.slack.write_timeout,
-    )
+def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorizer: Authorizer) -> AsyncApp:
+    """Bolt, with everything given that it would otherwise read from the environment.
 
-
-def _new_bolt(settings: Settings, session: aiohttp.ClientSession, door: Authorizer) -> AsyncApp:
-    """Bolt, with everything said that it would otherwise look up in the environment.
-
-    Its client has no token of its own: with one, Bolt would authorize by itself instead of asking `door`.
+    Its client has no token: with one, Bolt would authorize by itself instead of asking `authorizer`.
     """
 
     async def authorize() -> AuthorizeResult:  # Bolt cannot call a method here: it would fill in `self`
-        return await door.authorize()
+        return await authorizer.authorize()
 
     secret = settings.slack.signing_secret
     client = AsyncWebClient(
@@ -158,7 +150,7 @@ def _new_bolt(settings: Settings, session: aiohttp.ClientSession, door: Authoriz
         authorize=authorize,
         signing_secret="" if secret is None else secret.get_secret_value(),
         request_verification_enabled=True,
-        ignoring_self_events_enabled=False,  # `inbound` does: some of them tell what became of a call
+        ignoring_self_events_enabled=False,  # `inbound` does: some of them show what became of a call
         process_before_response=False,
         attaching_conversation_kwargs_enabled=False,
     )
@@ -171,12 +163,21 @@ async def serve(
 ) -> None:
     """Let Slack in until `stop` is set; `ready` is called when it is.
 
-    Raises SettingsError, SlackError, and StoreError where the store failed for good: no answer runs then.
+    Raises SettingsError, SlackError, and StoreError if the store failed for good: then no answer runs.
     """
+    slack, token = app.settings.slack, app.settings.slack.app_token
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
     watching = asyncio.create_task(_stop_on_broken_store(app.dispatcher, stop), name="store health")
     try:
-        await _let_slack_in(app, stop, http=http, ready=ready)
+        if http:
+            await serve_http(app.bolt, slack, stop, now=app.clock.wall, ready=ready)
+        elif token is None:
+            raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
+        else:
+            delay, client = slack.connection_check_delay, app.web_client
+            await serve_socket(
+                app.bolt, client, token.get_secret_value(), stop, ready=ready, check_delay=delay
+            )
     finally:
         for task in (cleaning, watching):
             task.cancel()
@@ -184,21 +185,8 @@ async def serve(
         raise watching.result()
 
 
-async def _let_slack_in(
-    app: App, stop: asyncio.Event, *, http: bool, ready: Callable[[], None] | None
-) -> None:
-    slack = app.settings.slack
-    if http:
-        await serve_http(app.bolt, slack, stop, now=app.clock.wall, ready=ready)
-    elif slack.app_token is None:
-        raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
-    else:
-        token, delay = slack.app_token.get_secret_value(), slack.connection_check_delay
-        await serve_socket(app.bolt, app.web_client, token, stop, ready=ready, check_delay=delay)
-
-
 async def _clean_up(app: App) -> None:
-    """Remove old keys from the store, now and then. What fails is tried again: no question depends on it."""
+    """Remove old keys from the store at times. Errors are only logged: no question depends on it."""
     while True:
         try:
             await app.store.inbox.remove_old(app.clock.wall())
@@ -208,18 +196,20 @@ async def _clean_up(app: App) -> None:
 
 
 async def _stop_on_broken_store(dispatcher: TurnDispatcher, stop: asyncio.Event) -> StoreError:
-    """Set `stop` once the store failed too often and no answer runs. Returns what is to be said of it."""
+    """Set `stop` once the store failed too often and no answer runs. Returns the error to raise."""
     while True:
         problem = await dispatcher.store_health.broken()
         log.error("%s The bot ends as soon as no answer runs.", problem)
         await dispatcher.idle()
         if dispatcher.store_health.is_broken:
             stop.set()
-            return StoreError(f"{problem} The bot ends so that it is started again and opens the store anew.")
+            return StoreError(
+                f"{problem} The bot ends so that it is started again and opens the store again."
+            )
 
 
 async def run(settings: Settings, *, http: bool = False, observer: Observer | None = None) -> None:
-    """Run the bot against Slack until the process is told to end. Raises BotError if it cannot begin."""
+    """Run the bot against Slack until SIGTERM or SIGINT. Raises BotError if it cannot start."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
@@ -235,15 +225,15 @@ async def run(settings: Settings, *, http: bool = False, observer: Observer | No
 
 
 async def check_slack(app: App) -> None:
-    """Who are we at Slack, and what may we not do? Logged. Raises SlackError if the token is not good."""
-    known = await app.authorizer.identity()
-    log.info("signed in to Slack as %s in %s", known.name, known.team_name)
-    for sentence in missing(known.scopes) if known.scopes is not None else ():
+    """Log who the bot is at Slack, and which scopes it lacks. Raises SlackError if the token is not good."""
+    identity = await app.authorizer.identity()
+    log.info("signed in to Slack as %s in %s", identity.name, identity.team_name)
+    for sentence in missing(identity.scopes) if identity.scopes is not None else ():
         log.warning("%s", sentence)
 
 
 async def check_agent(app: App) -> None:
-    """Look at the agent. One that is not there is warned about, no more: it may come later."""
+    """Fetch the agent card. Without one there is only a warning: the agent may come later."""
     try:
         await app.agent.ensure_card()
     except BotError as error:

@@ -1,8 +1,8 @@
-"""The verbs of `slack-bot`. Thin: what a verb needs is imported when it is called, so that `--help` is quick.
+"""The verbs of `slack-bot`. What a verb needs is imported when it is called, so that `--help` is quick.
 
-Exit status: 0 when all went well, 1 when the bot cannot run or a check failed, 2 for wrong usage, wrong
-settings or unreadable input. An error is one plain sentence a problem on stderr, with the remedy, behind the
-command that was given: `slack-bot replay: tape.jsonl, line 3: ...`.
+Exit status: 0 for success, 1 when the bot cannot run or a check failed, 2 for wrong usage, wrong settings or
+unreadable input. Each problem is one sentence on stderr with the remedy, after the name of the verb:
+`slack-bot replay: tape.jsonl, line 3: ...`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,20 @@ from .errors import BotError, SettingsError, UnreadableInput
 
 _PROGRAM = "slack-bot"
 _MODES = ("hybrid", "marker", "structured")
+_CAPTURE = "tape, capture or raw SSE"
+_KEY = "which stream, where a file holds several"
+_EXAMPLES = {
+    "play": "slack-bot play --port 9000",
+    "agent": "slack-bot agent --mode marker --port 8001",
+    "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
+    "replay": "slack-bot replay export.json --json",
+    "explain": "slack-bot explain export.json",
+    "capture": "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl",
+    "trace": "slack-bot trace answer.jsonl --html answer.html",
+    "compare": "slack-bot compare before.jsonl after.jsonl -o comparison.md",
+    "conform": "slack-bot conform --url http://127.0.0.1:8000 --report",
+    "scrub": "slack-bot scrub answer.jsonl -o shareable.jsonl",
+}
 
 Verb = Callable[[argparse.Namespace], int]
 _Verbs: TypeAlias = "argparse._SubParsersAction[_VerbParser]"
@@ -35,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not words:
         whole.print_help(sys.stderr)
         whole.exit(2, f"\n{_PROGRAM}: a verb is missing; give one of these\n")
+    _check_verb(whole, words)
     args = whole.parse_args(words)
     verb: Verb = args.verb
     try:
@@ -47,8 +62,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
+def _check_verb(whole: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Offer the nearest verb for a misspelt one."""
+    given = next((word for word in words if not word.startswith("-")), "")
+    if given and given not in _EXAMPLES:
+        from .settings.suggestions import nearest
+
+        if (meant := nearest(given, _EXAMPLES)) is not None:
+            whole.error(f"there is no verb {given!r}; did you mean {meant!r}?")
+
+
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong as every other error is said; the verbs' parsers are of its kind too."""
+    """Reports wrong usage as all other errors are reported."""
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -56,14 +81,14 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _word(text: str) -> str:
-    """What is given in a shell by a variable that is not set would quietly mean something else."""
+    """An empty word comes from a shell variable that is not set, and would mean something else."""
     if not text.strip():
         raise argparse.ArgumentTypeError("it is empty; give a value, or leave the option out")
     return text
 
 
 class _VerbParser(_Parser):
-    """A verb's own: what it does not know it says itself, beside its own usage. No word may be empty."""
+    """The parser of a verb: it reports unknown arguments with its own usage. No word may be empty."""
 
     def add_argument(self, *names: Any, **options: Any) -> Any:
         if options.get("action") in (None, "append"):
@@ -86,23 +111,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"slack-bot {__version__}")
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB", parser_class=_VerbParser)
 
-    play = _verb(
-        verbs, "play", _play, "try everything on this machine: agent, workspace, bot and a page to look at"
-    )
-    play.add_argument("--host", default="127.0.0.1", help="address of the page (default: %(default)s)")
-    play.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
-    play.add_argument(
-        "--url", metavar="URL", help="an agent of your own, to be asked in place of the bundled one"
-    )
-    _add_agent_options(play)
-    agent = _verb(verbs, "agent", _agent, "serve the reference agent alone, to be asked by any A2A client")
-    agent.add_argument("--host", default="127.0.0.1", help="address to serve on (default: %(default)s)")
-    agent.add_argument("--port", type=int, default=8001, help="port to serve on (default: %(default)s)")
-    _add_agent_options(agent)
-
-    run = _verb(verbs, "run", _run, "run the bot against Slack and the agent of the settings")
-    run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
-
+    _add_play(verbs)
     _add_replay(verbs)
     _add_explain(verbs)
     _add_capture(verbs)
@@ -113,198 +122,145 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_replay(verbs: _Verbs) -> None:
-    replay = _verb(
-        verbs, "replay", _replay, "show the thread that a recorded stream of an agent would have made"
-    )
-    replay.add_argument(
-        "files", nargs="+", metavar="FILE", help="tape, capture or raw SSE; the format is recognised"
-    )
-    replay.add_argument("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
-    replay.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
-    what = replay.add_mutually_exclusive_group()
-    what.add_argument("--json", action="store_true", help="one JSON object a file")
-    what.add_argument(
-        "--shrink",
-        action="store_true",
-        help="find the smallest tape that still shows a broken promise, or a difference to --golden; with -o",
-    )
-    what.add_argument("--play", action="store_true", help="show it in the playground's page")
-    replay.add_argument(
-        "--golden", metavar="DIR", help="compare with the threads kept there; exit 1 if one differs or is new"
-    )
-    replay.add_argument(
-        "--update", action="store_true", help="keep the threads as they are now, with --golden"
-    )
-    replay.add_argument("-o", "--output", metavar="FILE", help="where --shrink writes the tape")
-    replay.add_argument(
-        "--speed",
-        metavar="N",
-        type=float,
-        help="N times as fast as it was; 1: in real time (default: virtual time, at once; with --play 1)",
-    )
-    replay.add_argument("--port", type=int, default=8765, help="port of --play's page (default: %(default)s)")
-
-
-def _add_explain(verbs: _Verbs) -> None:
-    explain = _verb(
-        verbs, "explain", _explain, "say why each part of an answer went where it went, and what was left out"
-    )
-    explain.add_argument("file", metavar="FILE", help="tape, capture or raw SSE")
-    explain.add_argument("--scenario", metavar="FILE", help="as for replay")
-    explain.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
-
-
-def _add_agent_options(verb: argparse.ArgumentParser) -> None:
-    """What may be said of the reference agent on the command line, in place of its settings."""
-    verb.add_argument("--pace", type=float, default=None, help="tokens a second the agent writes; 0: at once")
-    verb.add_argument(
-        "--mode", choices=_MODES, default=None, help="how the agent marks its answer (default: hybrid)"
-    )
-
-
-def _add_capture(verbs: _Verbs) -> None:
-    capture = _verb(
-        verbs, "capture", _capture, "ask a live agent and keep all it sends, with its times, as a tape"
-    )
-    capture.add_argument("url", metavar="URL", help="the agent's address, or its card's")
-    capture.add_argument("text", metavar="TEXT", help="the question")
-    capture.add_argument("-o", "--output", metavar="FILE", required=True, help="where the tape goes")
-    capture.add_argument("--no-stream", action="store_true", help="message/send instead of message/stream")
-    capture.add_argument("--sse", action="store_true", help="keep the raw bytes instead of a tape")
-    capture.add_argument(
-        "--then",
-        metavar="TEXT",
-        action="append",
-        default=[],
-        help="a follow-up in the same context (repeat for more)",
-    )
-    capture.add_argument("--cut-after", metavar="SECONDS", type=float, help="drop the stream on purpose")
-    capture.add_argument("--poll", action="store_true", help="after that, follow the task from the side")
-
-
-def _add_scrub(verbs: _Verbs) -> None:
-    scrub = _verb(
-        verbs, "scrub", _scrub, "make a tape fit to share: its words replaced, its shape and timing kept"
-    )
-    scrub.add_argument("file", metavar="FILE", help="tape, capture or raw SSE")
-    scrub.add_argument("-o", "--output", metavar="FILE", required=True, help="where the new tape goes")
-    scrub.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
-
-
-def _add_trace(verbs: _Verbs) -> None:
-    trace = _verb(
-        verbs, "trace", _trace, "show when what came, what was decided and why, and what Slack was told"
-    )
-    trace.add_argument(
-        "targets",
-        nargs="+",
-        metavar="FILE | URL TEXT",
-        help="tapes or captures; or an agent's address and a question",
-    )
-    trace.add_argument(
-        "--modes", action="store_true", help="ask the reference agent in all its modes; TEXT alone is given"
-    )
-    trace.add_argument("--html", metavar="FILE", help="draw it, with all rows, as a page")
-    trace.add_argument("--svg", metavar="FILE", help="draw it")
-    trace.add_argument("--all", action="store_true", help="print every row, also of many alike")
-    trace.add_argument("--scenario", metavar="FILE", help="as for replay")
-    trace.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
-
-
-def _add_compare(verbs: _Verbs) -> None:
-    compare = _verb(
-        verbs, "compare", _compare, "lay two captures, or the answers of two live agents, side by side"
-    )
-    compare.add_argument("one", metavar="A", help="tape, capture, or an agent's address")
-    compare.add_argument("two", metavar="B", help="the same")
-    compare.add_argument("text", metavar="TEXT", nargs="?", help="the question, for live agents")
-    compare.add_argument("-o", "--output", metavar="FILE", help="write the Markdown there")
-    compare.add_argument("--key", metavar="NAME", help="which stream, where a file holds several")
-
-
-def _add_conform(verbs: _Verbs) -> None:
-    conform = _verb(verbs, "conform", _conform, "check that an agent's answers get into Slack as they should")
-    conform.add_argument(
-        "--url", metavar="URL", help="the agent to ask (default: the playground's, in memory)"
-    )
-    conform.add_argument(
-        "--suite",
-        metavar="NAME|FILE",
-        default="caipe",
-        help="caipe, extended, or a file (default: %(default)s)",
-    )
-    conform.add_argument(
-        "--only", metavar="CASE", action="append", default=[], help="this case only (repeat for more)"
-    )
-    conform.add_argument("--mode", choices=_MODES, help="how the playground's agent marks its answer")
-    conform.add_argument(
-        "--report",
-        metavar="FILE",
-        type=str,
-        nargs="?",
-        const="",
-        help="write it as Markdown (default: a name with the time)",
-    )
-    conform.add_argument("--json", action="store_true", help="print the findings as one JSON object")
-    conform.add_argument("--junit", metavar="FILE", help="write them as JUnit XML")
-    conform.add_argument(
-        "--repeat",
-        metavar="N",
-        type=int,
-        default=1,
-        help="ask each question so often; a check must pass each time",
-    )
-    conform.add_argument(
-        "--limit",
-        metavar="SECONDS",
-        type=float,
-        default=300.0,
-        help="with --url: how long a question may take; then it is judged as it stands (default: 300)",
-    )
-    conform.add_argument("-v", "--verbose", action="store_true", help="every check, and what it found")
-
-
-_EXAMPLES = {
-    "play": "slack-bot play --port 9000",
-    "agent": "slack-bot agent --mode marker --port 8001",
-    "run": "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run",
-    "replay": "slack-bot replay export.json --json",
-    "explain": "slack-bot explain export.json",
-    "capture": "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl",
-    "trace": "slack-bot trace answer.jsonl --html answer.html",
-    "compare": "slack-bot compare before.jsonl after.jsonl -o comparison.md",
-    "conform": "slack-bot conform --url http://127.0.0.1:8000 --report",
-    "scrub": "slack-bot scrub answer.jsonl -o shareable.jsonl",
-}
-
-
 def _verb(verbs: _Verbs, name: str, verb: Verb, about: str) -> argparse.ArgumentParser:
-    added = verbs.add_parser(
-        name,
-        help=about,
-        description=f"{about[0].upper()}{about[1:]}.",
-        epilog=f"example: {_EXAMPLES[name]}",
-    )
+    description, epilog = f"{about[0].upper()}{about[1:]}.", f"example: {_EXAMPLES[name]}"
+    added = verbs.add_parser(name, help=about, description=description, epilog=epilog)
     added.set_defaults(verb=verb, name=name)
     return added
 
 
+def _add_play(verbs: _Verbs) -> None:
+    about = "try everything on this machine: agent, workspace, bot and a page to look at"
+    play = _verb(verbs, "play", _play, about)
+    play.add_argument("--host", default="127.0.0.1", help="address of the page (default: %(default)s)")
+    play.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
+    play.add_argument("--url", metavar="URL", help="an agent of your own instead of the bundled one")
+    _add_agent_options(play)
+
+    agent = _verb(verbs, "agent", _agent, "serve the reference agent alone, for any A2A client")
+    agent.add_argument("--host", default="127.0.0.1", help="address to serve on (default: %(default)s)")
+    agent.add_argument("--port", type=int, default=8001, help="port to serve on (default: %(default)s)")
+    _add_agent_options(agent)
+
+    run = _verb(verbs, "run", _run, "run the bot against Slack and the agent of the settings")
+    run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
+
+
+def _add_agent_options(verb: argparse.ArgumentParser) -> None:
+    """Settings of the reference agent that the command line may replace."""
+    verb.add_argument("--pace", type=float, help="tokens a second the agent writes; 0: at once")
+    verb.add_argument("--mode", choices=_MODES, help="how the agent marks its answer (default: hybrid)")
+
+
+def _add_replay(verbs: _Verbs) -> None:
+    about = "show the thread that a recorded stream of an agent would have made"
+    verb = _verb(verbs, "replay", _replay, about)
+    verb.add_argument("files", nargs="+", metavar="FILE", help=f"{_CAPTURE}; the format is recognised")
+    verb.add_argument("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
+    verb.add_argument("--key", metavar="NAME", help=_KEY)
+    what = verb.add_mutually_exclusive_group()
+    what.add_argument("--json", action="store_true", help="one JSON object a file")
+    shrink = "find the smallest tape that still breaks a promise or differs from --golden; with -o"
+    what.add_argument("--shrink", action="store_true", help=shrink)
+    what.add_argument("--play", action="store_true", help="show it in the playground's page")
+    golden = "compare with the threads kept there; exit 1 if one differs or is new"
+    verb.add_argument("--golden", metavar="DIR", help=golden)
+    verb.add_argument("--update", action="store_true", help="keep the threads as they are now, with --golden")
+    verb.add_argument("-o", "--output", metavar="FILE", help="where --shrink writes the tape")
+    speed = "N times as fast as it was; 1: in real time (default: virtual time, at once; with --play 1)"
+    verb.add_argument("--speed", metavar="N", type=float, help=speed)
+    verb.add_argument("--port", type=int, default=8765, help="port of --play's page (default: %(default)s)")
+
+
+def _add_explain(verbs: _Verbs) -> None:
+    about = "say why each part of an answer went where it went, and what was left out"
+    explain = _verb(verbs, "explain", _explain, about)
+    explain.add_argument("file", metavar="FILE", help=_CAPTURE)
+    explain.add_argument("--scenario", metavar="FILE", help="as for replay")
+    explain.add_argument("--key", metavar="NAME", help=_KEY)
+
+
+def _add_capture(verbs: _Verbs) -> None:
+    verb = _verb(
+        verbs, "capture", _capture, "ask a live agent and keep all it sends, with its times, as a tape"
+    )
+    verb.add_argument("url", metavar="URL", help="the agent's address, or its card's")
+    verb.add_argument("text", metavar="TEXT", help="the question")
+    verb.add_argument("-o", "--output", metavar="FILE", required=True, help="where the tape is written")
+    verb.add_argument("--no-stream", action="store_true", help="message/send instead of message/stream")
+    verb.add_argument("--sse", action="store_true", help="keep the raw bytes instead of a tape")
+    follow_up = "a follow-up in the same context (repeat for more)"
+    verb.add_argument("--then", metavar="TEXT", action="append", default=[], help=follow_up)
+    verb.add_argument("--cut-after", metavar="SECONDS", type=float, help="drop the stream on purpose")
+    verb.add_argument("--poll", action="store_true", help="after that, poll the task")
+
+
+def _add_scrub(verbs: _Verbs) -> None:
+    about = "make a tape fit to share: its words replaced, its shape and timing kept"
+    scrub = _verb(verbs, "scrub", _scrub, about)
+    scrub.add_argument("file", metavar="FILE", help=_CAPTURE)
+    scrub.add_argument("-o", "--output", metavar="FILE", required=True, help="where the new tape is written")
+    scrub.add_argument("--key", metavar="NAME", help=_KEY)
+
+
+def _add_trace(verbs: _Verbs) -> None:
+    about = "show when each event came, what was decided and why, and which calls Slack got"
+    verb = _verb(verbs, "trace", _trace, about)
+    targets = "tapes or captures; or an agent's address and a question"
+    verb.add_argument("targets", nargs="+", metavar="FILE | URL TEXT", help=targets)
+    modes = "ask the reference agent in all its modes; TEXT alone is given"
+    verb.add_argument("--modes", action="store_true", help=modes)
+    verb.add_argument("--html", metavar="FILE", help="draw it, with all rows, as a page")
+    verb.add_argument("--svg", metavar="FILE", help="draw it")
+    verb.add_argument("--all", action="store_true", help="print every row, also of many alike")
+    verb.add_argument("--scenario", metavar="FILE", help="as for replay")
+    verb.add_argument("--key", metavar="NAME", help=_KEY)
+
+
+def _add_compare(verbs: _Verbs) -> None:
+    about = "compare two captures, or the answers of two live agents"
+    compare = _verb(verbs, "compare", _compare, about)
+    compare.add_argument("one", metavar="A", help="tape, capture, or an agent's address")
+    compare.add_argument("two", metavar="B", help="the same")
+    compare.add_argument("text", metavar="TEXT", nargs="?", help="the question, for live agents")
+    compare.add_argument("-o", "--output", metavar="FILE", help="write the Markdown there")
+    compare.add_argument("--key", metavar="NAME", help=_KEY)
+
+
+def _add_conform(verbs: _Verbs) -> None:
+    verb = _verb(verbs, "conform", _conform, "check that an agent's answers get into Slack as they should")
+    verb.add_argument("--url", metavar="URL", help="the agent to ask (default: the playground's, in memory)")
+    suite = "caipe, extended, or a file (default: %(default)s)"
+    verb.add_argument("--suite", metavar="NAME|FILE", default="caipe", help=suite)
+    only = "this case only (repeat for more)"
+    verb.add_argument("--only", metavar="CASE", action="append", default=[], help=only)
+    verb.add_argument("--mode", choices=_MODES, help="how the playground's agent marks its answer")
+    report = "write it as Markdown (default: a name with the time)"
+    verb.add_argument("--report", metavar="FILE", type=str, nargs="?", const="", help=report)
+    verb.add_argument("--json", action="store_true", help="print the findings as one JSON object")
+    verb.add_argument("--junit", metavar="FILE", help="write them as JUnit XML")
+    repeat = "ask each question N times; a check must pass each time"
+    verb.add_argument("--repeat", metavar="N", type=int, default=1, help=repeat)
+    limit = "with --url: the longest time for a question; then it is judged as it is (default: 300)"
+    verb.add_argument("--limit", metavar="SECONDS", type=float, default=300.0, help=limit)
+    verb.add_argument("-v", "--verbose", action="store_true", help="every check, and what it found")
+
+
 def _play(args: argparse.Namespace) -> int:
-    with _agent_wanted():
+    with _needs_agent():
         from .playground import server
     return int(server.main(args))
 
 
 def _agent(args: argparse.Namespace) -> int:
-    with _agent_wanted():
+    with _needs_agent():
         from .playground.reference import agent_server
     return int(agent_server.main(args))
 
 
 @contextmanager
-def _agent_wanted() -> Iterator[None]:
-    """Inside, the playground's agent is imported; BotError, with the remedy, where it is not installed."""
+def _needs_agent() -> Iterator[None]:
+    """For imports of the playground's agent. Raises BotError, with the remedy, where it is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -317,13 +273,13 @@ def _agent_wanted() -> Iterator[None]:
 
 def _replay(args: argparse.Namespace) -> int:
     if args.play:
-        with _agent_wanted():
+        with _needs_agent():
             from .playground import replay_page
         return int(replay_page.main(args))
-    from .tools.replay import verb
+    from .tools.replay import replay
 
     with _quiet():
-        return int(verb.main(args))
+        return int(replay.main(args))
 
 
 def _explain(args: argparse.Namespace) -> int:
@@ -337,7 +293,7 @@ def _trace(args: argparse.Namespace) -> int:
     from .tools.trace import trace
 
     if args.modes:
-        with _agent_wanted():
+        with _needs_agent():
             from .playground.reference.modes import MODES, observe_mode
         modes = {mode: partial(observe_mode, mode) for mode in MODES}
     else:
@@ -357,17 +313,17 @@ def _conform(args: argparse.Namespace) -> int:
     from .tools.conform import conform
 
     def reference(mode: str | None) -> Any:
-        from .playground.reference.modes import memory_asker
+        from .playground.reference.modes import memory_target
 
-        return memory_asker(mode)
+        return memory_target(mode)
 
-    with _quiet(), _agent_wanted():
+    with _quiet(), _needs_agent():
         return int(conform.main(args, reference))
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Inside, the bot's own log is silent: what is printed says what happened."""
+    """Inside, the bot does not log: what is printed says what happened."""
     logging.disable(logging.ERROR)
     try:
         yield

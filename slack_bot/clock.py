@@ -1,7 +1,6 @@
-"""The one clock. `app` builds it and hands it to those that need it; nobody else reads the time.
+"""The clock. `app` builds it and passes it on; no other code reads the time.
 
-Monotonic time is the event loop's own, so `replay`, which runs on a loop whose time is virtual, needs no
-other clock than this one.
+Monotonic time is the event loop's, so `replay`, whose loop has virtual time, uses this clock too.
 """
 
 from __future__ import annotations
@@ -14,10 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Two readings of the time, both in seconds.
-
-    `monotonic` never goes back and has no meaning of its own; `wall` is the time since 1970 in UTC.
-    """
+    """Seconds: `monotonic` never goes back, `wall` counts from 1970 in UTC."""
 
     monotonic: Callable[[], float]
     wall: Callable[[], float]

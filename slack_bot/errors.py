@@ -1,17 +1,17 @@
 """PURE. Every error of ours, in one tree.
 
-BotError                      what a person may be told is `str(error)`: one clear sentence, no secret
+BotError                      `str(error)` is one clear sentence without a secret
   SettingsError               wrong or contradictory configuration: names the setting and the remedy
   UnreadableInput             a tape, scenario or file that cannot be read: names file, line, reason
-  AgentError                  anything about the agent; `safe` is what a reader in Slack may be told
-    AgentUnreachable          nothing was sent: connect refused, DNS, connect timeout. Safe to try again
+  AgentError                  anything about the agent; `safe` is for the reader in Slack
+    AgentUnreachable          nothing was sent: connect refused, DNS, connect timeout. May be sent again
     CardError                 no agent card, or one that cannot be used
       NoCard                  nothing at the address is a card
-    AgentRefused              HTTP 401, 403, 429, 503 ...: the question was not taken
+    AgentRefused              HTTP 401, 403, 429, 503 ...: the question was not accepted
     AgentFailed               a JSON-RPC error; `code` is its number
-    BadAgentData              not JSON, not SSE, too large, nested too deep: we cannot read it
-      BadEncoding             compressed in a way that was not asked for, or to grow without bound
-    StreamLost                the stream broke after the question may have been taken
+    BadAgentData              not JSON, not SSE, too large, nested too deep
+      BadEncoding             a compression that was not asked for, or that expands without limit
+    StreamLost                the stream broke after the question may have been accepted
       StreamCut               the connection ended in the middle
       StreamIdle              no event for too long (pings do not count)
   SlackError                  a Web API call that failed for good; `fault` is its class
@@ -24,11 +24,11 @@ _SAID_CHARS = 300
 
 
 class BotError(Exception):
-    """Base of all errors raised on purpose. `str()` is fit for an operator or a developer."""
+    """Base of all errors raised on purpose. `str()` is for an operator or a developer."""
 
 
 class SettingsError(BotError):
-    """A setting is missing, malformed or contradicts another. One line a problem."""
+    """A setting is missing, malformed or contradicts another. One line for each problem."""
 
 
 class UnreadableInput(BotError):
@@ -36,11 +36,11 @@ class UnreadableInput(BotError):
 
 
 class AgentError(BotError):
-    """Something about the agent.
+    """An error of the agent.
 
-    `safe` is one sentence for the reader in Slack: it names no host, no header and nothing the server wrote.
-    `said` is what the server wrote, on one line, "" for nothing. It may hold internals: it is no text for a
-    reader, nor for a log at info. `brief` is `str()` without it.
+    `safe` is one sentence for the reader in Slack, without a host, a header or the server's text.
+    `said` is the server's text in one line, or "". It may hold internals: not for a reader, nor for a log at
+    info. `brief` is `str()` without it.
     """
 
     safe = "The agent could not answer."
@@ -54,7 +54,7 @@ class AgentError(BotError):
 
 
 class AgentUnreachable(AgentError):
-    """The request did not leave: nothing was taken, so it may be sent again."""
+    """The request was not sent, so it may be sent again."""
 
     safe = "The agent cannot be reached right now."
 
@@ -66,11 +66,11 @@ class CardError(AgentError):
 
 
 CARD_ADDRESS = "must be the agent's base address or the full address of its card"
-"""What an address has to be where no card was found; behind the name of what gave it."""
+"""Follows the name of the setting or option that gave an address without a card."""
 
 
 class NoCard(CardError):
-    """Nothing at the address is a card. `tried` says where and why not, without the remedy."""
+    """No card at the address. `tried`: where and why not, without the remedy."""
 
     def __init__(self, tried: str) -> None:
         super().__init__(f"{tried}; A2A_AGENT_URL {CARD_ADDRESS}")
@@ -78,7 +78,7 @@ class NoCard(CardError):
 
 
 class AgentRefused(AgentError):
-    """The agent's server refused the request before taking it. `status` is the HTTP status."""
+    """The agent's server refused the request. `status` is the HTTP status."""
 
     safe = "The agent refused the request."
 
@@ -107,17 +107,17 @@ class AgentFailed(AgentError):
 
 
 class BadAgentData(AgentError):
-    """What came cannot be read as A2A."""
+    """The agent's data cannot be read as A2A."""
 
     safe = "The agent sent something that could not be understood."
 
 
 class BadEncoding(BadAgentData):
-    """The body is compressed as it cannot be taken. Names the remedy."""
+    """The body has a compression that is not accepted. Names the remedy."""
 
 
 class StreamLost(AgentError):
-    """The stream broke after the question may have been taken: never send it again."""
+    """The stream broke after the question may have been accepted: never send it again."""
 
     safe = "The connection to the agent was lost."
 
@@ -127,13 +127,13 @@ class StreamCut(StreamLost):
 
 
 class StreamIdle(StreamLost):
-    """No event came for too long. Pings keep a dead stream alive, so they do not count."""
+    """No event for too long. Pings do not count: a dead stream sends them too."""
 
     safe = "The agent has gone silent."
 
 
 class SlackError(BotError):
-    """A Slack call failed and nothing on this side can mend it. `error` is Slack's own name for it."""
+    """A Slack call failed for good. `error` is Slack's name for it."""
 
     def __init__(self, message: str, *, error: str) -> None:
         super().__init__(message)

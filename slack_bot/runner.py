@@ -32,13 +32,12 @@ from .observe.facts import (
 )
 from .pending_writes import PendingWrites
 from .settings.models import AgentSettings, GovernorSettings, StreamSettings
-from .slack.orders import Batch, TurnEnd, WriteResult
+from .slack.orders import TurnEnd, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
 from .turn.actions import (
     Action,
     AppendText,
-    CancelTask,
     EndTurn,
     FlushText,
     NoOp,
@@ -55,8 +54,14 @@ from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, Turn
 from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.record import Outcome, Question, TurnResult
-from .turn.sanitize import sanitize, slices
-from .turn.sanitize_parts import harmless_beginning, harmless_text, sanitize_card, sanitize_form
+from .turn.sanitize import (
+    sanitize,
+    sanitize_beginning,
+    sanitize_card,
+    sanitize_form,
+    sanitize_in_steps,
+    slices,
+)
 
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
@@ -120,9 +125,9 @@ class _TurnRunner:
         self._machine = Turn(shows_words=options.agent.error_text == "show")
         self._pending = PendingWrites(
             StreamBuffer(
+                sink.ledger,
                 first_flush_delay=stream.first_flush_delay,
                 flush_interval=stream.flush_interval,
-                max_call_chars=stream.max_call_chars,
             ),
             options.secrets,
         )
@@ -206,7 +211,7 @@ class _TurnRunner:
         late = self._machine.late
         if isinstance(event, TaskEnded | StreamEnded):
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
-            event = replace(event, text=harmless_beginning(event.text, self._options.secrets))
+            event = replace(event, text=sanitize_beginning(event.text, self._options.secrets))
         if isinstance(event, NarrationConfirmed):
             event = replace(event, unseen=self._pending.is_unsent)
         actions = self._machine.handle(event)
@@ -243,9 +248,9 @@ class _TurnRunner:
             case UpdateCard(card=card):
                 self._pending.add_card(sanitize_card(card, secrets))
             case SetPlanTitle(title=title):
-                self._pending.set_plan_title(harmless_beginning(title, secrets))
+                self._pending.set_plan_title(sanitize_beginning(title, secrets))
             case RewriteAnswer(text=text):
-                shown = yield from harmless_text(text, secrets)
+                shown = yield from sanitize_in_steps(text, secrets)
                 self._rewrite = shown if shown.strip() else NO_ANSWER
             case ShowForm(form=form):
                 stream = self._options.stream
@@ -260,8 +265,8 @@ class _TurnRunner:
                 self._pending.end(self._now())
                 self._end = action
                 self._wake.set()
-            case CancelTask() | NoOp():
-                pass  # the consumer cancels the task
+            case NoOp():
+                pass
             case _:
                 assert_never(action)
 
@@ -301,24 +306,25 @@ class _TurnRunner:
                 await self._wait_for_slot(now)
                 return goes_on  # the end takes this place in the queue, with all that is left
             self._slot_asked_at = None
-            return await self._write_now(self._pending.batch(now))
+            return await self._write_now(now)
         return goes_on
 
     def _is_due(self, now: float) -> bool:
         return (self._pending.is_due(now) and self._sink.pause() == 0.0) or self._sink.due() == 0.0
 
-    async def _write_now(self, batch: Batch) -> bool:
-        if not batch.is_empty:
-            return self._goes_on(await self._sink.write(batch), batch.text)
+    async def _write_now(self, now: float) -> bool:
+        released, cards = self._pending.buffer.release(now), self._pending.take_cards()
+        if released or not cards.is_empty:
+            return self._goes_on(await self._sink.write(cards))
         if self._sink.due() == 0.0:
             return self._goes_on(await self._sink.tick())
         return self._end is None
 
-    def _goes_on(self, written: WriteResult, text: str = "") -> bool:
-        """What became of a write. False when there will be no more. The text is the sink's in any case."""
+    def _goes_on(self, written: WriteResult) -> bool:
+        """What became of a write. False when there will be no more."""
         match written:
             case WriteResult.SHOWN | WriteResult.HELD:
-                self._pending.buffer.acknowledge(text, self._now())
+                self._pending.buffer.acknowledge(self._now())
             case WriteResult.GONE:
                 self._handle.mark_gone()
                 return False
@@ -384,24 +390,20 @@ class _TurnRunner:
     async def _finish(self) -> None:
         end = self._end
         assert end is not None
-        stopped, asks = end.outcome is Outcome.STOPPED, end.outcome is Outcome.ASKED
+        asks = end.outcome is Outcome.ASKED
         self._sink.enqueue(self._pending.take_cards())
-        rest = "" if stopped or self._rewrite is not None else self._pending.buffer.remaining()
-        batch = self._pending.batch(self._now())
-        if end.outcome is Outcome.ANSWERED and not (
-            self._rewrite or self._pending.buffer.begun or rest.strip()
-        ):
-            rest = NO_ANSWER  # nothing that the agent wrote can be shown
+        if end.outcome is not Outcome.STOPPED and self._rewrite is None:
+            self._pending.buffer.release_all()
+        is_blank = self._rewrite is None and not self._pending.buffer.begun
         await self._sink.finish(
             TurnEnd(
                 end.outcome,
-                rest=rest if rest.strip() else "",
+                # what the agent wrote may be nothing that can be shown
+                rest=NO_ANSWER if is_blank and end.outcome is Outcome.ANSWERED else "",
                 rewrite=self._rewrite,
                 note=self._note(end),
                 offer_retry=end.offer_retry,
                 form=self._form if asks else None,
-                cards=batch.cards,
-                plan_title=batch.plan_title,
             )
         )
 
@@ -441,6 +443,7 @@ class _TurnRunner:
                 result.trace_id,
                 machine.latches,
                 machine.late,
+                self._sink.markup,
             )
         )
         assert gone or machine.state is State.CLOSED

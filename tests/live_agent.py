@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
@@ -33,7 +34,13 @@ from a2a.types import (
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
-from slack_bot.testing.hosting import host_app
+from slack_bot.clock import Clock, loop_clock
+from slack_bot.playground.hosting import host_app
+from slack_bot.testing.harness import bot_settings
+from slack_bot.testing.tape.json_file import Json
+from slack_bot.tools.replay.replay import observe
+from slack_bot.tools.replay.scenario import Scenario
+from slack_bot.tools.turn_log import TurnLog
 
 UNICODE = (
     "Line\u2028separator, paragraph\u2029separator, next\u0085line, \U0001f468‍\U0001f469‍\U0001f467 and Grüße."
@@ -165,6 +172,19 @@ async def _alone(port: int) -> None:
         live.hold = 3
         print(live.url, flush=True)
         await asyncio.Event().wait()
+
+
+async def replay_live(
+    scenario: Scenario,
+    url: str,
+    log: TurnLog | None = None,
+    *,
+    clock: Clock | None = None,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> Json:
+    """The object of `replay --json` for the scenario's question to the agent at `url`."""
+    settings = bot_settings(scenario.settings, url)
+    return (await observe(scenario, settings, clock or loop_clock(), transport, log)).result()
 
 
 if __name__ == "__main__":

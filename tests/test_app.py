@@ -25,18 +25,11 @@ from slack_bot.store.memory import MemoryStore
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.testing.agent.scripted import ScriptedAgent
 from slack_bot.testing.agent.server import serve_scripted
+from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, free_port, run_bot, wait_until
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
-from tests.harness import (
-    CHANNEL,
-    answer,
-    bot_on_network,
-    bot_settings,
-    free_port,
-    on_virtual_time,
-    seen,
-    whole_bot,
-)
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.listeners.payloads import mention
 from tests.log_watch import log_watch
 from tests.store.small_disk import add_yesterday_keys, count_keys, fill, small_disk
@@ -44,7 +37,7 @@ from tests.store.small_disk import add_yesterday_keys, count_keys, fill, small_d
 
 async def test_building_talks_to_nobody_and_closing_twice_is_fine(tmp_path: Path) -> None:
     settings = bot_settings(
-        **{"store.url": f"sqlite:///{tmp_path}/bot.sqlite"}, api_url="http://127.0.0.1:1/"
+        {"store.url": f"sqlite:///{tmp_path}/bot.sqlite", "api_url": "http://127.0.0.1:1/"}
     )
     app = await build(settings)
     assert (tmp_path / "bot.sqlite").exists()
@@ -69,9 +62,9 @@ async def test_what_was_handed_in_stays_open() -> None:
 
 async def test_a_store_that_cannot_be_opened_leaves_nothing_open(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="create it"):
-        await build(bot_settings(**{"store.url": f"sqlite:///{tmp_path}/nowhere/bot.sqlite"}))
+        await build(bot_settings({"store.url": f"sqlite:///{tmp_path}/nowhere/bot.sqlite"}))
     with pytest.raises(SettingsError, match="STORE__URL"):
-        await build(bot_settings(**{"store.url": "bot.sqlite"}))
+        await build(bot_settings({"store.url": "bot.sqlite"}))
 
 
 async def test_bolt_looks_nothing_up_in_the_environment(
@@ -79,7 +72,7 @@ async def test_bolt_looks_nothing_up_in_the_environment(
 ) -> None:
     for name in ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_API_URL"):
         monkeypatch.setenv(name, "from-the-environment")
-    async with await build(bot_settings(signing_secret=None), store=MemoryStore()) as app:
+    async with await build(bot_settings({"signing_secret": None}), store=MemoryStore()) as app:
         assert app.web_client.token == BOT_TOKEN
         assert "from-the-environment" not in repr(vars(app.bolt))
     assert caplog.records == []
@@ -91,15 +84,15 @@ async def test_another_app_s_oauth_variables_change_nothing() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLACK_CLIENT_ID", "1.2")
         patch.setenv("SLACK_CLIENT_SECRET", "s")
-        async with whole_bot(answer("Yes.")) as bot:
+        async with run_bot(answer("Yes.")) as bot:
             root = await bot.ask("hi")
             await bot.idle()
             assert bot.read(root) == ["Yes."]
 
 
 @on_virtual_time
-async def test_every_fact_reaches_the_watcher_and_those_added_later() -> None:
-    async with whole_bot(answer("Yes.")) as bot:
+async def test_every_fact_reaches_the_observers_also_those_added_later() -> None:
+    async with run_bot(answer("Yes.")) as bot:
         later: list[Fact] = []
         bot.app.observers.add(later.append)
         await bot.ask("hi")
@@ -167,7 +160,7 @@ async def test_what_is_known_of_a_thread_outlives_the_process(tmp_path: Path) ->
                 workspace.place("U1", CHANNEL, "Hello.", now=0.0, ts=root)
                 text = f"<@{workspace.bot.user_id}> {number}"
                 workspace.say("U1", CHANNEL, text, now=1700000000.0 + number, thread_ts=root)
-                await seen(partial(is_answered, workspace, root), workspace)
+                await wait_until(partial(is_answered, workspace, root), workspace)
                 await app.dispatcher.idle()
     sent = [call.params["message"] for call in agent.questions]
     assert ["contextId" in message for message in sent] == [False, True]
@@ -177,7 +170,7 @@ async def test_what_is_known_of_a_thread_outlives_the_process(tmp_path: Path) ->
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait for what nobody tells of."""
+    """Wait for a condition without an event."""
     async with asyncio.timeout(20):
         while not condition():  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0)
@@ -230,7 +223,7 @@ async def test_a_question_that_was_being_stored_when_the_bot_ended_is_answered_a
 async def test_a_question_is_answered_though_the_request_that_brought_it_was_cancelled(
     tmp_path: Path,
 ) -> None:
-    """As a time limit of the HTTP server does. The redelivery counts as taken before, and that is true."""
+    """As a time limit of the HTTP server does. The redelivery counts as accepted before, which is true."""
     file = tmp_path / "bot.sqlite"
     async with bot_on_network(answer("Still answered."), **{"store.url": f"sqlite:///{file}"}) as (
         workspace,
@@ -248,7 +241,7 @@ async def test_a_question_is_answered_though_the_request_that_brought_it_was_can
         with pytest.raises(asyncio.CancelledError):
             await delivery
         lock.close()
-        await seen(partial(is_answered, workspace, root), workspace)
+        await wait_until(partial(is_answered, workspace, root), workspace)
         again = await app.bolt.async_dispatch(AsyncBoltRequest(body=body, mode="socket_mode"))
         assert again.status == 200
         await app.dispatcher.idle()
@@ -287,7 +280,7 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
             await log.wait_for("waiting for Slack at" if http else "connected to Slack")
             text = f"<@{workspace.bot.user_id}> hi"
             first = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
-            await seen(lambda: workspace.open_streams(), workspace)
+            await wait_until(lambda: workspace.open_streams(), workspace)
             file.unlink()
             second = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
             with pytest.raises(
@@ -296,8 +289,8 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
                 await asyncio.wait_for(running, 30)
             assert sum("The bot ends as soon as no answer runs." in line for line in log.messages) == 1
     assert [m.text for m in workspace.thread(CHANNEL, first) if m.is_bot] == ["Finished before the end."]
-    (told,) = [m.read for m in workspace.thread(CHANNEL, second) if m.is_bot]
-    assert "could not take this question" in told
+    (notice,) = [m.read for m in workspace.thread(CHANNEL, second) if m.is_bot]
+    assert "could not take this question" in notice
 
 
 async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
@@ -307,16 +300,16 @@ async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
         async with bot_on_network(*tapes, max_failures=2, **options) as (workspace, face, app):
             text = f"<@{workspace.bot.user_id}> hi"
             workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
-            await seen(lambda: workspace.open_streams(), workspace)
+            await wait_until(lambda: workspace.open_streams(), workspace)
             filler = fill(disk, leave=0)
             root = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
             await log.wait_for("The bot ends as soon as no answer runs.")
             filler.unlink()
-            await seen(partial(is_answered, workspace, root), workspace)
+            await wait_until(partial(is_answered, workspace, root), workspace)
             await app.dispatcher.idle()
             assert not app.dispatcher.store_health.is_broken
             again = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
-            await seen(partial(is_answered, workspace, again), workspace)
+            await wait_until(partial(is_answered, workspace, again), workspace)
             await face.settle()
             await app.dispatcher.idle()
 
@@ -347,7 +340,7 @@ async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(s
         try:
             await face.sockets.connected()
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=loop_clock().wall())
-            await seen(lambda: workspace.open_streams(), workspace)
+            await wait_until(lambda: workspace.open_streams(), workspace)
             os.kill(os.getpid(), sign)
             await asyncio.wait_for(running, 15)
         finally:

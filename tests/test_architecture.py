@@ -62,11 +62,11 @@ OWNED = {
     "httpx": {"a2a", "outbound", "testing", "tools", "playground", "app"},
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
-    "slack_bolt": {"listeners", "app", "tools"},
+    "slack_bolt": {"listeners", "app", "testing"},
     "aiosqlite": {"store"},
     "a2a": {"playground"},
-    "starlette": {"testing", "playground"},
-    "uvicorn": {"testing", "playground"},
+    "starlette": {"playground"},
+    "uvicorn": {"playground"},
 }
 BANNED_NAMES = re.compile(r"(^|_)(utils?|helpers?|common|misc|managers?|services?)$")
 BODY, MODULE = 40, 500
@@ -168,7 +168,7 @@ STDLIB = {
     "__future__", "array", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
     "datetime",
     "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
-    "operator", "pathlib", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
+    "operator", "pathlib", "re", "statistics", "string", "struct", "sys", "textwrap", "types", "typing",
     "unicodedata", "urllib", "uuid", "random", "secrets", "xml", "zlib",
 }  # fmt: skip
 
@@ -266,8 +266,7 @@ CALLED_ELSEWHERE = {
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
     "Ledger.segments": "the ledger tells what it laid where; the bot asks for the present message only",
     "FeedbackStore.entries": "a store gives back what it keeps; the bot itself only writes feedback",
-    "MemoryFeedback.entries": "as FeedbackStore",
-    "SqliteFeedback.entries": "as FeedbackStore",
+    "_Feedback.entries": "as FeedbackStore",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

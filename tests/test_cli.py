@@ -13,7 +13,7 @@ import pytest
 
 from slack_bot import __version__
 from slack_bot.cli import main, parser
-from tests.harness import free_port
+from slack_bot.testing.harness import free_port
 
 VERBS = ["play", "run", "replay", "explain", "capture", "scrub", "trace", "compare", "conform"]
 STREAM = [
@@ -96,6 +96,7 @@ def test_the_help_names_every_verb_and_the_version_is_the_package_s(
     ("words", "told"),
     [
         (["dance"], "slack-bot: argument VERB: invalid choice: 'dance'"),
+        (["repaly", "x"], "slack-bot: there is no verb 'repaly'; did you mean 'replay'?"),
         (["replay"], "slack-bot replay: the following arguments are required: FILE"),
         (
             ["capture", "http://a", "q"],
@@ -373,3 +374,20 @@ def test_play_without_its_extra_says_what_to_install(
     assert main(["play"]) == 1
     (told,) = lines(capsys)
     assert "pip install --require-hashes -r deploy/play.txt" in told
+
+
+@pytest.mark.parametrize("verb", ["replay", "explain", "trace"])
+def test_a_wrong_setting_of_a_scenario_names_the_file(
+    verb: str, elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
+    (elsewhere / "odd.json").write_text(json.dumps({"settings": {"rotate_aftr": 3, "idle_timeout": -1}}))
+    assert main([verb, "stream.json", "--scenario", "odd.json"]) == 2
+    assert lines(capsys) == [
+        f"slack-bot {verb}: odd.json: rotate_aftr is not a setting; did you mean rotate_after?"
+    ]
+    (elsewhere / "odd.json").write_text(json.dumps({"settings": {"idle_timeout": -1, "rotate_after": "x"}}))
+    assert main([verb, "stream.json", "--scenario", "odd.json"]) == 2
+    errors = lines(capsys)
+    assert len(errors) == 2
+    assert all(error.startswith(f"slack-bot {verb}: odd.json: ") for error in errors)

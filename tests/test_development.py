@@ -11,9 +11,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from slack_bot.testing.harness import run_bot
+from slack_bot.testing.tape.builders import chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
-
-from .harness import chunk, on_virtual_time, status, task, whole_bot
+from slack_bot.testing.virtual_clock import on_virtual_time
 
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^\| `(\S+\.py)` \| `(\S+)` \|", re.MULTILINE)
@@ -81,7 +82,7 @@ def one_chunk() -> Trace:
 
     @on_virtual_time
     async def story() -> None:
-        async with whole_bot(tape) as bot:
+        async with run_bot(tape) as bot:
             await bot.ask("hi")
             await asyncio.sleep(4.5)
             with traced() as trace:

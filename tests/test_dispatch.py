@@ -1,4 +1,4 @@
-"""The desk: one turn at a time in a thread, who may stop it, what is kept, and how it all ends."""
+"""One turn at a time in a thread, who may stop it, what is stored, and how it all ends."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ import pytest
 from slack_bot.dispatch import RetryResult, StopResult, conversation_after
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
-from slack_bot.slack.queued_reaction import WAITING_REACTION
+from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.store.contracts import Conversation
 from slack_bot.store.memory import MemoryStore
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.tape.builders import answer, failure, question, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import Outcome, Question, ThreadKey, TurnResult
-from tests.harness import CHANNEL, Bot, answer, failure, on_virtual_time, question, status, task, whole_bot
 
 
 def thread_of(root: str) -> ThreadKey:
     return ThreadKey("T1", CHANNEL, root)
 
 
-def asked(bot: Bot) -> list[tuple[str, str | None, str | None]]:
+def asked(bot: BotHarness) -> list[tuple[str, str | None, str | None]]:
     """Text, context id and task id of every question that reached the agent."""
     sent = [(call.text, call.params["message"]) for call in bot.agent.questions]
     return [(text, message.get("contextId"), message.get("taskId")) for text, message in sent]
@@ -35,17 +37,17 @@ def asked(bot: Bot) -> list[tuple[str, str | None, str | None]]:
 
 @on_virtual_time
 async def test_a_mention_is_answered_in_its_thread() -> None:
-    async with whole_bot(answer("The answer is 42.")) as bot:
+    async with run_bot(answer("The answer is 42.")) as bot:
         root = await bot.ask("what is it?")
         await bot.idle()
         assert bot.read(root) == ["The answer is 42."]
         assert asked(bot) == [("what is it?", None, None)]
-        assert bot.ends == ["answered"]
+        assert bot.outcomes == ["answered"]
 
 
 @on_virtual_time
 async def test_a_second_question_in_a_thread_waits_for_the_first_and_is_marked_while_it_does() -> None:
-    async with whole_bot(answer("First.", ids="1"), answer("Second.", ids="1")) as bot:
+    async with run_bot(answer("First.", ids="1"), answer("Second.", ids="1")) as bot:
         root = await bot.ask("one")
         second = await bot.ask("two", user="U2", thread_ts=root)
         await asyncio.sleep(0.5)
@@ -62,7 +64,7 @@ async def test_a_second_question_in_a_thread_waits_for_the_first_and_is_marked_w
 
 @on_virtual_time
 async def test_a_mark_that_waits_for_slack_s_budget_is_not_set_when_its_question_s_turn_has_come() -> None:
-    async with whole_bot(answer("Yes.", seconds=3)) as bot:
+    async with run_bot(answer("Yes.", seconds=3)) as bot:
         roots = [await bot.ask("one") for _ in range(45)]
         for root in roots:
             await bot.ask("two", thread_ts=root)
@@ -76,7 +78,7 @@ async def test_a_mark_that_waits_for_slack_s_budget_is_not_set_when_its_question
 
 @on_virtual_time
 async def test_questions_of_one_thread_are_answered_in_the_order_they_came() -> None:
-    async with whole_bot(answer("Yes.")) as bot:
+    async with run_bot(answer("Yes.")) as bot:
         root = await bot.ask("0")
         for number in range(1, 6):
             await bot.ask(str(number), thread_ts=root)
@@ -86,7 +88,7 @@ async def test_questions_of_one_thread_are_answered_in_the_order_they_came() -> 
 
 @on_virtual_time
 async def test_threads_do_not_wait_for_each_other() -> None:
-    async with whole_bot(answer("Long.", seconds=60), answer("Short.", seconds=1)) as bot:
+    async with run_bot(answer("Long.", seconds=60), answer("Short.", seconds=1)) as bot:
         await bot.ask("one")
         other = await bot.ask("two")
         await asyncio.sleep(5)
@@ -96,7 +98,7 @@ async def test_threads_do_not_wait_for_each_other() -> None:
 
 @on_virtual_time
 async def test_the_same_question_brought_again_is_asked_once() -> None:
-    async with whole_bot(answer("Once.")) as bot:
+    async with run_bot(answer("Once.")) as bot:
         bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         envelopes = bot.workspace.take()
         assert len(envelopes) == 2  # the twins
@@ -109,22 +111,22 @@ async def test_the_same_question_brought_again_is_asked_once() -> None:
 
 @on_virtual_time
 async def test_a_mention_without_words_gets_a_hint_once_and_no_turn() -> None:
-    async with whole_bot() as bot:
+    async with run_bot() as bot:
         root = await bot.ask("")
         await bot.idle()
         (hint,) = bot.read(root)
         assert "Write your question" in hint
         assert asked(bot) == []
-        assert bot.ends == []
+        assert bot.outcomes == []
 
 
-# -- what is kept of a thread
+# -- what is stored of a thread
 
 
 @on_virtual_time
 async def test_a_thread_keeps_its_context_and_another_has_its_own() -> None:
     store = MemoryStore()
-    async with whole_bot(
+    async with run_bot(
         answer("One.", ids="1"), answer("Two.", ids="1"), answer("Three.", ids="2"), store=store
     ) as bot:
         root = await bot.ask("one")
@@ -140,7 +142,7 @@ async def test_a_thread_keeps_its_context_and_another_has_its_own() -> None:
 @on_virtual_time
 async def test_the_context_is_kept_as_soon_as_it_is_known() -> None:
     store = MemoryStore()
-    async with whole_bot(answer("Long.", seconds=60), store=store) as bot:
+    async with run_bot(answer("Long.", seconds=60), store=store) as bot:
         root = await bot.ask("one")
         await asyncio.sleep(1)
         assert await store.conversations.get(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
@@ -149,7 +151,7 @@ async def test_the_context_is_kept_as_soon_as_it_is_known() -> None:
 
 @on_virtual_time
 async def test_the_asker_s_next_message_answers_an_agent_that_asked() -> None:
-    async with whole_bot(question("Which environment?"), answer("Deployed.")) as bot:
+    async with run_bot(question("Which environment?"), answer("Deployed.")) as bot:
         root = await bot.ask("deploy")
         await bot.idle()
         assert "Which environment?" in bot.read(root)[0]
@@ -161,14 +163,12 @@ async def test_the_asker_s_next_message_answers_an_agent_that_asked() -> None:
         assert asked(bot)[1] == ("production", "ctx-1", "task-1")
         assert bot.read(root)[-1] == "Deployed."
         assert not await bot.app.dispatcher.is_waiting_for(thread_of(root), "U1")
-        assert bot.ends == ["asked", "answered"]
+        assert bot.outcomes == ["asked", "answered"]
 
 
 @on_virtual_time
 async def test_what_another_person_says_does_not_answer_the_agent() -> None:
-    async with whole_bot(
-        question("Which environment?"), answer("Something else."), answer("Deployed.")
-    ) as bot:
+    async with run_bot(question("Which environment?"), answer("Something else."), answer("Deployed.")) as bot:
         root = await bot.ask("deploy")
         await bot.idle()
         await bot.say("I would take staging", user="U2", thread_ts=root)
@@ -195,7 +195,7 @@ def asks(text: str, task_id: str) -> Tape:
 async def test_an_agent_may_wait_for_two_people_in_one_thread(order: tuple[str, str]) -> None:
     said = {"U1": "production", "U2": "staging"}
     tasks = {"U1": "task-of-1", "U2": "task-of-2"}
-    async with whole_bot(
+    async with run_bot(
         asks("Deploy where?", tasks["U1"]), asks("Roll back where?", tasks["U2"]), answer("Done.")
     ) as bot:
         root = await bot.ask("deploy")
@@ -210,7 +210,7 @@ async def test_an_agent_may_wait_for_two_people_in_one_thread(order: tuple[str, 
             await bot.say("thanks", user=user, thread_ts=root)
             await bot.idle()
         assert [text for text, _, _ in asked(bot)] == ["deploy", "roll back", *(said[user] for user in order)]
-        assert bot.ends == ["asked", "asked", "answered", "answered"]
+        assert bot.outcomes == ["asked", "asked", "answered", "answered"]
         assert bot.read(root)[2:] == ["Done.", "Done."]
 
 
@@ -268,7 +268,7 @@ def test_what_is_known_after_a_turn(
 @on_virtual_time
 async def test_who_was_asked_again_in_the_same_task_was_asked_last() -> None:
     store = MemoryStore()
-    async with whole_bot(asks("1?", "a"), asks("2?", "b"), asks("1 again?", "a"), store=store) as bot:
+    async with run_bot(asks("1?", "a"), asks("2?", "b"), asks("1 again?", "a"), store=store) as bot:
         root = await bot.ask("one")
         await bot.idle()
         await bot.ask("two", user="U2", thread_ts=root)
@@ -280,13 +280,13 @@ async def test_who_was_asked_again_in_the_same_task_was_asked_last() -> None:
 
 
 @on_virtual_time
-async def test_the_agent_s_wire_is_learned_for_the_next_start() -> None:
+async def test_the_agent_s_protocol_version_is_learned_for_the_next_start() -> None:
     store = MemoryStore()
-    async with whole_bot(store=store) as bot:
+    async with run_bot(store=store) as bot:
         await bot.ask("hi")
         await bot.idle()
         assert await store.profiles.get(bot.app.agent.name) == {"wire": "0.3"}
-    async with whole_bot(store=store) as bot:
+    async with run_bot(store=store) as bot:
         assert bot.app.agent.wire == "0.3"
 
 
@@ -303,10 +303,10 @@ def said_in_status(*words: str) -> Tape:
 @on_virtual_time
 async def test_where_an_agent_s_answer_stands_is_learned_and_the_next_one_is_live() -> None:
     store, said = MemoryStore(), ("One line.\n", "And another.\n", "And a third.\n")
-    async with whole_bot(said_in_status(*said), store=store) as bot:
+    async with run_bot(said_in_status(*said), store=store) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(5.5)
-        assert bot.read(root) == [], "nobody knows yet that this is the answer"
+        assert bot.read(root) == [], "not known yet to be the answer"
         await bot.idle()
         assert bot.read(root) == ["".join(said)]
         assert (await store.profiles.get(bot.app.agent.name))["answer_source"] == "status"
@@ -315,7 +315,7 @@ async def test_where_an_agent_s_answer_stands_is_learned_and_the_next_one_is_liv
         assert bot.read(root) == ["".join(said[:2])]
         await bot.idle()
         assert bot.read(root) == ["".join(said)]
-    async with whole_bot(said_in_status(*said), store=store) as bot:
+    async with run_bot(said_in_status(*said), store=store) as bot:
         root = await bot.ask("after a restart")
         await asyncio.sleep(5.5)
         assert bot.read(root) == ["".join(said[:2])]
@@ -337,28 +337,27 @@ class BrokenStore(MemoryStore):
 
 @on_virtual_time
 async def test_a_store_that_cannot_keep_the_context_costs_the_context_and_not_the_answer() -> None:
-    store = BrokenStore("conversations.put", "profiles.set")
-    async with whole_bot(answer("Still here."), store=store) as bot:
+    async with run_bot(answer("Still here."), store=BrokenStore("conversations.put", "profiles.set")) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert bot.read(root) == ["Still here."]
-        assert bot.ends == ["answered"]
+        assert bot.outcomes == ["answered"]
 
 
 # -- a turn that broke
 
 
 @on_virtual_time
-async def test_a_turn_that_broke_is_told_to_the_reader_with_a_way_to_try_again(
+async def test_after_a_turn_that_broke_the_reader_gets_a_notice_and_a_retry_button(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     store = BrokenStore("conversations.get")
-    async with whole_bot(answer("Better."), store=store) as bot:
+    async with run_bot(answer("Better."), store=store) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
         assert "Something went wrong in the bot" in seen.read
-        assert bot.ends == ["failed"]
+        assert bot.outcomes == ["failed"]
         assert [
             record.exc_info is not None for record in caplog.records if "turn broke" in record.message
         ] == [True]
@@ -373,11 +372,11 @@ async def test_a_turn_that_broke_is_told_to_the_reader_with_a_way_to_try_again(
 @on_virtual_time
 async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
     store = BrokenStore("conversations.get")
-    async with whole_bot(answer("Second."), store=store) as bot:
+    async with run_bot(answer("Second."), store=store) as bot:
         root = await bot.ask("one")
         await bot.ask("two", thread_ts=root)
         await bot.idle()
-        assert bot.ends == ["failed", "failed"]
+        assert bot.outcomes == ["failed", "failed"]
         del store.conversations.get  # type: ignore[attr-defined]  # mended
         await bot.ask("three", thread_ts=root)
         await bot.idle()
@@ -385,8 +384,8 @@ async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
 
 
 @on_virtual_time
-async def test_not_even_a_watcher_that_breaks_holds_a_thread_up(caplog: pytest.LogCaptureFixture) -> None:
-    async with whole_bot(answer("One."), answer("Two.")) as bot:
+async def test_an_observer_that_breaks_does_not_block_a_thread(caplog: pytest.LogCaptureFixture) -> None:
+    async with run_bot(answer("One."), answer("Two.")) as bot:
 
         def breaking(fact: Fact) -> None:
             if isinstance(fact, TurnEnded):
@@ -398,7 +397,8 @@ async def test_not_even_a_watcher_that_breaks_holds_a_thread_up(caplog: pytest.L
         await bot.idle()
         assert "One." in bot.read(root)[0]
         assert "Two." in bot.read(root)[-1]
-        assert f"turn T1:{CHANNEL}:{root} broke" in caplog.text
+        broken = [record for record in caplog.records if record.getMessage() == "a background task broke"]
+        assert f"T1:{CHANNEL}:{root}" in [vars(record)["turn"] for record in broken]
 
 
 # -- stop
@@ -406,26 +406,26 @@ async def test_not_even_a_watcher_that_breaks_holds_a_thread_up(caplog: pytest.L
 
 @on_virtual_time
 async def test_only_the_asker_may_stop() -> None:
-    async with whole_bot(answer("A very long answer indeed.", seconds=60)) as bot:
+    async with run_bot(answer("A very long answer indeed.", seconds=60)) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(20)
         assert bot.app.dispatcher.stop(thread_of(root), "U2") is StopResult.NOT_YOURS
         assert bot.app.dispatcher.stop(thread_of("9.9"), "U1") is StopResult.NOT_RUNNING
         assert bot.app.dispatcher.stop(thread_of(root), "U1") is StopResult.STOPPING
         await bot.idle()
-        assert bot.ends == ["stopped"]
+        assert bot.outcomes == ["stopped"]
         assert any(call.method == "tasks/cancel" for call in bot.agent.calls)
         assert bot.app.dispatcher.stop(thread_of(root), "U1") is StopResult.NOT_RUNNING
 
 
 @on_virtual_time
 async def test_the_asker_s_word_stop_stops_and_is_no_question() -> None:
-    async with whole_bot(answer("A very long answer indeed.", seconds=60), answer("Stopping what?")) as bot:
+    async with run_bot(answer("A very long answer indeed.", seconds=60), answer("Stopping what?")) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(20)
         await bot.ask("Stop!", thread_ts=root)
         await bot.idle()
-        assert bot.ends == ["stopped"]
+        assert bot.outcomes == ["stopped"]
         assert len(asked(bot)) == 1
         await bot.ask("stop", thread_ts=root)  # nothing runs: then it is a question
         await bot.idle()
@@ -433,28 +433,28 @@ async def test_the_asker_s_word_stop_stops_and_is_no_question() -> None:
 
 
 @on_virtual_time
-async def test_who_stops_an_agent_that_says_nothing_is_told_the_truth_and_may_ask_again() -> None:
-    """Agents that do not stream say nothing, not even their task's name, until all is done."""
+async def test_after_a_stop_of_a_silent_agent_a_notice_says_the_truth_and_the_next_question_runs() -> None:
+    """Agents that do not stream send nothing, not even their task's id, until the end."""
     slow = Tape({"wire": "0.3"}, (Moment(1200.0, event=task()), Moment(1200.1, end="closed")))
-    async with whole_bot(slow, answer("Here I am.")) as bot:
+    async with run_bot(slow, answer("Here I am.")) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(10)
         bot.app.dispatcher.stop(thread_of(root), "U1")
         await bot.ask("and now?", thread_ts=root)
         await asyncio.sleep(60)
-        assert bot.ends == ["stopped", "answered"]
-        (told, answered) = [seen for seen in bot.thread(root) if seen.is_bot]
-        assert "could not be stopped and may still be working" in str(told.blocks)
+        assert bot.outcomes == ["stopped", "answered"]
+        (notice, answered) = [seen for seen in bot.thread(root) if seen.is_bot]
+        assert "could not be stopped and may still be working" in str(notice.blocks)
         assert answered.text == "Here I am."
 
 
 @on_virtual_time
 async def test_another_s_word_stop_waits_its_turn_as_a_question() -> None:
-    async with whole_bot(answer("One.", seconds=20), answer("Two.")) as bot:
+    async with run_bot(answer("One.", seconds=20), answer("Two.")) as bot:
         root = await bot.ask("hi")
         await bot.ask("stop", user="U2", thread_ts=root)
         await bot.idle()
-        assert bot.ends == ["answered", "answered"]
+        assert bot.outcomes == ["answered", "answered"]
 
 
 # -- again
@@ -462,7 +462,7 @@ async def test_another_s_word_stop_waits_its_turn_as_a_question() -> None:
 
 @on_virtual_time
 async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
-    async with whole_bot(failure("no luck"), answer("Luck.")) as bot:
+    async with run_bot(failure("no luck"), answer("Luck.")) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         key = f"T1:{CHANNEL}:{root}"
@@ -471,7 +471,7 @@ async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
         assert await bot.app.dispatcher.retry(key, "U1") is RetryResult.STARTED
         assert await bot.app.dispatcher.retry(key, "U1") is RetryResult.ALREADY
         await bot.idle()
-        assert bot.ends == ["failed", "answered"]
+        assert bot.outcomes == ["failed", "answered"]
         assert bot.read(root)[-1] == "Luck."
         messages = [call.params["message"]["messageId"] for call in bot.agent.questions]
         assert len(set(messages)) == 2
@@ -480,8 +480,8 @@ async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
 
 
 @on_virtual_time
-async def test_only_so_many_questions_are_remembered() -> None:
-    async with whole_bot(retry_cache_size=2) as bot:
+async def test_only_retry_cache_size_questions_can_be_asked_again() -> None:
+    async with run_bot(retry_cache_size=2) as bot:
         roots = [await bot.ask("hi") for _ in range(3)]
         await bot.idle()
         assert [await bot.app.dispatcher.retry(f"T1:{CHANNEL}:{root}", "U2") for root in roots] == [
@@ -496,44 +496,44 @@ async def test_only_so_many_questions_are_remembered() -> None:
 
 @on_virtual_time
 async def test_what_is_nearly_done_is_finished_within_the_grace() -> None:
-    async with whole_bot(answer("Just in time.", seconds=5)) as bot:
+    async with run_bot(answer("Just in time.", seconds=5)) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(1)
         await bot.app.close(20.0)
         assert bot.read(root) == ["Just in time."]
-        assert bot.ends == ["answered"]
+        assert bot.outcomes == ["answered"]
 
 
 @on_virtual_time
-async def test_what_is_not_done_by_then_is_ended_and_its_readers_are_told() -> None:
-    async with whole_bot(answer("One two three four.", seconds=600)) as bot:
+async def test_what_is_not_done_by_then_is_ended_with_a_notice() -> None:
+    async with run_bot(answer("One two three four.", seconds=600)) as bot:
         root = await bot.ask("hi")
         waiting = await bot.ask("and?", user="U2", thread_ts=root)
         await asyncio.sleep(1)
         began = asyncio.get_running_loop().time()
         await bot.app.close(20.0)
         assert asyncio.get_running_loop().time() - began < 40
-        told = [seen.read for seen in bot.thread(root) if seen.is_bot and "being restarted" in seen.read]
-        assert len(told) == 2, (waiting, told)
+        notices = [seen.read for seen in bot.thread(root) if seen.is_bot and "being restarted" in seen.read]
+        assert len(notices) == 2, (waiting, notices)
         assert bot.workspace.open_streams() == []
-        assert bot.ends == ["lost"]
+        assert bot.outcomes == ["lost"]
         assert len(asked(bot)) == 1
 
 
 @on_virtual_time
 async def test_a_bot_that_ends_takes_no_more_questions() -> None:
-    async with whole_bot() as bot:
+    async with run_bot() as bot:
         await bot.app.dispatcher.close(0.0)
         with pytest.raises(BotError, match="takes no more"):
             await bot.app.dispatcher.accept(Question(thread_of("1.0"), "1.0", "U1", "T1", "q"))
         await bot.ask("hi")
-        assert set(bot.answers) == {503}
+        assert set(bot.statuses) == {503}
 
 
 @on_virtual_time
 async def test_a_slack_that_answers_nothing_does_not_hold_the_end_up() -> None:
     faults = {method: ["timeout"] for method in ("chat.startStream", "chat.postMessage", "chat.stopStream")}
-    async with whole_bot(answer("One two.", seconds=600), faults=faults) as bot:
+    async with run_bot(answer("One two.", seconds=600), faults=faults) as bot:
         await bot.ask("hi")
         await asyncio.sleep(1)
         began = asyncio.get_running_loop().time()
@@ -542,14 +542,14 @@ async def test_a_slack_that_answers_nothing_does_not_hold_the_end_up() -> None:
 
 
 @on_virtual_time
-async def test_an_errand_that_fails_is_logged_and_hurts_nobody(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_reaction_that_slack_refuses_does_not_hurt_a_turn(caplog: pytest.LogCaptureFixture) -> None:
     faults = {"reactions.add": ["missing_scope"], "reactions.remove": ["missing_scope"]}
-    async with whole_bot(answer("Yes."), faults=faults) as bot:
+    async with run_bot(answer("Yes."), faults=faults) as bot:
         root = await bot.ask("one")
         await bot.ask("two", thread_ts=root)
         with caplog.at_level(logging.WARNING):
             await bot.idle()
-        assert bot.ends == ["answered", "answered"]
+        assert bot.outcomes == ["answered", "answered"]
 
 
 def test_another_attempt_is_another_question_of_the_same_message() -> None:
@@ -563,44 +563,44 @@ def test_another_attempt_is_another_question_of_the_same_message() -> None:
 
 
 @on_virtual_time
-async def test_a_whisper_reaches_one_person() -> None:
-    async with whole_bot() as bot:
+async def test_an_ephemeral_message_reaches_one_person() -> None:
+    async with run_bot() as bot:
         root = await bot.ask("hi")
         await bot.idle()
         await bot.app.dispatcher.post_ephemeral(CHANNEL, root, "U2", "psst")
-        assert bot.whispers(root) == [("U2", "psst")]
+        assert bot.ephemeral(root) == [("U2", "psst")]
 
 
 @on_virtual_time
-async def test_feedback_is_kept_with_the_wall_clock_s_time() -> None:
+async def test_feedback_is_stored_with_the_wall_clock_s_time() -> None:
     store = MemoryStore()
-    async with whole_bot(store=store) as bot:
+    async with run_bot(store=store) as bot:
         await bot.app.dispatcher.feedback("turn", "U1", "positive")
         (press,) = await store.feedback.entries("turn")
         assert press.at == bot.now
 
 
 @on_virtual_time
-async def test_a_wire_that_is_set_is_not_learned() -> None:
+async def test_a_protocol_version_that_is_set_is_not_learned() -> None:
     store = MemoryStore()
-    async with whole_bot(store=store, protocol_version="0.3") as bot:
+    async with run_bot(store=store, protocol_version="0.3") as bot:
         await bot.ask("hi")
         await bot.idle()
         assert await store.profiles.get(bot.app.agent.name) == {}
 
 
 @on_virtual_time
-async def test_a_broken_turn_whose_reader_cannot_be_told_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_broken_turn_without_a_notice_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     faults = {method: ["invalid_auth"] for method in ("chat.startStream", "chat.postMessage")}
-    async with whole_bot(store=BrokenStore("conversations.get"), faults=faults) as bot:
+    async with run_bot(store=BrokenStore("conversations.get"), faults=faults) as bot:
         await bot.ask("hi")
         await bot.idle()
-        assert bot.ends == ["failed"]
-        assert "the reader could not be told" in caplog.text
+        assert bot.outcomes == ["failed"]
+        assert "the reader got no notice" in caplog.text
 
 
 @on_virtual_time
-async def test_a_turn_that_hangs_on_our_own_side_ends_by_the_desk_s_time_and_its_thread_goes_on() -> None:
+async def test_a_turn_that_hangs_in_the_bot_ends_at_its_deadline_and_its_thread_goes_on() -> None:
     class HangingStore(MemoryStore):
         def __init__(self) -> None:
             super().__init__()
@@ -614,24 +614,24 @@ async def test_a_turn_that_hangs_on_our_own_side_ends_by_the_desk_s_time_and_its
             await self._put(*args)
 
     times = {"turn_timeout": 300, "turn_deadline": 400, "post_retry_timeout": 10}
-    async with whole_bot(
+    async with run_bot(
         answer("One.", ids="1"), answer("Two.", ids="1"), store=HangingStore(), **times
     ) as bot:
         began, root = bot.now, await bot.ask("one")
         await bot.idle()
         assert 400 <= bot.now - began < 410
-        assert bot.ends == ["lost"]
-        told = str([seen.blocks for seen in bot.thread(root)])
-        assert "took too long and was ended" in told and "Try again" in told
+        assert bot.outcomes == ["lost"]
+        notices = str([seen.blocks for seen in bot.thread(root)])
+        assert "took too long and was ended" in notices and "Try again" in notices
         await bot.ask("two", thread_ts=root)
         await bot.idle()
         assert bot.read(root)[-1] == "Two."
 
 
 @on_virtual_time
-async def test_the_readers_of_forty_live_answers_are_all_told_that_the_bot_ends() -> None:
+async def test_the_readers_of_forty_live_answers_all_get_a_notice_that_the_bot_ends() -> None:
     """Their streams are stopped within Slack's budgets, which takes a while."""
-    async with whole_bot(answer("word " * 20, seconds=300)) as bot:
+    async with run_bot(answer("word " * 20, seconds=300)) as bot:
         roots = []
         for _ in range(40):
             roots.append(await bot.ask("hi"))
@@ -641,5 +641,5 @@ async def test_the_readers_of_forty_live_answers_are_all_told_that_the_bot_ends(
         await bot.app.dispatcher.close(0.0)
         assert bot.now - began < 30
         assert bot.workspace.open_streams() == []
-        told = ["being restarted" in str([seen.blocks for seen in bot.thread(root)]) for root in roots]
-        assert all(told)
+        notices = ["being restarted" in str([seen.blocks for seen in bot.thread(root)]) for root in roots]
+        assert all(notices)

@@ -1,4 +1,4 @@
-"""One tree of errors; what a reader in Slack is told never comes from a server."""
+"""One tree of errors. The sentence for the reader in Slack never comes from a server."""
 
 from __future__ import annotations
 

@@ -42,5 +42,11 @@ def test_every_link_into_the_repository_leads_somewhere() -> None:
         assert (ROOT / target.split("#")[0]).exists(), target
 
 
+def test_every_variable_in_the_readme_exists() -> None:
+    known = set(re.findall(r"[A-Z0-9_]+(?==)", (ROOT / ".env.example").read_text("utf-8")))
+    named = re.findall(r"\b(?:SLACK|A2A)_[A-Z0-9_]*[A-Z0-9]\b", README.read_text("utf-8"))
+    assert named and set(named) <= known, set(named) - known
+
+
 if __name__ == "__main__":
     print(diagram())

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from slack_bot.observe.facts import AgentEvent, EventHandled, SlackCalled, TurnEnded, TurnStarted
+from slack_bot.testing.harness import CHANNEL, run_bot
 from slack_bot.testing.slack.workspace import BOT_TOKEN
+from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.machine import NO_ANSWER
 from slack_bot.turn.record import ThreadKey
 
-from .harness import CHANNEL, answer, chunk, on_virtual_time, status, task, whole_bot
 from .turn.work import longest_step
 
 
@@ -37,7 +39,7 @@ async def test_words_before_a_pause_do_not_wait_for_the_next_token() -> None:
         (20.0, chunk("and the last.")),
         (20.1, status("completed")),
     )
-    async with whole_bot(silence) as bot:
+    async with run_bot(silence) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(3)
         assert bot.read(root) == ["The first words "]
@@ -53,7 +55,7 @@ async def test_narration_is_a_status_and_what_it_says_is_nowhere() -> None:
         (2.0, chunk("Found it.\n")),
         (3.0, status("completed")),
     )
-    async with whole_bot(said) as bot:
+    async with run_bot(said) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         statuses = [call["status"] for call in bot.calls("assistant.threads.setStatus")]
@@ -65,7 +67,7 @@ async def test_narration_is_a_status_and_what_it_says_is_nowhere() -> None:
 @on_virtual_time
 async def test_a_status_is_kept_alive_through_a_long_silence() -> None:
     slow = tape((0.1, task()), (110.0, chunk("At last.\n")), (110.1, status("completed")))
-    async with whole_bot(slow, quiet_notice_after=120) as bot:
+    async with run_bot(slow, quiet_notice_after=120) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(105)
         assert bot.workspace.thread(CHANNEL, root)[0].status_line == "is thinking..."
@@ -78,7 +80,7 @@ async def test_a_status_is_kept_alive_through_a_long_silence() -> None:
 async def test_ids_are_kept_before_the_first_character_is_shown() -> None:
     shown_by_then: list[int] = []
 
-    async with whole_bot(answer("Hello there.\n")) as bot:
+    async with run_bot(answer("Hello there.\n")) as bot:
         keep = bot.app.dispatcher.save_conversation
 
         async def noting(*args: Any) -> None:
@@ -100,7 +102,7 @@ async def test_what_was_streamed_is_rewritten_once_if_it_was_not_the_answer() ->
         (3.0, artifact("final_result", "The recovered answer.")),
         (3.1, status("completed")),
     )
-    async with whole_bot(other) as bot:
+    async with run_bot(other) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(2)
         assert bot.read(root) == ["First attempt\n"]
@@ -117,7 +119,7 @@ async def test_mentions_and_our_own_token_never_reach_slack_as_such() -> None:
         (0.6, chunk(f"nel> {BOT_TOKEN}\n")),
         (0.9, status("completed")),
     )
-    async with whole_bot(nasty) as bot:
+    async with run_bot(nasty) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         text = bot.read(root)[0]
@@ -128,30 +130,28 @@ async def test_mentions_and_our_own_token_never_reach_slack_as_such() -> None:
 
 @on_virtual_time
 async def test_a_deleted_thread_ends_quietly_and_nothing_is_posted_in_the_channel() -> None:
-    async with whole_bot(answer("one two three four five six", seconds=20)) as bot:
+    async with run_bot(answer("one two three four five six", seconds=20)) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(0.2)
         bot.workspace.delete_root(CHANNEL, root, now=bot.now)
         await bot.idle()
-        assert bot.ends == ["gone"]
+        assert bot.outcomes == ["gone"]
         assert not bot.calls("chat.postMessage")
 
 
 @on_virtual_time
 async def test_a_slack_that_cannot_be_written_to_ends_the_reading_too() -> None:
-    async with whole_bot(
-        answer("a b c d", seconds=600), faults={"chat.startStream": ["invalid_auth"]}
-    ) as bot:
+    async with run_bot(answer("a b c d", seconds=600), faults={"chat.startStream": ["invalid_auth"]}) as bot:
         await bot.ask("hi")
         began = bot.now
         await bot.idle()
-        assert bot.ends == ["failed"]
+        assert bot.outcomes == ["failed"]
         assert bot.now - began < 60
 
 
 @on_virtual_time
 async def test_the_facts_of_a_turn_are_told_in_order() -> None:
-    async with whole_bot(answer("Hello there.\n")) as bot:
+    async with run_bot(answer("Hello there.\n")) as bot:
         await bot.ask("hi")
         await bot.idle()
         kinds = [type(fact) for fact in bot.facts]
@@ -167,13 +167,13 @@ async def test_the_facts_of_a_turn_are_told_in_order() -> None:
 @on_virtual_time
 async def test_a_stop_shows_nothing_more_and_tells_the_truth() -> None:
     long = answer(" ".join(f"word{n}" for n in range(200)), seconds=60)
-    async with whole_bot(long) as bot:
+    async with run_bot(long) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(5)
         before = bot.read(root)
         bot.app.dispatcher.stop(next(iter(bot.app.dispatcher._running)), "U1")
         await bot.idle()
-        assert bot.ends == ["stopped"]
+        assert bot.outcomes == ["stopped"]
         assert bot.read(root) == before
         assert [call.method for call in bot.agent.calls if "ancel" in call.method] == ["tasks/cancel"]
         assert "Stopped." in str(bot.thread(root)[-1].blocks)
@@ -182,7 +182,7 @@ async def test_a_stop_shows_nothing_more_and_tells_the_truth() -> None:
 @on_virtual_time
 async def test_an_untagged_rest_waits_for_no_one() -> None:
     """A quick answer without any line end is whole all the same, started and appended."""
-    async with whole_bot(answer("Just this", seconds=0.05)) as bot:
+    async with run_bot(answer("Just this", seconds=0.05)) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert bot.read(root) == ["Just this"]
@@ -220,7 +220,7 @@ def test_what_the_agent_was_given_as_its_key_is_shown_nowhere(said: tuple[dict[s
     @on_virtual_time
     async def story() -> None:
         moments = [(1.0 + number, event) for number, event in enumerate(said)]
-        async with whole_bot(tape((0.1, task()), *moments), bearer_token=SECRET, error_text="show") as bot:
+        async with run_bot(tape((0.1, task()), *moments), bearer_token=SECRET, error_text="show") as bot:
             await bot.ask("hi")
             await bot.idle()
             assert SECRET[:8] not in str(bot.workspace.calls)
@@ -232,7 +232,7 @@ def test_what_the_agent_was_given_as_its_key_is_shown_nowhere(said: tuple[dict[s
 @on_virtual_time
 async def test_a_tool_without_a_name_to_be_seen_pings_nobody_by_its_id() -> None:
     tool = artifact("tool_notification_start", "x", tool_name=" ", tool_call_id="<!channel> call-1")
-    async with whole_bot(
+    async with run_bot(
         tape((0.1, task()), (1.0, tool), (3.0, chunk("Done.")), (4.0, status("completed")))
     ) as bot:
         root = await bot.ask("hi")
@@ -274,7 +274,7 @@ def said_before_a_tool(seconds: float, *after: str) -> Tape:
 
 @on_virtual_time
 async def test_narration_that_was_not_sent_when_its_tool_call_comes_is_never_sent() -> None:
-    async with whole_bot(said_before_a_tool(0.1, "Found ", "it.\n", "Twice.")) as bot:
+    async with run_bot(said_before_a_tool(0.1, "Found ", "it.\n", "Twice.")) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
@@ -285,7 +285,7 @@ async def test_narration_that_was_not_sent_when_its_tool_call_comes_is_never_sen
 
 @on_virtual_time
 async def test_narration_that_was_sent_is_gone_in_the_end() -> None:
-    async with whole_bot(said_before_a_tool(2.0, "Found ", "it.")) as bot:
+    async with run_bot(said_before_a_tool(2.0, "Found ", "it.")) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(2)
         assert bot.read(root) == ["Let me "]
@@ -296,18 +296,18 @@ async def test_narration_that_was_sent_is_gone_in_the_end() -> None:
 
 @on_virtual_time
 async def test_an_answer_that_stands_before_the_last_tool_call_is_shown_in_the_end() -> None:
-    async with whole_bot(said_before_a_tool(0.1)) as bot:
+    async with run_bot(said_before_a_tool(0.1)) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert bot.read(root) == ["Let me look that up."]
-        assert bot.ends == ["answered"]
+        assert bot.outcomes == ["answered"]
 
 
 @on_virtual_time
 async def test_the_end_of_an_answer_shows_no_torn_word() -> None:
     """Its last letter could begin the bot's own token."""
     deltas = [(0.5, chunk("six and a ")), (0.6, chunk("bo")), (0.61, chunk("x"))]
-    async with whole_bot(tape((0.1, task()), *deltas, (0.7, status("completed")))) as bot:
+    async with run_bot(tape((0.1, task()), *deltas, (0.7, status("completed")))) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert bot.read(root) == ["six and a box"]
@@ -317,7 +317,7 @@ async def test_the_end_of_an_answer_shows_no_torn_word() -> None:
 @on_virtual_time
 async def test_an_id_that_is_no_text_makes_no_call_that_fails() -> None:
     tool = artifact("tool_notification_start", "x", tool_name="search", tool_call_id="call \ud83d")
-    async with whole_bot(
+    async with run_bot(
         tape((0.1, task()), (1.0, tool), (3.0, chunk("Done.")), (4.0, status("completed")))
     ) as bot:
         root = await bot.ask("hi")
@@ -339,10 +339,10 @@ def test_an_answer_of_which_nothing_can_be_shown_is_told_as_none(said: tuple[dic
     @on_virtual_time
     async def story() -> None:
         moments = [(1.0 + 2 * number, event) for number, event in enumerate(said)]
-        async with whole_bot(tape((0.1, task()), *moments, (9.0, status("completed")))) as bot:
+        async with run_bot(tape((0.1, task()), *moments, (9.0, status("completed")))) as bot:
             root = await bot.ask("hi")
             await bot.idle()
-            assert (bot.read(root), bot.ends) == ([NO_ANSWER], ["answered"])
+            assert (bot.read(root), bot.outcomes) == ([NO_ANSWER], ["answered"])
 
     story()
 
@@ -373,7 +373,7 @@ async def test_the_title_of_a_plan_says_in_the_end_what_was_done(
         }
     ]
     open_plan = tape((0.1, task()), (0.5, plan), (2.0, chunk("Found it.\n")), (9.0, status(state)))
-    async with whole_bot(open_plan) as bot:
+    async with run_bot(open_plan) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(5)
         assert bot.workspace.thread(CHANNEL, root)[1].plan_title == "Step 2 of 3: Compare"
@@ -431,12 +431,12 @@ def test_a_step_for_a_long_answer_is_no_longer_than_for_a_short_one(
 
         @on_virtual_time
         async def story() -> None:
-            async with whole_bot(streams(size)[kind], max_segments=messages) as bot:
+            async with run_bot(streams(size)[kind], max_segments=messages) as bot:
                 with longest_step(but=("playground", "tools", "a2a", "reader")) as most:
                     await bot.ask("hi")
                     await bot.idle()
                     found.append(most())
-                assert bot.ends in (["answered"], ["asked"])
+                assert bot.outcomes in (["answered"], ["asked"])
 
         story()
         return found[0]
@@ -455,29 +455,29 @@ async def test_what_comes_behind_a_long_token_waits_for_it() -> None:
         (0.5, chunk("the end.\n")),
         (0.5, status("completed")),
     )
-    async with whole_bot(said) as bot:
+    async with run_bot(said) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert "".join(bot.read(root)) == f"{text}Then the end.\n"
-        assert bot.ends == ["answered"]
+        assert bot.outcomes == ["answered"]
 
 
 @on_virtual_time
 async def test_a_stop_within_a_long_token_ends_the_turn() -> None:
     said = tape((0.1, task()), (0.5, chunk("Some words. " * 100_000)), (900.0, status("completed")))
-    async with whole_bot(said) as bot:
+    async with run_bot(said) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(0.6)
         bot.app.dispatcher.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
-        assert bot.ends == ["stopped"]
+        assert bot.outcomes == ["stopped"]
 
 
 @on_virtual_time
 async def test_a_status_is_sent_again_by_its_own_age_whatever_comes_meanwhile() -> None:
     """Events of no consequence neither send it early nor put it off: Slack drops it after two minutes."""
     moments = [(0.1, task()), *((0.5 + 7 * n, status("working")) for n in range(40))]
-    async with whole_bot(tape(*moments, (300.0, status("completed")))) as bot:
+    async with run_bot(tape(*moments, (300.0, status("completed")))) as bot:
         began = bot.now
         await bot.ask("hi")
         await bot.idle()
@@ -501,7 +501,7 @@ def test_an_event_creates_no_task() -> None:
 
         @on_virtual_time
         async def story() -> None:
-            async with whole_bot(answer("word " * tokens, seconds=20)) as bot:
+            async with run_bot(answer("word " * tokens, seconds=20)) as bot:
                 loop = asyncio.get_running_loop()
                 loop.set_task_factory(factory)
                 root = await bot.ask("hi")

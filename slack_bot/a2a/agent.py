@@ -1,8 +1,8 @@
 """One configured agent: its card, its address, its wire.
 
-The wire is the card's word until the agent's own answer says otherwise: a method or version that it does not
-know was not executed, so the same question may be sent once more on the other wire, and what worked is kept.
-Nothing else is ever sent twice (delivery.md 7).
+The card names the wire, until the agent refuses a method or version. What was refused was not executed, so
+the question may be sent once more on the other wire; the wire that worked is kept. Nothing else is ever sent
+twice (delivery.md 7).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _UNSUPPORTED = -32004
 
 @dataclass(slots=True)
 class _Known:
-    """What was found out about the agent, for all conversations."""
+    """What is known about the agent, for all conversations."""
 
     card: AgentCard | None = None
     card_until: float = 0.0
@@ -52,9 +52,9 @@ class _Known:
 
 
 class Agent:
-    """The agent of `settings`. `http` comes from `new_http`, serves all turns and is closed by its owner.
+    """The agent of `settings`. `http` comes from `new_http`; its owner closes it.
 
-    Raises SettingsError if the address or the credentials in the settings cannot be used.
+    Raises SettingsError for an address or credentials that cannot be used.
     """
 
     def __init__(self, http: httpx.AsyncClient, settings: AgentSettings, clock: Clock) -> None:
@@ -70,14 +70,14 @@ class Agent:
         self._conversation: Hashable = None
         self._known = _Known()
         self.habits: dict[str, str] = {}
-        """What was learned about how it answers (`habits`), by name; the turns add to it."""
+        """What was learned about how it answers, by name (`profile`); the turns add to it."""
         self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
-        """Stable key for the store: origin and path of the configured URL, without credentials."""
+        """Key for the store: origin and path of the configured URL, without credentials."""
 
     def in_conversation(self, key: Hashable) -> Self:
-        """The same agent for the calls of one conversation: cookies that it sets there go with these only.
+        """The same agent, with the cookies of one conversation.
 
-        A server that keeps a task in one of many processes finds it again by its cookie.
+        A server behind a balancer finds a task again by its cookie.
         """
         found = copy(self)
         found._conversation = key
@@ -94,18 +94,18 @@ class Agent:
 
     @property
     def profile(self) -> dict[str, str]:
-        """What was learned and saves an attempt next time, by name: for the store."""
+        """What was learned, by name: for the store."""
         learned = self._known.wire is not None and self._settings.protocol_version == "auto"
         return {**self.habits, "wire": str(self._known.wire)} if learned else dict(self.habits)
 
     def load_profile(self, facts: Mapping[str, str]) -> None:
-        """Know what was learned before. What the settings say counts more."""
+        """Take what was learned before. The settings count more."""
         self.habits = {name: facts[name] for name in PROFILE_KEYS if name in facts}
         if self._settings.protocol_version == "auto":
             self.wire = facts.get("wire")
 
     async def ensure_card(self) -> AgentCard:
-        """The agent's card, at most `card_ttl` seconds old; an older one if it cannot be had anew.
+        """The agent's card, at most `card_ttl` seconds old; an older one if no new one can be fetched.
 
         Raises AgentUnreachable or CardError if there is none at all.
         """
@@ -125,11 +125,11 @@ class Agent:
         metadata: Mapping[str, Any] | None = None,
         patience: float | None = None,
     ) -> AsyncGenerator[Received, None]:
-        """Ask, and yield what comes, live; one event where the agent does not stream. Close it (`aclosing`).
+        """Ask, and yield what comes, live; one event where the agent does not stream. Use `aclosing`.
 
-        The end of the stream is not the end of the task. `metadata` goes into the message. `patience` is in
-        seconds, for each event: `idle_timeout` if None, `math.inf` for a caller who keeps the time.
-        Raises AgentError's subclasses; AgentUnreachable, CardError, AgentRefused: the question was not taken.
+        The end of the stream is not the end of the task. `patience`: seconds for each event; None:
+        `idle_timeout`, `math.inf`: the caller keeps the time. Raises subclasses of AgentError; after
+        AgentUnreachable, CardError and AgentRefused the question was not taken.
         """
         card = await self.ensure_card()
         asking = MessageRequest(text, message_id, context_id, task_id, metadata or {})
@@ -148,7 +148,7 @@ class Agent:
 
     @property
     def can_resubscribe(self) -> bool:
-        """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, if set so."""
+        """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, by setting."""
         if self._known.card is None or self._known.card.streaming is False:
             return False
         (wire, _), *_ = self._attempts(self._known.card)
@@ -157,7 +157,7 @@ class Agent:
     async def subscribe(
         self, task_id: str, *, patience: float | None = None
     ) -> AsyncGenerator[Received, None]:
-        """Join a running task's stream again: on 1.0 the task as it stands comes first, then what follows."""
+        """Join a running task's stream again. On 1.0 the present task comes first."""
         card = await self.ensure_card()
         wire, _ = self._attempts(card)[0]
         async with aclosing(self._client(card, wire).subscribe(task_id, patience)) as coming:
@@ -165,14 +165,11 @@ class Agent:
                 yield received
 
     async def get(self, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
-        """The task as it stands, with so many of its last messages.
-
-        AgentFailed -32001: the agent does not know it.
-        """
+        """The present task, with so many of its last messages. AgentFailed -32001: it is unknown."""
         return await self._called(lambda client: client.get(task_id, messages))
 
     async def cancel(self, task_id: str) -> Snapshot:
-        """Stop the task; the task as it stands then. AgentFailed -32002: it had ended before."""
+        """Stop the task, and return it. AgentFailed -32002: it had ended before."""
         return await self._called(lambda client: client.cancel(task_id))
 
     async def _called(self, call: Callable[[Client], Awaitable[Snapshot]]) -> Snapshot:
@@ -192,7 +189,7 @@ class Agent:
     async def _asked(
         self, card: AgentCard, wire: Wire, asking: MessageRequest, patience: float | None
     ) -> AsyncGenerator[Received, None]:
-        """One question on one wire: streamed, or sent where the agent does not stream."""
+        """Ask on one wire: streamed, or sent where the agent does not stream."""
         client, began = self._client(card, wire), False
         if card.streaming is not False:
             try:
@@ -202,13 +199,13 @@ class Agent:
                         yield received
                 return
             except AgentFailed as error:
-                # -32004 may also mean that the task had ended; then sending would not help
+                # -32004 may also mean that the task had ended
                 if began or card.streaming or asking.task_id is not None or error.code != _UNSUPPORTED:
                     raise
         yield await client.send(asking)
 
     def _attempts(self, card: AgentCard) -> tuple[tuple[Wire, bool], ...]:
-        """The wires to try, each with whether it is the last one. A configured wire is the only one."""
+        """The wires to try, each with whether it is the last. A configured wire is the only one."""
         if self._settings.protocol_version != "auto":
             return ((self._settings.protocol_version, True),)
         first = self._known.wire or card.interfaces[0].wire

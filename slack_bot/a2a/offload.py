@@ -1,7 +1,7 @@
-"""Work on what an agent sent, in a thread where it is much, so that the loop serves all others meanwhile.
+"""Work on large input in a thread, so that the loop serves the other turns meanwhile.
 
-The work stays linear in its input, and is done by Python for the most part, which lets the loop run every few
-milliseconds. Only what C does in one call holds the loop, `json.loads` of one event for the longest.
+Python code lets the loop run every few milliseconds. Only a single call into C holds it; `json.loads` of one
+event is the longest.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 LARGE = 32 * 1024
-"""Characters that are worked off in the loop at most: a few tens of milliseconds, whatever they are."""
-_THREADS = 2  # only one runs at a time; a second one, so that a small answer does not wait for a huge one
+"""Characters that are worked on in the loop at most: a few tens of milliseconds."""
+_THREADS = 2  # a second one, so that a small answer does not wait for a huge one
 
 _executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="agent-data")
 
 
 async def offload(size: int, work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
-    """What `work(*args)` gives or raises; `size` is that of its input, in characters.
+    """What `work(*args)` returns or raises; `size` is that of its input, in characters.
 
-    Does not return before the work is done, not even when cancelled: nobody finds its objects half changed.
+    A cancelled call waits for the work too, so that no object is left half changed.
     """
     if size <= LARGE:
         return work(*args)
@@ -36,5 +36,5 @@ async def offload(size: int, work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
         while not doing.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait({doing})
-        doing.exception()  # it is nobody's any more
+        doing.exception()  # retrieved, so that asyncio does not log it
         raise

@@ -1,10 +1,9 @@
 """PURE. How a stream ended, and what to do about it.
 
-A connection that ends is not a task that ends: only a terminal state, a question to the human, a final result
-or a message in place of a task says that nothing more will come. Everything else is asked for: the task is
-read, on 1.0 its stream is joined again, on 0.3 it is read again and again, because re-joining there loses
-what was said in between (facts: A2A 2.3). The question itself is sent again only while it cannot have been
-taken.
+The end of a connection is not the end of a task. Only a terminal state, a question to the human, a final
+result or a message in place of a task means that nothing more will come. After anything else the task is
+polled; on 1.0 its stream is joined again, on 0.3 it is not, because that loses what came in between (facts:
+A2A 2.3). The question is sent again only while it cannot have been taken.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ NOT_OFFERED = frozenset({-32004, -32601, -32009})
 _UNAUTHORIZED = 401
 _BUSY = frozenset({429, 503})
 _FORGOTTEN_AFTER = 2
-"""Times in a row that a task is unknown until that is believed: another replica may have answered once."""
+"""Polls in a row that must not know the task: another replica may have answered once."""
 
 
 class AfterStream(StrEnum):
@@ -47,12 +46,12 @@ def after_end(
     said_something: bool,
     has_replied: bool = False,
 ) -> AfterStream:
-    """What to do when the stream is over, by what it said before.
+    """What to do after the end of a stream.
 
     `cut`: it broke, or fell silent; otherwise the agent closed it. `is_settled`: the agent named its result
     or asked the human something, though the task's state does not say so. `said_something`: an event came.
-    `has_replied`: a message came and nothing of a task. Servers put the id of a task that they never make
-    into such a message, so it is not asked for.
+    `has_replied`: a message came and nothing of a task. Its task id is not polled: servers put the id of a
+    task that they never make into such a message.
     """
     if state.is_terminal or state.is_asking or ((is_settled or has_replied) and not cut):
         return AfterStream.DONE
@@ -62,10 +61,10 @@ def after_end(
 
 
 def pauses(steps: Sequence[float], jitter: float, seed: str) -> Iterator[float]:
-    """Seconds between two looks at a task: `steps`, then the last of them for ever.
+    """Seconds between two polls: `steps`, then the last of them for ever.
 
     Each is changed by up to `jitter` (a share of it), so that the turns which an agent's restart cut off do
-    not come back together; the same `seed` gives the same pauses.
+    not poll together. The same `seed` gives the same pauses.
     """
     dice = random.Random(seed)
     for pause in chain(steps, repeat(steps[-1])):
@@ -77,10 +76,10 @@ def pauses(steps: Sequence[float], jitter: float, seed: str) -> Iterator[float]:
 
 @dataclass(slots=True)
 class RetryPolicy:
-    """How often one question is offered to an agent that does not take it.
+    """How often a question is sent again that the agent did not take.
 
-    `retries`: times after no connection could be made. `until`: when to have given up, on the same clock as
-    the `now` of the calls. A login that is refused is tried once more, because it may just be renewed.
+    `retries`: times after no connection could be made. `until`: when to give up, on the clock of `now`. A
+    refused login is tried once more, because the token may just be renewed.
     """
 
     retries: int
@@ -111,19 +110,19 @@ class RetryPolicy:
 
 
 class PollResult(StrEnum):
-    """What became known by asking for the task."""
+    """What a poll found."""
 
     OVER = "over"  # it ended, or waits for the human
-    NEWS = "news"  # it goes on, and there is more than was known
-    RUNNING = "running"  # it goes on, and nothing is new
+    NEWS = "news"  # it runs, with something new
+    RUNNING = "running"  # it runs, with nothing new
     UNKNOWN = "unknown"  # the agent does not know it
-    AWAY = "away"  # no answer, or none that helps
-    CANNOT = "cannot"  # this agent cannot be asked for tasks
+    AWAY = "away"  # no useful answer
+    CANNOT = "cannot"  # this agent cannot be polled
 
 
 @dataclass(frozen=True, slots=True)
 class TaskDone:
-    """Nothing more will come, and how the task ended is known."""
+    """Nothing more will come, and the task's end is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,25 +132,24 @@ class Resubscribe:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Look again in so many seconds."""
+    """Poll again in so many seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class TaskLost:
-    """What became of the task cannot be learned. `is_forgotten`: the agent itself says so."""
+    """The task's end cannot be learned. `is_forgotten`: the agent does not know the task any more."""
 
     why: str
     is_forgotten: bool = False
 
 
 class PollPolicy:
-    """Follows a task after its stream was lost: what to do next, look by look.
+    """Follows a task after its stream was lost: what to do after each poll.
 
-    `patience` is in seconds: so long may the agent give no useful answer. `joins`: its stream can be joined
-    again without loss. There is no other limit here: a task that goes on is followed until the turn's
-    deadline, which somebody else keeps.
+    `patience`: seconds for which the agent may give no useful answer. `joins`: the stream can be joined again
+    without loss. A running task is followed until the turn's deadline, which the runner keeps.
     """
 
     def __init__(
@@ -167,7 +165,7 @@ class PollPolicy:
     def after(
         self, look: PollResult, now: float, retry_after: float = 0.0
     ) -> TaskDone | Resubscribe | Wait | TaskLost:
-        """What to do after this look. `retry_after`: seconds for which the agent wants to be left alone."""
+        """What to do after this poll. `retry_after`: seconds that the agent asks for."""
         self._unknown = self._unknown + 1 if look is PollResult.UNKNOWN else 0
         match look:
             case PollResult.OVER:
@@ -182,7 +180,7 @@ class PollPolicy:
                 return self._no_answer(now, retry_after)
 
     def joined(self, *, brought_news: bool, possible: bool) -> None:
-        """The stream was joined and is over again. `possible`: this agent lets a stream be joined."""
+        """The stream was joined and is over again. `possible`: the agent allows it."""
         self._joins = self._joins and possible
         if brought_news:
             self._restart()
@@ -192,7 +190,7 @@ class PollPolicy:
         if look is PollResult.NEWS:
             self._restart()
         if self._joins and self._may_join:
-            self._may_join = False  # a stream that breaks at once is not joined in a hurry
+            self._may_join = False  # poll before joining again: it may break at once
             return Resubscribe()
         self._may_join = True
         return Wait(next(self._pauses))

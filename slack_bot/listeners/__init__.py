@@ -1,7 +1,7 @@
-"""Slack in: every listener of the bot, wired in one place. Bolt lives here and in `app`, and nowhere else.
+"""Slack in: every listener of the bot, registered in one place. Only this room and `app` use Bolt.
 
-The last lines catch whatever nobody asked for: an event that no listener matches is not acknowledged, and
-Slack brings it again and again (facts: Slack 3.1).
+An event that no listener matches is not acknowledged, and Slack sends it again and again (facts: Slack 3.1).
+So the last listeners match everything.
 """
 
 from __future__ import annotations
@@ -9,31 +9,33 @@ from __future__ import annotations
 import re
 
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
 
 from ..dispatch import TurnDispatcher
 from .bots import BotAccess
-from .feedback import FeedbackListener
+from .buttons import ButtonListener
 from .inbound import FEEDBACK_ACTION, RETRY_ACTION
 from .messages import MessageListener
-from .noop import acknowledge, noop
-from .retry import RetryListener
-from .stop import StopListener
 
-ANYTHING = re.compile(".*", re.DOTALL)
+_ANYTHING = re.compile(".*", re.DOTALL)
 
 
 def register(bolt: AsyncApp, dispatcher: TurnDispatcher, bots: BotAccess) -> None:
-    """The whole wiring, one line a listener. Order counts: the first that matches takes it."""
-    accept = MessageListener(dispatcher, bots).accept
-    bolt.event("app_mention", middleware=[accept])(noop)
-    bolt.event("message", middleware=[accept])(noop)
-    bolt.event("agent_session_stopped")(StopListener(dispatcher).stopped)
-    bolt.action(FEEDBACK_ACTION)(FeedbackListener(dispatcher).pressed)
-    bolt.action(RETRY_ACTION)(RetryListener(dispatcher).pressed)
-    bolt.event(ANYTHING)(noop)
-    bolt.action(ANYTHING)(acknowledge)
-    bolt.view(ANYTHING)(acknowledge)
-    bolt.view_closed(ANYTHING)(acknowledge)
-    bolt.shortcut(ANYTHING)(acknowledge)
-    bolt.command(ANYTHING)(acknowledge)
-    bolt.options(ANYTHING)(acknowledge)
+    """Register all listeners. The first that matches gets the request."""
+    accept, buttons = MessageListener(dispatcher, bots).accept, ButtonListener(dispatcher)
+    bolt.event("app_mention", middleware=[accept])(_do_nothing)
+    bolt.event("message", middleware=[accept])(_do_nothing)
+    bolt.event("agent_session_stopped")(buttons.stop)
+    bolt.action(FEEDBACK_ACTION)(buttons.feedback)
+    bolt.action(RETRY_ACTION)(buttons.retry)
+    bolt.event(_ANYTHING)(_do_nothing)
+    for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
+        kind(_ANYTHING)(_acknowledge)
+
+
+async def _do_nothing() -> None:
+    """Bolt acknowledges an event itself, before its listener runs."""
+
+
+async def _acknowledge(ack: AsyncAck) -> None:
+    await ack()

@@ -1,4 +1,4 @@
-"""Signing in to Slack: who we are there, and whether the tokens are good, said in one sentence if not."""
+"""Signing in to Slack: the bot's identity, and one sentence for each thing wrong with a token."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _REMEDIES = {
 }
 _NOT_SLACK = "check SLACK_API_URL, and the proxy if there is one; or try again later"
 _UNREADABLE = (ValueError, AttributeError, RecursionError)
-"""What slack_sdk makes of a body that it cannot read."""
+"""What slack_sdk raises for a body that it cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the bot token belongs to. `scopes`: what it may do; None where Slack does not say."""
+    """The owner of the bot token. `scopes`: None if Slack does not name them."""
 
     team: str
     team_name: str
@@ -47,7 +47,7 @@ class Identity:
 
 
 class Authorizer:
-    """Slack as the bot token sees it: who we are there, asked once."""
+    """The bot's identity at Slack, asked once."""
 
     def __init__(self, client: AsyncWebClient, token: str) -> None:
         self.client = client
@@ -55,44 +55,41 @@ class Authorizer:
         self._identity: Identity | None = None
 
     async def identity(self) -> Identity:
-        """Ask `auth.test`, once. Raises SlackError in one sentence with the remedy."""
+        """Ask `auth.test`, once. Raises SlackError with the remedy."""
         if self._identity is None:
-            self._identity = await self._ask()
+            answer = await _answer(self.client, "auth.test", setting="SLACK_BOT_TOKEN")
+            data = _body(answer)
+            self._identity = Identity(
+                team=str(data.get("team_id") or ""),
+                team_name=str(data.get("team") or ""),
+                user=str(data.get("user_id") or ""),
+                name=str(data.get("user") or ""),
+                bot=str(data.get("bot_id") or ""),
+                enterprise=data.get("enterprise_id") or None,
+                scopes=_scopes(answer.headers),
+            )
         return self._identity
 
     async def authorize(self) -> AuthorizeResult:
-        """Bolt's question before every request.
+        """Bolt calls this before every request.
 
-        Bolt's own answer to a failing `auth.test` is to acknowledge the event and drop it. An error of ours
-        makes it a 500, and Slack brings the event again.
+        Bolt itself acknowledges an event whose `auth.test` fails, and drops it. Our error makes it a 500, and
+        Slack sends the event again.
         """
-        known = await self.identity()
+        identity = await self.identity()
         return AuthorizeResult(
-            enterprise_id=known.enterprise,
-            team_id=known.team,
-            bot_user_id=known.user,
-            bot_id=known.bot,
+            enterprise_id=identity.enterprise,
+            team_id=identity.team,
+            bot_user_id=identity.user,
+            bot_id=identity.bot,
             bot_token=self._token,
-        )
-
-    async def _ask(self) -> Identity:
-        answer = await _answer(self.client, "auth.test", setting="SLACK_BOT_TOKEN")
-        data = _body(answer)
-        return Identity(
-            team=str(data.get("team_id") or ""),
-            team_name=str(data.get("team") or ""),
-            user=str(data.get("user_id") or ""),
-            name=str(data.get("user") or ""),
-            bot=str(data.get("bot_id") or ""),
-            enterprise=data.get("enterprise_id") or None,
-            scopes=_scopes(answer.headers),
         )
 
 
 async def call_or_raise(
     client: AsyncWebClient, method: str, *, setting: str, token: str | None = None
 ) -> Mapping[str, Any]:
-    """The answer to one call that must succeed before anything else makes sense. SlackError otherwise."""
+    """The answer to a call that must succeed. Raises SlackError."""
     return _body(await _answer(client, method, setting=setting, token=token))
 
 
@@ -104,9 +101,9 @@ async def _answer(
         return await client.api_call(method, headers=headers)
     except SlackApiError as error:
         body = getattr(error.response, "data", None)
-        said = body.get("error") if isinstance(body, dict) else None
-        name = str(said or f"HTTP {_status(error)}")
-        remedy = _REMEDIES.get(name, "check it in your Slack app settings" if said else _NOT_SLACK)
+        named = body.get("error") if isinstance(body, dict) else None
+        name = str(named or f"HTTP {_status(error)}")
+        remedy = _REMEDIES.get(name, "check it in your Slack app settings" if named else _NOT_SLACK)
         raise SlackError(f"Slack refused {setting} ({name}): {remedy}.", error=name) from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise SlackError(
@@ -124,12 +121,12 @@ def _body(answer: AsyncSlackResponse) -> Mapping[str, Any]:
 
 
 def _scopes(headers: Mapping[str, str]) -> frozenset[str] | None:
-    """The token's scopes, which Slack names in the head of each answer."""
-    said = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes")
-    return None if said is None else frozenset(scope.strip() for scope in said.split(","))
+    """The token's scopes, which Slack names in a header of each answer."""
+    scopes = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes")
+    return None if scopes is None else frozenset(scope.strip() for scope in scopes.split(","))
 
 
 def _status(error: SlackApiError) -> int:
-    """The HTTP status: the response is the SDK's, or aiohttp's where the body was no JSON."""
+    """The HTTP status: the response is the SDK's, or aiohttp's if the body was not JSON."""
     answer = error.response
     return int(getattr(answer, "status_code", 0) or getattr(answer, "status", 0))

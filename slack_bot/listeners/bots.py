@@ -1,8 +1,8 @@
 """PURE. Which bots may ask, and how often.
 
-A bot that mentions us in each of its messages and is answered each time goes on for ever. So a bot asks only
-where the operator allowed it, and then has a few turns in a thread until a person writes there. A bot that is
-refused gets no answer: the answer would be the next message of the same loop.
+Two bots that mention each other in each message go on for ever. So a bot may ask only where the operator
+allows it, and only a few times in a thread until a person writes there. A refused bot gets no reply: that
+would continue the loop.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from collections.abc import Collection
 
 from ..turn.record import Question, ThreadKey
 
-_MOST = 10_000  # threads whose turns are counted, and questions that were judged; the oldest is forgotten
+_MOST = 10_000  # threads, and questions; beyond it the oldest is dropped
 
 
 class BotAccess:
-    """`allowed` are ids of bots (`U...`, `B...`, `A...`) and of channels in which every bot may ask.
+    """`allowed`: ids of bots (`U...`, `B...`, `A...`), and of channels in which every bot may ask.
 
-    `max_turns` is how many questions bots may ask in one thread until a person writes there. The count begins
-    anew with the process.
+    `max_turns`: questions that bots may ask in one thread until a person writes there or the bot restarts.
     """
 
     def __init__(self, allowed: Collection[str], max_turns: int) -> None:
@@ -29,17 +28,17 @@ class BotAccess:
         self._judged: OrderedDict[str, str | None] = OrderedDict()
 
     def person_wrote(self, thread: ThreadKey) -> None:
-        """A person wrote in `thread`: bots may ask there again."""
+        """Bots may ask in `thread` again."""
         self._turns.pop(thread, None)
 
     def knows(self, question: Question) -> bool:
-        """`question` was judged before: Slack tells a mention twice, and comes again."""
+        """`question` was judged before: Slack sends a mention as two events, and retries."""
         return question.key in self._judged
 
     def refusal(self, question: Question, asker_ids: Collection[str]) -> str | None:
-        """Why a bot's `question` is not answered, for the log; None: it is answered, and counted, once.
+        """Why a bot's `question` is not answered; None: it is, and counts once.
 
-        `asker_ids` are all ids by which Slack names the asker.
+        `asker_ids`: all ids that Slack gives for the asker.
         """
         if not self.knows(question):
             self._judged[question.key] = self._judge(question, asker_ids)

@@ -1,7 +1,7 @@
-"""The HTTP server of HTTP mode, with limits: whoever can reach the port may try to keep Slack out.
+"""The HTTP server of HTTP mode, with limits: anyone who reaches the port may try to block Slack.
 
-aiohttp limits neither the number of connections nor the time that the head of a request takes, and logs a
-traceback for each request that it cannot read. The limits on bodies stand in `http_mode`.
+aiohttp limits neither the number of connections nor the time for the head of a request, and logs a traceback
+for each request that it cannot read. `http_mode` limits the bodies.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from aiohttp import http, web
 log = logging.getLogger(__name__)
 
 BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)
-"""A request that does not come whole: the sender's mistake, or a connection that broke."""
+"""An incomplete request: the sender's mistake, or a broken connection."""
 
 _IDLE = 75.0
-"""Seconds between two requests of one connection. nginx keeps an idle one for 60: it must be the first to
-close, or it sends a request into a connection that is being closed."""
+"""Seconds between two requests of one connection. nginx closes after 60, and must be the first: otherwise it
+may send a request into a connection that is being closed."""
 _LINGER = 2.0
-"""Seconds to throw away what still comes of a refused request, so that its sender sees the answer."""
+"""Seconds to discard the rest of a refused request, so that its sender sees the answer."""
 
 
 class LimitedServer(web.Server):
-    """aiohttp's server. `header_timeout`: seconds for a request's head, from the connection's begin or the
-    head's first byte. One connection more than `max_connections` takes the place of the oldest that is not
-    being answered.
+    """aiohttp's server with limits.
+
+    `header_timeout`: seconds for a request's head, from the start of the connection or the first byte. Beyond
+    `max_connections` the oldest connection that is not being answered is closed.
     """
 
     def __init__(
@@ -39,34 +40,34 @@ class LimitedServer(web.Server):
         header_timeout: float,
         max_connections: int,
     ) -> None:
-        super().__init__(self._handled)
+        super().__init__(self._handle)
         self.header_timeout = header_timeout
         self._handler = handler
         self._most = max_connections
-        self._present: dict[web.RequestHandler, None] = {}  # oldest first
+        self._open: dict[web.RequestHandler, None] = {}  # oldest first
         self._is_crowded = False
 
     def __call__(self) -> web.RequestHandler:
         """A new connection."""
         return _Connection(self)
 
-    async def _handled(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         assert isinstance(request.protocol, _Connection)
         with request.protocol.handling():
             return await self._handler(request)
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        """aiohttp tells of a new connection."""
+        """aiohttp's callback."""
         super().connection_made(handler, transport)
-        self._present[handler] = None
-        if len(self._present) > self._most:
+        self._open[handler] = None
+        if len(self._open) > self._most:
             self._make_room(handler)
 
     def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
-        """aiohttp tells of a connection that is gone."""
+        """aiohttp's callback."""
         super().connection_lost(handler, exc)
-        self._present.pop(handler, None)
-        self._is_crowded = self._is_crowded and len(self._present) > self._most // 2
+        self._open.pop(handler, None)
+        self._is_crowded = self._is_crowded and len(self._open) > self._most // 2
 
     def _make_room(self, newest: web.RequestHandler) -> None:
         if not self._is_crowded:
@@ -76,15 +77,15 @@ class LimitedServer(web.Server):
                 " (SLACK_BOT_SLACK__HTTP_MAX_CONNECTIONS); put a reverse proxy in front of this port",
                 self._most,
             )
-        idle = (each for each in self._present if isinstance(each, _Connection) and not each.is_answering)
+        idle = (each for each in self._open if isinstance(each, _Connection) and not each.is_answering)
         oldest = next(idle, newest)
-        del self._present[oldest]
+        del self._open[oldest]
         if oldest.transport is not None:
             oldest.transport.abort()
 
 
 class _Connection(web.RequestHandler):
-    """aiohttp's connection, whose request must begin in time."""
+    """aiohttp's connection, with a time limit for the head of a request."""
 
     __slots__ = ("_head_timer", "_is_handling", "_limited", "is_answering")
 
@@ -97,7 +98,7 @@ class _Connection(web.RequestHandler):
             keepalive_timeout=_IDLE,
             lingering_time=_LINGER,
         )
-        self.is_answering = False  # a signed request is whole, and under way
+        self.is_answering = False  # a signed request is complete, and Bolt works on it
         self._is_handling = False
         self._limited = server
         self._head_timer: asyncio.TimerHandle | None = None
@@ -117,7 +118,7 @@ class _Connection(web.RequestHandler):
 
     @contextmanager
     def handling(self) -> Iterator[None]:
-        """The head of a request is whole, and what comes now is its body."""
+        """From the end of a request's head on: what comes now is its body."""
         self._expect_no_head()
         self._is_handling = True
         try:
@@ -126,7 +127,7 @@ class _Connection(web.RequestHandler):
             self._is_handling = False
 
     def log_exception(self, *args: Any, **kw: Any) -> None:
-        """A request that cannot be read is not an error of ours."""
+        """A request that cannot be read is no error of the bot."""
         if isinstance(kw.get("exc_info"), BROKEN):
             log.debug("a request could not be read: %s", type(kw["exc_info"]).__name__)
         else:
@@ -144,7 +145,7 @@ class _Connection(web.RequestHandler):
 
 @contextmanager
 def answering(request: web.BaseRequest) -> Iterator[None]:
-    """While the bot works on `request`, its connection is not closed for another one."""
+    """Within this context the connection of `request` is not closed for another one."""
     connection = request.protocol
     assert isinstance(connection, _Connection)
     connection.is_answering = True

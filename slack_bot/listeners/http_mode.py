@@ -1,7 +1,7 @@
 """Slack in by HTTP: the Events API and interactivity, on one signed address.
 
-Everybody who reaches the port may send anything. So nothing of a body is read before its head says that
-Slack may have signed it just now, and nothing of it is parsed before the signature is right.
+Anyone who reaches the port may send anything. So a body is read only if the head looks like Slack's and is
+recent, and parsed only if the signature is right.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ log = logging.getLogger(__name__)
 EVENTS_PATH = "/slack/events"
 
 _UNREADABLE = (ValueError, AttributeError, TypeError, RecursionError)
-"""What comes of a body that is no text, and what Bolt makes of one that it cannot read."""
+"""What a body that is not text, or that Bolt cannot read, raises."""
 _TIMESTAMP, _SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
 _TIMESTAMP_DIGITS = 20
 _OLDEST = 300.0
-"""Seconds that a signature is good for. Slack: five minutes."""
+"""Seconds for which a signature is valid. Slack: five minutes."""
 _LAST_REQUESTS = 2.0
-"""Seconds for requests under way when the bot ends: one takes milliseconds, and the answers need the time."""
+"""Seconds for running requests when the bot ends: one takes milliseconds, and the answers need the time."""
 
 
 async def serve_http(
@@ -46,13 +46,13 @@ async def serve_http(
 ) -> None:
     """Let Slack in until `stop` is set; `ready` is called when it is. `now`: seconds since 1970.
 
-    SettingsError where there is no signing secret or the port cannot be used.
+    SettingsError without a signing secret, or if the port cannot be used.
     """
-    if slack.signing_secret is None:  # anybody could speak as Slack then
+    if slack.signing_secret is None:  # then anyone could pose as Slack
         raise SettingsError("SLACK_SIGNING_SECRET is not set: HTTP mode needs it")
-    entrance = _Entrance(bolt, slack, slack.signing_secret.get_secret_value(), now)
+    endpoint = _Endpoint(bolt, slack, slack.signing_secret.get_secret_value(), now)
     server = LimitedServer(
-        entrance.take,
+        endpoint.handle,
         header_timeout=slack.http_header_timeout,
         max_connections=slack.http_max_connections,
     )
@@ -72,10 +72,7 @@ async def serve_http(
 
 
 async def check_address(host: str, port: int) -> None:
-    """Listen there for a moment, before Slack is asked anything.
-
-    SettingsError where the address or the port cannot be used.
-    """
+    """Listen there for a moment. SettingsError if the address or the port cannot be used."""
     try:
         server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
     except OSError as error:
@@ -95,31 +92,31 @@ def _unusable(host: str, port: int, error: OSError) -> SettingsError:
     )
 
 
-class _Entrance:
-    """Where requests become Bolt's."""
+class _Endpoint:
+    """Checks requests and gives them to Bolt."""
 
     def __init__(self, bolt: AsyncApp, slack: SlackSettings, secret: str, now: Callable[[], float]) -> None:
         self._bolt, self._now = bolt, now
         self._most, self._timeout = slack.http_max_body_bytes, slack.http_body_timeout
         self._verifier = SignatureVerifier(secret)
 
-    async def take(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request: 2xx from Bolt, or 4xx."""
-        if (status := self._refused(request)) is not None:
+        if (status := self._check_head(request)) is not None:
             return _refusal(status)
         try:
             async with asyncio.timeout(self._timeout):
                 body = await self._body(request)
         except TimeoutError:
             return _refusal(408)
-        except (*BROKEN, RuntimeError):  # the latter where the connection was closed before it was read
+        except (*BROKEN, RuntimeError):  # RuntimeError: the connection was closed before it was read
             return _refusal(400)
         if body is None:
             return _refusal(413)
-        return await self._answered(request, body)
+        return await self._dispatch(request, body)
 
-    def _refused(self, request: web.BaseRequest) -> int | None:
-        """The status that the head of a request alone is answered with; None: its body is wanted."""
+    def _check_head(self, request: web.BaseRequest) -> int | None:
+        """The status for a request that is refused by its head; None: read its body."""
         if request.path != EVENTS_PATH:
             return 404
         if request.method != "POST":
@@ -129,8 +126,8 @@ class _Entrance:
         return 413 if (request.content_length or 0) > self._most else None
 
     def _may_be_signed(self, headers: Mapping[str, str]) -> bool:
-        """Whether Slack may have signed this in the last minutes. The SDK would fail at other things than
-        numbers and ASCII.
+        """Slack may have signed this in the last minutes. The SDK raises for a timestamp that is no number,
+        and for text beyond ASCII.
         """
         timestamp, signature = headers.get(_TIMESTAMP, ""), headers.get(_SIGNATURE, "")
         is_time = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _TIMESTAMP_DIGITS
@@ -142,7 +139,7 @@ class _Entrance:
         )
 
     async def _body(self, request: web.BaseRequest) -> bytes | None:
-        """The whole body; None where it is too large."""
+        """The whole body; None if it is too large."""
         body = bytearray()
         async for data in request.content.iter_any():
             body += data
@@ -150,20 +147,22 @@ class _Entrance:
                 return None
         return bytes(body)
 
-    async def _answered(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
+    async def _dispatch(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
         headers = request.headers
         try:
             if not self._verifier.is_valid(body, headers[_TIMESTAMP], headers[_SIGNATURE]):
                 return _refusal(401)
-            asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(headers))
+            bolt_request = AsyncBoltRequest(
+                body=body.decode(), query=request.query_string, headers=dict(headers)
+            )
         except _UNREADABLE:
             return _refusal(400)
         with answering(request):
-            return await to_aiohttp_response(await self._bolt.async_dispatch(asked))
+            return await to_aiohttp_response(await self._bolt.async_dispatch(bolt_request))
 
 
 def _refusal(status: int) -> web.Response:
-    """The connection is closed afterwards: what comes next on it is the rest of what was refused."""
+    """The connection is closed afterwards: it still carries the rest of the refused request."""
     response = web.Response(status=status)
     response.force_close()
     return response

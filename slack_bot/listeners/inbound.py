@@ -1,11 +1,11 @@
-"""PURE. What Slack sends becomes what the desk understands: a question, a stop, a press.
+"""PURE. Slack's payloads become questions, stops and button presses.
 
-Slack tells one mention twice (`app_mention` and `message`), repeats what was not acknowledged, sends the bot
-its own messages and every change to them. So a payload is judged here first, without side effects, and only
-what is really meant for the bot takes the key that keeps duplicates out: were the key taken by a twin that is
-ignored, the mention would be lost (facts: Slack 8, openclaw#34833).
+Slack sends one mention as two events (`app_mention` and `message`), repeats what was not acknowledged, and
+sends the bot its own messages and every change to them. So a payload is judged here first, without side
+effects. Only a question uses up its dedupe key: if an ignored twin did, the mention would be lost (facts:
+Slack 8, openclaw#34833).
 
-Payloads come from outside: nothing here raises, whatever JSON arrives.
+Payloads come from outside: no JSON makes these functions raise.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
-    """Who the bot is in this workspace: its user id (`U...`) and its bot id (`B...`)."""
+    """The bot's user id (`U...`) and bot id (`B...`) in this workspace."""
 
     user: str
     bot: str
@@ -40,7 +40,7 @@ class BotIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ThreadReply:
-    """A reply in a channel's thread that names nobody: for the bot only if the agent waits for its author."""
+    """A reply in a thread without a mention: for the bot only if the agent waits for its author."""
 
     question: Question
 
@@ -49,7 +49,7 @@ class ThreadReply:
 class Ignored:
     """Not for the bot. `reason` is for the log.
 
-    `question` is the message, read as a question, where a reader could have meant it for the bot.
+    `question`: the message read as a question, if a reader could have meant it for the bot.
     """
 
     reason: str
@@ -58,7 +58,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class StopRequest:
-    """Slack's own Stop button was pressed. Slack has closed the streams of that thread by then."""
+    """Slack's own Stop button. Slack has closed the thread's streams by then."""
 
     thread: ThreadKey
     user: str
@@ -66,7 +66,7 @@ class StopRequest:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPress:
-    """A button of ours was pressed under the answer of `turn`. `value` is "" on the retry button."""
+    """A button below the answer of `turn`. `value` is "" for the retry button."""
 
     turn: str
     user: str
@@ -77,7 +77,7 @@ class ButtonPress:
 
 @dataclass(frozen=True, slots=True)
 class StreamStarted:
-    """A stream of the bot's own began in a thread; `ts` is its message."""
+    """A stream of the bot started in a thread; `ts` is its message."""
 
     thread: ThreadKey
     ts: str
@@ -89,11 +89,11 @@ Inbound: TypeAlias = Question | ThreadReply | StreamStarted | Ignored
 def read_message(body: object, me: BotIdentity) -> Inbound:
     """Judge the body of an `app_mention` or `message` event.
 
-    A question's text may be empty: the bot was mentioned without a word.
+    The text of a question is "" if the message holds only the mention.
     """
     event = _map(_map(body).get("event"))
-    if (began := _began(_map(body), event, me)) is not None:
-        return began
+    if (started := _stream_started(_map(body), event, me)) is not None:
+        return started
     if (reason := _why_not(event, me)) is not None:
         return Ignored(reason)
     text = _str(event, "text")
@@ -111,7 +111,7 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
 
 
 def asker_ids(body: object) -> frozenset[str]:
-    """All ids by which Slack names who wrote a message: of the user, of the bot and of its app."""
+    """All ids that Slack gives for the author of a message: of the user, the bot and its app."""
     event = _map(_map(body).get("event"))
     names = ("user", "bot_id", "app_id")
     return frozenset(found for name in names if (found := _str(event, name)))
@@ -147,8 +147,10 @@ def read_press(body: object) -> ButtonPress | Ignored:
     )
 
 
-def _began(body: Mapping[str, Any], event: Mapping[str, Any], me: BotIdentity) -> StreamStarted | None:
-    """What is sent when a stream starts: a plain message without text (facts: Slack 1.8)."""
+def _stream_started(
+    body: Mapping[str, Any], event: Mapping[str, Any], me: BotIdentity
+) -> StreamStarted | None:
+    """The event of a new stream: a plain message without text (facts: Slack 1.8)."""
     ts, root = _str(event, "ts"), _str(event, "thread_ts")
     is_begin = _str(event, "streaming_state") == "in_progress" and not event.get("subtype")
     is_named = _TS.match(ts) and _TS.match(root) and _str(event, "channel")
@@ -188,7 +190,7 @@ def _question(body: Mapping[str, Any], event: Mapping[str, Any], text: str, *, i
 
 
 def _team(body: Mapping[str, Any], event: Mapping[str, Any]) -> str:
-    """The workspace the bot is installed in, which the twins of a mention share."""
+    """The workspace of the installation: the same in both events of a mention."""
     authorizations = body.get("authorizations")
     first = _map(authorizations[0]) if isinstance(authorizations, list) and authorizations else _NOTHING
     return _str(first, "team_id") or _str(body, "team_id") or _str(event, "team")
@@ -205,8 +207,8 @@ def _asker(event: Mapping[str, Any]) -> str:
 
 
 def _is_bot(event: Mapping[str, Any]) -> bool:
-    """Apps, workflows and Slackbot. Slack names the bot in each message of an app or a workflow, also where
-    that speaks as a user."""
+    """Apps, workflows and Slackbot. Slack names the bot in each message of an app or a workflow, even if it
+    posts as a user."""
     is_named = bool(
         _str(event, "bot_id") or event.get("bot_profile") or _map(event.get("user_profile")).get("is_bot")
     )

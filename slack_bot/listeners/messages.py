@@ -1,9 +1,9 @@
-"""Mentions and messages become turns, before Slack is told that they arrived.
+"""Mentions and messages become turns before they are acknowledged.
 
-Bolt acknowledges an event before its listener's body runs and keeps no hold on that body. A question taken
-there would be lost with the process. So it is taken in a middleware: judged, stored, given to the desk, and
-only then acknowledged. If it cannot be stored there is no acknowledgement, and Slack comes again. When Slack
-comes for the last time, the asker is told that the question was not taken, and that is acknowledged.
+Bolt acknowledges an event before its listener runs, so a question accepted there could be lost with the
+process. A middleware accepts it instead: judged, stored, given to the dispatcher, and only then acknowledged.
+If it cannot be stored it is not acknowledged, and Slack sends it again. At the last retry the asker gets a
+notice, and the event is acknowledged.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NOT_EXPECTED = "a reply that does not mention the bot, and the agent waits for 
 
 
 class MessageListener:
-    """Takes questions for `desk`. `bots` decides which bots may ask."""
+    """Gives questions to the dispatcher. `bots` decides which bots may ask."""
 
     def __init__(self, dispatcher: TurnDispatcher, bots: BotAccess) -> None:
         self._dispatcher, self._bots = dispatcher, bots
@@ -42,7 +42,7 @@ class MessageListener:
         context: AsyncBoltContext,
         next_: Callable[[], Awaitable[None]],
     ) -> BoltResponse | None:
-        """The middleware of `app_mention` and `message`. Answers 503 where Slack is to bring it again."""
+        """The middleware of `app_mention` and `message`. 503 makes Slack send the event again."""
         question = None
         try:
             question = await self._judge(body, BotIdentity(context.bot_user_id or "", context.bot_id or ""))
@@ -50,20 +50,20 @@ class MessageListener:
                 await self._dispatcher.accept(question)
         except BotError as error:
             if _retry_number(request) < _LAST_RETRY:
-                log.error("a question was not taken, Slack will bring it again: %s", error)
+                log.error("a question was not accepted, Slack will send it again: %s", error)
                 return BoltResponse(status=503)
-            log.error("a question was not taken, and Slack will not bring it again: %s", error)
-            if question is not None:  # None: nobody knows whether it was for the bot
+            log.error("a question was not accepted, and Slack will not send it again: %s", error)
+            if question is not None:  # None: it is unknown whether it was for the bot
                 self._dispatcher.refuse(question)
         await next_()
         return None
 
     async def _judge(self, body: dict[str, Any], me: BotIdentity) -> Question | None:
         match read_message(body, me):
-            case Ignored(reason=reason, question=meant):
+            case Ignored(reason=reason, question=message):
                 log.debug("ignored: %s", reason)
-                if meant is not None:
-                    self._dispatcher.ignored(meant, reason)
+                if message is not None:
+                    self._dispatcher.ignored(message, reason)
                 return None
             case StreamStarted(thread=thread, ts=ts):
                 self._dispatcher.on_stream_started(thread, ts)
@@ -80,20 +80,20 @@ class MessageListener:
                 assert_never(unknown)
 
     def _may_ask(self, question: Question, body: dict[str, Any]) -> bool:
-        """Bots only where and as often as they may. What is refused is logged once."""
+        """Whether a person, or a bot that may, asks. A refusal is logged once."""
         if not question.asker_is_bot:
             self._bots.person_wrote(question.thread)
             return True
-        is_news = not self._bots.knows(question)
+        is_new = not self._bots.knows(question)
         reason = self._bots.refusal(question, asker_ids(body))
-        if reason is not None and is_news:
+        if reason is not None and is_new:
             log.info("ignored: %s", reason, extra={"thread_ts": question.thread.ts})
             self._dispatcher.ignored(question, reason)
         return reason is None
 
 
 def _retry_number(request: AsyncBoltRequest) -> int:
-    """0 for an event that comes for the first time. Bolt gives Socket Mode's number in the same header."""
+    """0 for the first delivery. Bolt puts Socket Mode's number into the same header."""
     (number, *_) = request.headers.get("x-slack-retry-num") or ("0",)
     try:
         return int(number)

@@ -1,7 +1,7 @@
-"""PURE. A message as Slack writes it becomes the words its author typed.
+"""PURE. Slack's markup becomes the text its author typed.
 
-Slack wraps links, people and channels in `<...>` and escapes `&`, `<` and `>`. An agent knows nothing of
-that, and code pasted into a question must reach it as it was.
+Slack wraps links, people and channels in `<...>` and escapes `&`, `<` and `>`. An agent needs the plain text:
+code in a question, for example, must reach it unchanged.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ENTITIES = re.compile("|".join(_ENTITY))
 
 
 def without_mention(text: str, user: str) -> str:
-    """`text` without the mentions of `user`, with or without a label. `text` itself where there is none."""
+    """`text` without the mentions of `user`, with or without a label. Unchanged if there is none."""
     mention = rf"<@{re.escape(user)}(?:\|[^>]*)?>"
     if not user or re.search(mention, text) is None:
         return text
@@ -23,7 +23,7 @@ def without_mention(text: str, user: str) -> str:
 
 
 def to_text(text: str) -> str:
-    """`text` with Slack's wrapping taken off. People without a label keep theirs."""
+    """`text` without Slack's markup, except for people without a label."""
     return _ENTITIES.sub(lambda found: _ENTITY[found[0]], _WRAPPED.sub(_unwrapped, text)).strip()
 
 

@@ -1,7 +1,6 @@
-"""PURE. The scopes of the bot token, and what the bot cannot do without each.
+"""PURE. The scopes of `docs/slack-app-manifest.json`, and what the bot cannot do without each.
 
-They are those of `docs/slack-app-manifest.json`. An installer may leave scopes out, and an app from an older
-manifest lacks the newer ones.
+An installer may leave scopes out, and an app from an older manifest lacks the newer ones.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ NEEDED: Mapping[str, str] = {
     "files:write": "an answer that is too long for messages does not come as a file",
     "groups:history": f"replies in private channels do not reach the bot, {_READS_BACK} there",
     "im:history": f"direct messages do not reach the bot, {_READS_BACK} there",
-    "im:write": "who asks where the bot may not write is not told so",
+    "im:write": "who asks where the bot may not write gets no notice",
     "mpim:history": f"messages in group conversations do not reach the bot, {_READS_BACK} there",
     "reactions:write": "a question that waits for the one before it gets no mark",
 }
-"""Scope to what does not work without it."""
+"""Scope to what does not work without it. A warning shows it."""
 
 
 def missing(granted: Collection[str]) -> Iterator[str]:
-    """One sentence for each scope that is needed and not `granted`: what will not work, and the remedy."""
+    """One sentence with the remedy for each scope that is not `granted`."""
     for scope, lost in NEEDED.items():
         if scope not in granted:
             yield (

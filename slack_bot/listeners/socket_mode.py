@@ -1,10 +1,9 @@
 """Slack in by Socket Mode: no public address needed.
 
-One process at a time: Slack gives each event to any one of the app's connections, and a mention comes as two
-events. So two processes, each with its own store, answer some questions twice. Slack tells how many
-connections the app has only in `hello`, when a connection begins (facts: Slack 3.4). So a process can notice
-another one when it connects: at its start, after a failure, and when Slack asks it to reconnect, every few
-hours. It does not hear at once of a process that starts later; that one notices, and warns.
+One process at a time: Slack sends each event to any one of the app's connections, and a mention comes as two
+events. So two processes, each with its own store, answer some questions twice. Slack names the number of
+connections only in `hello`, when a connection begins (facts: Slack 3.4). So a process notices another one
+when it connects: at its start, after a failure, and when Slack asks it to reconnect, every few hours.
 """
 
 from __future__ import annotations
@@ -14,22 +13,25 @@ import json
 import logging
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
+from ..errors import SlackError
 from .authorizer import call_or_raise
 
 log = logging.getLogger(__name__)
 
 PING_INTERVAL = 10.0
-"""Seconds between two pings, and between two attempts to connect."""
+"""Seconds between two pings, and the first pause after an attempt to connect that failed."""
 
+_LONGEST_PAUSE = 300.0
 _HELLO_TIMEOUT = 30.0
+_BROKEN = (aiohttp.ClientError, OSError, TimeoutError)
 
 
 async def serve_socket(
@@ -44,17 +46,19 @@ async def serve_socket(
 ) -> None:
     """Let Slack in until `stop` is set; `ready` is called when it is.
 
-    Connections of other processes are warned of where they are still there `check_delay` seconds later.
-    SlackError if the token is not good or Slack cannot be reached.
+    Connections of other processes are warned of if they still exist `check_delay` seconds later.
+    SlackError if the token is not good or Slack's API cannot be reached.
     """
-    # The SDK's client would try a wrong token for ever, so the first ticket is fetched here and handed to it.
-    ticket = await call_or_raise(client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=app_token)
-    handler = _Handler(bolt, app_token, client, ping_interval)
-    handler.client.wss_uri = ticket.get("url")
-    others = _OtherProcesses(handler.client, check_delay)
-    connecting = asyncio.ensure_future(handler.connect_async())  # type: ignore[no-untyped-call]
+    handler = AsyncSocketModeHandler(bolt, app_token, web_client=client, ping_interval=ping_interval)
+    sockets = _Connector(handler.client)
+    handler.client.aiohttp_client_session = sockets  # type: ignore[assignment]  # the part that the SDK uses
+    others = _OtherProcesses(handler.client, sockets, check_delay)
     stopping = asyncio.ensure_future(stop.wait())
+    connecting: asyncio.Future[None] | None = None
     try:
+        # The SDK's client would try a wrong token for ever, so the first address is fetched here.
+        handler.client.wss_uri = await sockets.new_address()
+        connecting = asyncio.ensure_future(handler.connect_async())  # type: ignore[no-untyped-call]
         await asyncio.wait({connecting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if connecting.done():
             await connecting
@@ -64,67 +68,104 @@ async def serve_socket(
             await stopping
     finally:
         for task in (connecting, stopping):
-            task.cancel()
+            if task is not None:
+                task.cancel()
         others.close()
         await handler.close_async()  # type: ignore[no-untyped-call]  # Bolt leaves these two untyped
 
 
-class _Handler(AsyncSocketModeHandler):
-    """Bolt's, on our client."""
+class _Connector:
+    """Takes the place of the aiohttp session in the SDK's client, and repeats an attempt to connect.
 
-    def __init__(self, bolt: AsyncApp, app_token: str, client: AsyncWebClient, ping_interval: float) -> None:
-        self.app, self.app_token = bolt, app_token
-        self.client = _Client(app_token, logger=bolt.logger, web_client=client, ping_interval=ping_interval)
-        self.client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # as in Bolt
-
-
-class _Client(SocketModeClient):
-    """The SDK's client, which tries one address again and again, though its ticket is good once only: after a
-    handshake that broke it would never connect any more. Here an address is forgotten before the next try.
+    The SDK would repeat it every ten seconds with the same address, whose ticket is good only once, and log a
+    traceback each time, sometimes with the ticket.
     """
 
-    _address: str | None = None
+    def __init__(self, client: SocketModeClient) -> None:
+        self._client = client
+        self._session = client.aiohttp_client_session
+        self.close = self._session.close
 
-    @property  # type: ignore[override]  # never None there, whatever it is set to
-    def wss_uri(self) -> str | None:
-        return self._address
+    @property
+    def closed(self) -> bool:
+        """No connection can be opened any more."""
+        return self._session.closed
 
-    @wss_uri.setter
-    def wss_uri(self, address: str | None) -> None:
-        self._address = address
-        if address is not None:
-            asyncio.get_running_loop().call_later(self.ping_interval, self._forget, address)
+    async def new_address(self) -> str:
+        """A new address, with its ticket. Raises SlackError."""
+        client = self._client
+        answer = await call_or_raise(
+            client.web_client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=client.app_token
+        )
+        return str(answer.get("url"))
 
-    def _forget(self, address: str) -> None:
-        if self._address == address:
-            self._address = None
+    async def ws_connect(self, address: str | None, **options: Any) -> Any:
+        """Connect to `address`, and after a failure to a new one, with longer and longer pauses."""
+        pause = self._client.ping_interval
+        while True:
+            try:
+                address = address or await self.new_address()
+                return await self._session.ws_connect(address, **options)
+            except SlackError as error:
+                problem = str(error)
+            except _BROKEN as error:
+                problem = (
+                    f"Slack's socket server {urlsplit(address or '').netloc} cannot be reached"
+                    f" ({_reason(error)}): check the network, and the proxy if there is one."
+                )
+            log.warning("%s The next attempt to connect is in %g s.", problem, pause)
+            await asyncio.sleep(pause)
+            address, pause = None, min(2 * pause, _LONGEST_PAUSE)
+
+    async def connections(self) -> int:
+        """How many connections the app has now, with one that is opened here for a moment.
+
+        Slack may send an event on any connection: what comes on this one is handled as if it had come on the
+        other. What is lost in the moment of closing has no acknowledgement, and Slack sends it again.
+        """
+        client, ssl = self._client, self._client.web_client.ssl or True
+        address = await self.new_address()
+        async with self._session.ws_connect(address, proxy=client.proxy, ssl=ssl) as socket:
+            async for frame in socket:
+                if frame.type is aiohttp.WSMsgType.TEXT:
+                    if count := _connections(_read(frame.data)):
+                        return count
+                    await client.enqueue_message(frame.data)
+        raise aiohttp.ClientError("no hello")
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, without the text of the error: that may hold the ticket."""
+    if isinstance(error, aiohttp.WSServerHandshakeError):
+        return f"HTTP {error.status}"
+    return getattr(error, "strerror", None) or type(error).__name__
 
 
 class _OtherProcesses:
-    """Warns where other processes are connected as this app, and stay.
+    """Warns of other processes that are connected as this app, and stay.
 
     During a restart the old process may still be connected, and Slack may count a closed connection for a
-    while. So a second look is taken later: one more connection is opened for a moment, because only a `hello`
-    has a fresh number.
+    while. So the connections are counted again later.
     """
 
-    def __init__(self, client: SocketModeClient, delay: float) -> None:
-        self._client, self._delay = client, delay
+    def __init__(self, client: SocketModeClient, sockets: _Connector, delay: float) -> None:
+        self._sockets, self._delay = sockets, delay
         self._check: asyncio.Task[None] | None = None
         client.message_listeners.append(self._on_message)
 
     async def _on_message(self, client: object, message: dict[str, Any], raw: str | None = None) -> None:
-        """Every message of the connection comes here."""
         is_checking = self._check is not None and not self._check.done()
         if not is_checking and _connections(message) > 1:
-            self._check = asyncio.create_task(self._look_again(), name="connection check")
+            self._check = asyncio.create_task(self._count_again(), name="connection check")
 
-    async def _look_again(self) -> None:
+    async def _count_again(self) -> None:
         await asyncio.sleep(self._delay)
         try:
             async with asyncio.timeout(_HELLO_TIMEOUT):
-                others = await self._count() - 2  # without this process's connection and the further one
-        except (SlackApiError, aiohttp.ClientError, OSError, TimeoutError) as error:
+                others = (
+                    await self._sockets.connections() - 2
+                )  # this process's connection and the further one
+        except (SlackError, *_BROKEN) as error:
             log.info("how many connections the app has could not be asked: %s", type(error).__name__)
             return
         if others > 0:
@@ -136,31 +177,14 @@ class _OtherProcesses:
         else:
             log.info("no other process is connected to Slack as this app")
 
-    async def _count(self) -> int:
-        """How many connections the app has now, with the one opened here.
-
-        Slack may send an event on any connection: what comes on this one is handled as if it had come on the
-        other. What is lost in the moment of closing has no acknowledgement, and Slack brings it again.
-        """
-        client = self._client
-        url = await client.issue_new_wss_url()
-        ssl = client.web_client.ssl or True
-        async with client.aiohttp_client_session.ws_connect(url, proxy=client.proxy, ssl=ssl) as socket:
-            async for frame in socket:
-                if frame.type is aiohttp.WSMsgType.TEXT:
-                    if count := _connections(_read(frame.data)):
-                        return count
-                    await client.enqueue_message(frame.data)
-        raise aiohttp.ClientError("no hello")
-
     def close(self) -> None:
-        """Look no more."""
+        """End a check under way."""
         if self._check is not None:
             self._check.cancel()
 
 
 def _connections(message: dict[str, Any]) -> int:
-    """The number that a `hello` tells; 0 for every other message."""
+    """The number that a `hello` names; 0 for every other message."""
     count = message.get("num_connections") if message.get("type") == "hello" else None
     return count if isinstance(count, int) else 0
 

@@ -69,8 +69,20 @@ class SlackCalled:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedMarkup:
+    """What the message `ts` has around its part of the answer, to look right by itself."""
+
+    ts: str
+    opening: str
+    closing: str
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn ended. `latches` and `late` are the machine's, for explaining."""
+    """A turn ended. `latches` and `late` are the machine's, for explaining.
+
+    `markup`: what was added to its messages, for those who compare the thread with the answer.
+    """
 
     at: float
     turn: str
@@ -81,6 +93,7 @@ class TurnEnded:
     trace_id: str | None
     latches: Mapping[str, bool]
     late: int
+    markup: tuple[AddedMarkup, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +131,6 @@ def wants_details(observer: Observer) -> bool:
     does not use them has an attribute `wants_details` that is false.
     """
     return bool(getattr(observer, "wants_details", True))
-
-
-def null_observer(fact: Fact) -> None:
-    """The observer of a bot that nothing observes."""
-    del fact
 
 
 class Observers:

@@ -1,8 +1,7 @@
-"""PURE. What the page is told: the workspace as a person sees it, and the facts of every turn, as plain JSON.
+"""PURE. What the page gets: the workspace as a person sees it and the facts of every turn, as plain JSON.
 
-A page gets a snapshot when it connects and small changes from then on; both are called *tales* here, an
-object with a `type` each. A message that grew is told by what it grew by, because a live answer grows a
-hundred times. Facts are kept for the last turns only, so the playground may stay open for days.
+A page gets a snapshot when it connects and small updates from then on. An update is an object with a `type`.
+A message that only grew is sent as the text it grew by. Facts are kept for the last turns only.
 """
 
 from __future__ import annotations
@@ -26,20 +25,19 @@ from ..testing.slack.thread_view import PLAN_FAILED
 from ..testing.slack.workspace import Change, SeenFile, SeenMessage, Workspace
 from ..turn.events import StopRequested, StreamEnded, TurnBegun
 
-Tale: TypeAlias = dict[str, Any]
-Listener: TypeAlias = Callable[[Tale], None]
+PageUpdate: TypeAlias = dict[str, Any]
+Listener: TypeAlias = Callable[[PageUpdate], None]
 
 _TURNS_KEPT = 30
-_DEEPEST = 60  # objects within objects that are told; an agent's JSON may be nested a thousand deep
+_DEEPEST = 60  # levels of nesting that are sent; an agent's JSON may have a thousand
 _NOT_FROM_THE_AGENT = (TurnBegun, StopRequested, StreamEnded)
 
 
 class Feed:
-    """Tells every listener what changes, at once. It is a `Observer` and listens to the workspace.
+    """Sends every change to its listeners at once. It observes the bot and listens to the workspace.
 
-    `virtual` are the ids of people whom no visitor can be; `suggestions` are (label, question) pairs.
-    `now` is the clock of the facts, in monotonic seconds.
-    `agent` is the address of an agent that is not the playground's own, fit to be shown.
+    `virtual`: ids of people that no visitor can be. `suggestions`: (label, question) pairs. `now`: the clock
+    of the facts, in monotonic seconds. `agent`: the public address of an agent that is not the playground's.
     """
 
     def __init__(
@@ -56,22 +54,22 @@ class Feed:
         self._suggestions = [{"label": label, "text": text} for label, text in suggestions]
         self._agent = agent
         self._now = now
-        self._messages: dict[tuple[str, str], dict[str, Tale]] = {}  # by thread, then by ts
+        self._messages: dict[tuple[str, str], dict[str, PageUpdate]] = {}  # by thread, then by ts
         self._statuses: dict[tuple[str, str], str] = {}
         self._pressed: dict[tuple[str, str], dict[str, str]] = {}
-        self._trouble: Tale = {"slack_faults": {}, "cut_after": None}
-        self._turns: deque[_Story] = deque(maxlen=_TURNS_KEPT)
+        self._faults: PageUpdate = {"slack_faults": {}, "cut_after": None}
+        self._turns: deque[_TurnFacts] = deque(maxlen=_TURNS_KEPT)
         self._number = 0
         self._listeners: list[Listener] = []
         workspace.listen(self._changed)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Tell `listener` from now on. Returns: stop that."""
+        """Send updates to `listener` from now on. Returns a function that stops it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def snapshot(self) -> Tale:
-        """Everything as it stands."""
+    def snapshot(self) -> PageUpdate:
+        """The current state."""
         workspace = self._workspace
         people = [person for person in workspace.state.people.values() if not person.is_bot]
         return {
@@ -91,68 +89,68 @@ class Feed:
                 for (channel, ts), text in self._statuses.items()
             ],
             "facts": sorted(
-                (fact for story in self._turns for fact in story.facts), key=lambda fact: fact["n"]
+                (fact for turn in self._turns for fact in turn.facts), key=lambda fact: fact["n"]
             ),
             "suggestions": self._suggestions,
             "agent": self._agent,
-            "trouble": self._trouble,
+            "faults": self._faults,
         }
 
-    def facts_of(self, turn: str) -> list[Tale]:
-        """The facts of one turn as they were told; [] where it is not kept any more."""
-        return next((list(story.facts) for story in reversed(self._turns) if story.turn == turn), [])
+    def facts_of(self, turn: str) -> list[PageUpdate]:
+        """The facts of one turn as they were sent; [] for a turn that is not kept any more."""
+        return next((list(each.facts) for each in reversed(self._turns) if each.turn == turn), [])
 
     def file(self, file_id: str) -> SeenFile | None:
-        """What was uploaded with a message that the pages know; None where no such file was."""
-        told = (message for known in self._messages.values() for message in known.values())
-        stands = any(file["id"] == file_id for message in told for file in message["files"])
-        upload = self._workspace.state.uploads.get(file_id) if stands else None
+        """A file of a message that is shown; None if there is none."""
+        shown = (message for known in self._messages.values() for message in known.values())
+        is_shown = any(file["id"] == file_id for message in shown for file in message["files"])
+        upload = self._workspace.state.uploads.get(file_id) if is_shown else None
         if upload is None or upload.content is None:
             return None
         return SeenFile(upload.name, content=upload.content, id=upload.id)
 
-    def troubled(self, trouble: Tale) -> None:
-        """What goes wrong on purpose from now on: `slack_faults` by method, `cut_after`."""
-        self._trouble = trouble
-        self._tell({"type": "trouble", "trouble": trouble})
+    def set_faults(self, faults: PageUpdate) -> None:
+        """What goes wrong on purpose from now on: `slack_faults` by method, and `cut_after`."""
+        self._faults = faults
+        self._send({"type": "faults", "faults": faults})
 
     def pressed(self, channel: str, ts: str, action_id: str, value: str) -> None:
-        """A control shows as pressed from now on: feedback as in Slack's own client, a retry as used."""
+        """Show a control as pressed: feedback as in Slack's own client, a retry as used."""
         self._pressed.setdefault((channel, ts), {})[action_id] = value
         for known in self._messages.values():
             if (message := known.get(ts)) is not None and message["channel"] == channel:
-                self._tell_message(known, {**message, "pressed": dict(self._pressed[(channel, ts)])})
+                self._send_message(known, {**message, "pressed": dict(self._pressed[(channel, ts)])})
 
     def __call__(self, fact: Fact) -> None:
-        """Keep a fact, and tell it. A fact of a turn that is not kept is not told."""
+        """Keep a fact and send it, unless its turn is not kept any more."""
         if isinstance(fact, TurnStarted | MessageIgnored):
             place = (fact.channel, fact.thread_ts)
-            self._turns.append(_Story(fact.turn, place, frozenset(self._messages.get(place, ()))))
+            self._turns.append(_TurnFacts(fact.turn, place, frozenset(self._messages.get(place, ()))))
         if isinstance(fact, TurnStarted):
             self._asked_again(fact)
-        story = next((each for each in reversed(self._turns) if each.turn == fact.turn), None)
-        if story is None:
+        turn = next((each for each in reversed(self._turns) if each.turn == fact.turn), None)
+        if turn is None:
             return
         self._number += 1
-        told = story.take(self._number, fact)
-        if isinstance(fact, TurnStarted) and self._trouble["slack_faults"]:
-            told["slack_faults"] = self._trouble["slack_faults"]
-        self._tell({"type": "fact", "fact": told})
+        update = turn.take(self._number, fact)
+        if isinstance(fact, TurnStarted) and self._faults["slack_faults"]:
+            update["slack_faults"] = self._faults["slack_faults"]
+        self._send({"type": "fact", "fact": update})
 
     def _asked_again(self, fact: TurnStarted) -> None:
-        """The button that led to this turn has done its work."""
+        """Show the button that led to this turn as used."""
         before = _attempt_before(fact.turn)
         for message in tuple(self._messages.get((fact.channel, fact.thread_ts), {}).values()):
             if before is not None and before in _retries(message):
                 self.pressed(fact.channel, message["ts"], RETRY, before)
 
-    def _text_stands(self, place: tuple[str, str], seen: Iterable[SeenMessage]) -> None:
-        """A turn's first text is in its thread: a call may have written it whatever its answer was."""
-        story = next((each for each in reversed(self._turns) if each.place == place), None)
-        if story is None or story.is_settled or not any(map(story.wrote, seen)):
+    def _send_visible(self, place: tuple[str, str], seen: Iterable[SeenMessage]) -> None:
+        """The first text of a turn is in the thread, whatever the call that wrote it got for an answer."""
+        turn = next((each for each in reversed(self._turns) if each.place == place), None)
+        if turn is None or turn.is_settled or not any(map(turn.wrote, seen)):
             return
         self._number += 1
-        self._tell({"type": "fact", "fact": story.add(self._number, self._now(), {"kind": "visible"})})
+        self._send({"type": "fact", "fact": turn.add(self._number, self._now(), {"kind": "visible"})})
 
     # ---- the workspace
 
@@ -163,31 +161,31 @@ class Feed:
         seen = _without_repeats(self._workspace.thread(*key))
         known = self._messages.setdefault(key, {})
         for message in seen:
-            self._tell_message(known, self._message(change.channel, message))
-        self._text_stands(key, seen)
+            self._send_message(known, self._message(change.channel, message))
+        self._send_visible(key, seen)
         for ts in set(known) - {message.ts for message in seen}:
             del known[ts]
-            self._tell({"type": "gone", "channel": change.channel, "ts": ts})
-        self._tell_status(key, (seen[-1].status_line if seen else None) or "")
+            self._send({"type": "gone", "channel": change.channel, "ts": ts})
+        self._send_status(key, (seen[-1].status_line if seen else None) or "")
 
-    def _tell_message(self, known: dict[str, Tale], message: Tale) -> None:
+    def _send_message(self, known: dict[str, PageUpdate], message: PageUpdate) -> None:
         ts, before = message["ts"], known.get(message["ts"])
         if message == before:
             return
         known[ts] = message
         if before is not None and _only_grew(before, message):
             grown = message["text"][len(before["text"]) :]
-            self._tell({"type": "grow", "channel": message["channel"], "ts": ts, "text": grown})
+            self._send({"type": "grow", "channel": message["channel"], "ts": ts, "text": grown})
             return
-        self._tell({"type": "message", "message": message})
+        self._send({"type": "message", "message": message})
 
-    def _tell_status(self, key: tuple[str, str], text: str) -> None:
+    def _send_status(self, key: tuple[str, str], text: str) -> None:
         if self._statuses.get(key, "") == text:
             return
         self._statuses[key] = text
-        self._tell({"type": "status", "channel": key[0], "thread_ts": key[1], "text": text})
+        self._send({"type": "status", "channel": key[0], "thread_ts": key[1], "text": text})
 
-    def _message(self, channel: str, seen: SeenMessage) -> Tale:
+    def _message(self, channel: str, seen: SeenMessage) -> PageUpdate:
         is_stream = seen.state != "posted" and not seen.edited
         return {
             "channel": channel,
@@ -206,13 +204,13 @@ class Feed:
             "pressed": dict(self._pressed.get((channel, seen.ts), {})),
         }
 
-    def _tell(self, tale: Tale) -> None:
+    def _send(self, update: PageUpdate) -> None:
         for listener in tuple(self._listeners):
-            listener(tale)
+            listener(update)
 
 
 def _without_repeats(seen: Sequence[SeenMessage]) -> list[SeenMessage]:
-    """A private note that says again what an earlier one said takes its place: one thanks is enough."""
+    """A private note replaces an earlier one with the same text."""
     last = {(each.author, each.ephemeral_for, each.text): each.ts for each in seen if each.ephemeral_for}
     return [
         each
@@ -221,51 +219,51 @@ def _without_repeats(seen: Sequence[SeenMessage]) -> list[SeenMessage]:
     ]
 
 
-def _retries(message: Tale) -> set[str]:
-    """The turns that the buttons of a message offer to ask again."""
+def _retries(message: PageUpdate) -> set[str]:
+    """The turns that the buttons of a message ask again."""
     elements = [element for block in message["blocks"] for element in block.get("elements") or ()]
     return {element["value"] for element in elements if element.get("action_id") == RETRY}
 
 
 def _attempt_before(turn: str) -> str | None:
-    """The key of the turn that `turn` asks again (see `Question.key`); None for a first attempt."""
+    """The key of the attempt before `turn` (see `Question.key`); None for a first attempt."""
     first, _, attempt = turn.rpartition(":")
     if turn.count(":") < 3:
         return None
     return f"{first}:{int(attempt) - 1}" if int(attempt) > 1 else first
 
 
-def _only_grew(before: Tale, message: Tale) -> bool:
+def _only_grew(before: PageUpdate, message: PageUpdate) -> bool:
     same = {**message, "text": before["text"]} == before
     return same and str(message["text"]).startswith(before["text"])
 
 
-class _Story:
-    """The facts of one turn, told."""
+class _TurnFacts:
+    """The facts of one turn, as updates."""
 
     def __init__(self, turn: str, place: tuple[str, str], before: frozenset[str]) -> None:
         self.turn = turn
         self.place = place
-        self._before = before  # the ts of what stood there when it began
-        self.facts: list[Tale] = []
-        self.is_settled = False  # its first text stands, or never will
+        self._before = before  # the ts of the messages that were there when it began
+        self.facts: list[PageUpdate] = []
+        self.is_settled = False  # its first text is shown, or never will be
         self._event: int | None = None
 
     def wrote(self, seen: SeenMessage) -> bool:
-        """The bot wrote this in the turn, and there is text in it for everybody."""
+        """The bot wrote this text in this turn, for everybody."""
         ours = seen.is_bot and seen.ephemeral_for is None and seen.ts not in self._before
         return ours and bool(seen.text.removeprefix(PLAN_FAILED).strip())
 
-    def take(self, number: int, fact: Fact) -> Tale:
-        return self.add(number, fact.at, self._told(number, fact))
+    def take(self, number: int, fact: Fact) -> PageUpdate:
+        return self.add(number, fact.at, self._as_update(number, fact))
 
-    def add(self, number: int, at: float, what: Tale) -> Tale:
-        told = {"n": number, "at": at, "turn": self.turn, **what}
-        self.facts.append(told)
+    def add(self, number: int, at: float, what: PageUpdate) -> PageUpdate:
+        update = {"n": number, "at": at, "turn": self.turn, **what}
+        self.facts.append(update)
         self.is_settled |= what["kind"] in ("visible", "closed", "ignored")
-        return told
+        return update
 
-    def _told(self, number: int, fact: Fact) -> Tale:
+    def _as_update(self, number: int, fact: Fact) -> PageUpdate:
         match fact:
             case TurnStarted():
                 where = {"channel": fact.channel, "thread_ts": fact.thread_ts}
@@ -296,9 +294,9 @@ class _Story:
 
 
 def plain(value: Any, depth: int = _DEEPEST) -> Any:
-    """`value` as JSON has it: dataclasses become objects, everything that is no JSON its own words.
+    """`value` as JSON: dataclasses become objects, other types their `str`.
 
-    What is nested deeper than `depth` is left out, with a sign in its place.
+    "…" replaces what is nested deeper than `depth`.
     """
     if value is None or isinstance(value, str | int | float | bool):
         return value
@@ -313,7 +311,7 @@ def plain(value: Any, depth: int = _DEEPEST) -> Any:
     return str(value)
 
 
-def named(value: object) -> Tale:
+def named(value: object) -> PageUpdate:
     """An event or an action with the name of its kind."""
     shown = plain(value)
     rest = shown if isinstance(shown, dict) else {"value": shown}

@@ -1,8 +1,7 @@
-"""The page's HTTP face: its files, and one web socket for everything it is told and asks for.
+"""The page over HTTP: its files, and one web socket for updates and orders.
 
-The playground can be driven by whoever reaches it, so it makes sure that this is its own page. A request
-must name the host that we listen on, which defeats DNS rebinding; a web socket must come from our own origin,
-which keeps other pages out; and the content security policy lets the page talk to nobody else.
+Only the playground's own page may drive it. A request must name the host that we listen on, against DNS
+rebinding; a web socket must come from our own origin; the content security policy allows no other server.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from urllib.parse import quote
 
 from aiohttp import WSMsgType, web
 
-from .feed import Feed, Tale
+from .feed import Feed, PageUpdate
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 _LONGEST_ORDER = 64 * 1024 * 1024  # bytes; a dropped file comes as one message
-_MOST_WAITING = 20_000  # tales for a page that does not keep up; then it starts afresh
-_HEARTBEAT = 120.0  # seconds between pings, and half of it for the answer: a busy page is not a lost one
+_MOST_WAITING = 20_000  # updates for a page that does not keep up; then it has to connect again
+_HEARTBEAT = 120.0  # seconds between pings; a page has half of it to answer
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self' ws://{host};"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -32,20 +31,20 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class PageVisitor(Protocol):
-    """What the page plays on."""
+    """What carries out the orders of the pages."""
 
     @property
     def feed(self) -> Feed:
-        """What the page is told."""
+        """The source of all updates."""
 
-    async def take(self, order: Mapping[str, Any]) -> Tale | None:
-        """Do what the visitor asks; what to tell this one page about it, if anything."""
+    async def take(self, order: Mapping[str, Any]) -> PageUpdate | None:
+        """Carry out an order. Returns an update for this page only, if there is one."""
 
-    def welcome(self) -> list[Tale]:
-        """A page was opened; what to tell this one page besides the snapshot."""
+    def welcome(self) -> list[PageUpdate]:
+        """A page was opened. Returns updates for this page only, besides the snapshot."""
 
 
-def build_site(stage: PageVisitor, hosts: Iterable[str]) -> web.Application:
+def build_site(visitor: PageVisitor, hosts: Iterable[str]) -> web.Application:
     """The application. `hosts` are names that requests may use besides the loopback ones and addresses."""
     allowed = frozenset({"localhost", *hosts})
 
@@ -68,14 +67,14 @@ def build_site(stage: PageVisitor, hosts: Iterable[str]) -> web.Application:
     async def link(request: web.Request) -> web.StreamResponse:
         if request.headers.get("Origin") != f"http://{request.host}":
             raise web.HTTPForbidden(text="Only the playground's own page may connect.")
-        return await _serve_page(request, stage, pages)
+        return await _serve_page(request, visitor, pages)
 
     async def close_pages(_: web.Application) -> None:
         for page in tuple(pages):
             await page.close()
 
     async def give_file(request: web.Request) -> web.StreamResponse:
-        return _file_of_a_message(stage.feed, request.match_info["id"])
+        return _file_of_a_message(visitor.feed, request.match_info["id"])
 
     site.on_shutdown.append(close_pages)
     site.router.add_get("/ws", link)
@@ -86,7 +85,7 @@ def build_site(stage: PageVisitor, hosts: Iterable[str]) -> web.Application:
 
 
 def _is_ours(host: str, allowed: frozenset[str]) -> bool:
-    """A name in the Host header must be ours; no foreign name server can have rebound an address."""
+    """The Host header has one of our names or an address: no name server can have rebound it."""
     name = host.rpartition("]")[0].lstrip("[") if host.startswith("[") else host.partition(":")[0]
     if name.lower() in allowed:
         return True
@@ -117,7 +116,7 @@ def _file_handler(name: str) -> Handler:
 
 
 def _file_of_a_message(feed: Feed, file_id: str) -> web.Response:
-    """Always plain text: whatever an agent wrote, no browser takes it for a page of ours."""
+    """Always plain text, so that no browser takes what an agent wrote for a page of ours."""
     file = feed.file(file_id)
     if file is None:
         raise web.HTTPNotFound(text="There is no such file in this workspace.")
@@ -131,21 +130,21 @@ def _file_of_a_message(feed: Feed, file_id: str) -> web.Response:
 
 
 async def _serve_page(
-    request: web.Request, stage: PageVisitor, pages: set[web.WebSocketResponse]
+    request: web.Request, visitor: PageVisitor, pages: set[web.WebSocketResponse]
 ) -> web.WebSocketResponse:
     page = web.WebSocketResponse(max_msg_size=_LONGEST_ORDER, heartbeat=_HEARTBEAT)
     await page.prepare(request)
-    waiting = _Waiting(stage.feed.snapshot())
-    stop = stage.feed.listen(waiting.add)
+    waiting = _Waiting(visitor.feed.snapshot())
+    stop = visitor.feed.listen(waiting.add)
     sender = asyncio.create_task(_send(page, waiting), name="playground page")
     pages.add(page)
-    for tale in stage.welcome():
-        waiting.add(tale)
+    for update in visitor.welcome():
+        waiting.add(update)
     try:
         async for message in page:
             if message.type is WSMsgType.TEXT:
-                for tale in await _obey(stage, message.data):
-                    waiting.add(tale)
+                for update in await _obey(visitor, message.data):
+                    waiting.add(update)
     finally:
         pages.discard(page)
         stop()
@@ -154,52 +153,52 @@ async def _serve_page(
     return page
 
 
-async def _obey(stage: PageVisitor, data: str) -> list[Tale]:
-    """What to tell the page about its order. One with a number `n` is confirmed; the page waits for it."""
+async def _obey(visitor: PageVisitor, data: str) -> list[PageUpdate]:
+    """Updates for the page about its order. An order with a number `n` is confirmed."""
     try:
         order = json.loads(data)
     except (ValueError, RecursionError):
         order = None
     if not isinstance(order, dict):
         return [{"type": "refused", "text": "The page sent something that is not an order."}]
-    answer = await stage.take(order)
-    told = [] if answer is None else [answer]
+    answer = await visitor.take(order)
+    updates = [] if answer is None else [answer]
     if not isinstance(number := order.get("n"), int):
-        return told
+        return updates
     if answer is not None and answer["type"] == "refused":
         return [{**answer, "n": number}]
-    return [*told, {"type": "taken", "n": number}]
+    return [*updates, {"type": "taken", "n": number}]
 
 
 class _Waiting:
     """Tales on their way to one page. `overrun`: it did not keep up, and some were let go."""
 
-    def __init__(self, snapshot: Tale) -> None:
-        self._tales = [snapshot]
+    def __init__(self, snapshot: PageUpdate) -> None:
+        self._updates = [snapshot]
         self._some = asyncio.Event()
         self._some.set()
         self.overrun = False
 
-    def add(self, tale: Tale) -> None:
-        if len(self._tales) >= _MOST_WAITING:
+    def add(self, update: PageUpdate) -> None:
+        if len(self._updates) >= _MOST_WAITING:
             self.overrun = True
         else:
-            self._tales.append(tale)
+            self._updates.append(update)
         self._some.set()
 
-    async def take(self) -> list[Tale]:
+    async def take(self) -> list[PageUpdate]:
         await self._some.wait()
         self._some.clear()
-        tales, self._tales = self._tales, []
-        return tales
+        updates, self._updates = self._updates, []
+        return updates
 
 
 async def _send(page: web.WebSocketResponse, waiting: _Waiting) -> None:
-    """All that waits as one message, again and again; the page connects anew if it fell behind."""
+    """Send all waiting updates as one message, again and again, until the page falls behind."""
     while not page.closed and not waiting.overrun:
-        tales = await waiting.take()
+        updates = await waiting.take()
         try:
-            await page.send_str(json.dumps(tales, ensure_ascii=False, separators=(",", ":")))
+            await page.send_str(json.dumps(updates, ensure_ascii=False, separators=(",", ":")))
         except ConnectionError:
             return
     await page.close()

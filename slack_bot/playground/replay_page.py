@@ -1,6 +1,6 @@
 """`slack-bot replay FILE... --play`: the tapes in the playground's page, in real time.
 
-They begin when the page is opened: whoever wants to see an answer grow must not come too late.
+They begin when the page is opened, so that no visitor comes too late.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import signal
 import sys
 from pathlib import Path
 
 from ..observe import logs
+from ..testing.harness import bot_settings
 from ..tools.open_capture import open_capture
-from ..tools.replay.replay import AGENT_URL, read_scenario_file, settings_with
+from ..tools.replay.replay import check_options, read_scenario_file
 from ..tools.replay.scenario import Scenario, as_captured
-from ..tools.replay.verb import check
+from .hosting import stop_signal
 from .reference.agent_server import check_port
-from .replays import Planned
+from .replays import PlannedReplay
 from .server import open_playground
 
 
@@ -28,16 +28,18 @@ def main(args: argparse.Namespace) -> int:
     Raises UnreadableInput for what cannot be read, SettingsError for settings of a tape or a scenario that
     cannot be, BotError where the page's address cannot be had.
     """
-    check(args)
+    check_options(args)
     check_port(args.port)
     speed = 1.0 if args.speed is None else args.speed
     around = read_scenario_file(args.scenario)
     planned = [
-        Planned(Path(path).name, open_capture(Path(path), args.key, around), speed, args.key, around)
+        PlannedReplay(Path(path).name, open_capture(Path(path), args.key, around), speed, args.key, around)
         for path in args.files
     ]
     for each in planned:
-        settings_with(AGENT_URL, as_captured(around, each.capture).settings)  # what is wrong is told now
+        bot_settings(
+            as_captured(around, each.capture).settings
+        )  # raises now what would be raised on the page
     usual = Scenario()
     place = (around.channel, around.thread_ts, around.team)
     if place != (usual.channel, usual.thread_ts, usual.team):
@@ -50,14 +52,12 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-async def _show(port: int, planned: list[Planned], around: Scenario) -> None:
-    stop = asyncio.Event()
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(sign, stop.set)
+async def _show(port: int, planned: list[PlannedReplay], around: Scenario) -> None:
+    stop = stop_signal()
     async with open_playground(port=port) as playground:
-        playground.stage.trouble(around)
+        playground.visitor.set_faults(around)
         for each in planned:
-            playground.stage.plan(each)
+            playground.visitor.plan(each)
         sys.stdout.write(f"The replay begins when you open {playground.url}\nCtrl-C ends it.\n")
         sys.stdout.flush()
         await stop.wait()

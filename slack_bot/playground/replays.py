@@ -1,8 +1,8 @@
 """Captures on the page: each question of a tape is asked when the one before it is answered.
 
-They are asked by a person of their own, whom no visitor can be. Each is answered by a bot of its own, built
-as `slack-bot replay` builds it: with the settings and the scenario of the tape, and with nothing learned from
-any other agent. All these bots write into the page's workspace and share its rates.
+A person of their own asks them. Each has a bot of its own, built as for `slack-bot replay`, with the settings
+and the scenario of the tape and without any profile of an agent. All of them write into the page's workspace
+and share its rates.
 """
 
 from __future__ import annotations
@@ -22,36 +22,26 @@ from ..settings.load import Settings
 from ..settings.models import GovernorSettings
 from ..slack.rate_limiter.local import RateLimiter
 from ..testing.agent.scripted import ScriptedTransport
+from ..testing.harness import allow_bot, bot_settings, build_in_memory, set_context
 from ..testing.slack.workspace import Workspace
-from ..testing.tape.tape import Recording, Tape
-from ..tools.replay.replay import (
-    AGENT_URL,
-    Turns,
-    agent_of,
-    asked_in,
-    build_in,
-    letting_ask,
-    remember_context,
-    settings_with,
-)
+from ..testing.tape.tape import Recording, Tape, Turns, turns_of
+from ..tools.replay.replay import agent_of
 from ..tools.replay.scenario import Scenario
 from ..turn.record import Question, ThreadKey
-from .recorder import Recorder
-from .replay_router import ReplayRouter
+from .recorder import Recorder, ReplayRouter
 
 REPLAYER = "U0REPLAY"
 REPLAYING_BOT = "B0REPLAY"
-"""Who asks where the scenario's asker is a bot."""
+"""The asker, where the scenario's asker is a bot."""
 _KEPT = 30
-"""Replays whose bots are kept, for the buttons below their answers: as many turns as the page keeps."""
+"""Replays whose bots are kept, for the buttons below their answers: as many as the page keeps turns."""
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """A capture to replay. `speed` is how much faster than it was; 0: at once.
+class PlannedReplay:
+    """A capture to replay, `speed` times as fast as it was; 0: at once.
 
-    `around` is its scenario, as in `replay --scenario`; None: what goes wrong on the page. Where the replay
-    takes place is the page's to say.
+    `around` is its scenario, as in `replay --scenario`; None: the page's faults. Its place is not used.
     """
 
     name: str
@@ -63,7 +53,7 @@ class Planned:
 
 @dataclass(slots=True)
 class _Replay:
-    """A thread that is replayed. `further` is what is still to be asked in it."""
+    """A thread that is replayed. `further`: the questions that are still to be asked."""
 
     thread: ThreadKey
     asker: str
@@ -77,10 +67,10 @@ class _Replay:
 
 
 class Replays:
-    """Asks what captures answer, in `channel`. A watcher: it hears when a turn is over.
+    """Asks the questions of captures, in `channel`. It observes turns, to ask the next question.
 
-    `watcher` hears all facts of the bots, `recorder` all that their agents say. `gate` keeps Slack's rates
-    for all of them and the page's own bot; None: each keeps them alone.
+    `observer` gets all facts of the bots, `recorder` all that their agents send. `rate_limiter` is shared
+    with the page's own bot; None: each bot has its own.
     """
 
     def __init__(
@@ -91,25 +81,25 @@ class Replays:
         *,
         recorder: Recorder,
         observer: Observer,
-        gate: RateLimiter | None = None,
+        rate_limiter: RateLimiter | None = None,
     ) -> None:
         self._workspace, self._clock, self._channel = workspace, clock, channel
-        self._recorder, self._observer, self._gate = recorder, observer, gate
+        self._recorder, self._observer, self._rate_limiter = recorder, observer, rate_limiter
         self._replays: OrderedDict[str, _Replay] = OrderedDict()
         self._ending: set[asyncio.Task[None]] = set()
 
-    def begin(self, planned: Planned, around: Scenario) -> str:
-        """Ask the first question of a capture in `around`, which is its scenario already. Returns its ts.
+    def begin(self, planned: PlannedReplay, around: Scenario) -> str:
+        """Ask the first question of a capture in its scenario, `around`. Returns its ts.
 
         Raises SettingsError for a setting that does not exist or a value that cannot be.
         """
-        settings = settings_with(AGENT_URL, around.settings)
-        turns = asked_in(planned.capture)
+        settings = bot_settings(around.settings)
+        turns = turns_of(planned.capture)
         speed = planned.speed if planned.speed > 0 else math.inf
         transport = ScriptedTransport(agent_of(turns, around, speed))
         asker = REPLAYING_BOT if around.asker_is_bot else REPLAYER
         if around.asker_is_bot:
-            settings = letting_ask(REPLAYING_BOT, settings)
+            settings = allow_bot(settings, REPLAYING_BOT)
         asked = "" if around.text == Scenario().text else f": {around.text}"
         chosen = f" ({planned.key})" if planned.key else ""
         # Delivery to the bot is a task of its own, so the replay is known before the question can arrive.
@@ -131,7 +121,7 @@ class Replays:
         return None if replay is None else replay.around
 
     async def bot_for(self, payload: Mapping[str, Any]) -> App | None:
-        """The bot that is to hear what Slack sends; None: it is about no replay."""
+        """The bot that gets this payload; None: it is about no replay."""
         replay = next((self._replays[ts] for ts in _roots(payload) if ts in self._replays), None)
         if replay is None:
             return None
@@ -144,7 +134,7 @@ class Replays:
         await asyncio.gather(*(_end(replay, grace) for replay in self._replays.values()), *self._ending)
 
     def __call__(self, fact: Fact) -> None:
-        """A turn that is over may have a sequel."""
+        """Ask the next question of a replay whose turn is over."""
         if not isinstance(fact, TurnEnded):
             return
         replay = next((each for each in self._replays.values() if each.waits_for == fact.turn), None)
@@ -168,20 +158,21 @@ class Replays:
         self._workspace.stop(replay.asker, self._channel, replay.thread.ts, now=self._clock.wall())
 
     async def _build(self, replay: _Replay) -> App:
-        alone = replay.settings.governor != GovernorSettings()  # it says itself what Slack allows
-        app = await build_in(
+        alone = replay.settings.governor != GovernorSettings()  # it has rates of its own
+        app = await build_in_memory(
             self._workspace,
             replay.settings,
             self._clock,
-            self._observer,
             ReplayRouter(replay.transport, recorder=self._recorder),
-            None if alone else self._gate,
+            observer=self._observer,
+            rate_limiter=None if alone else self._rate_limiter,
         )
-        await remember_context(app, replay.thread, replay.around.context_id)
+        if replay.around.context_id is not None:
+            await set_context(app, replay.thread, replay.around.context_id)
         return app
 
     def _forget_oldest(self) -> None:
-        """The bot of the oldest replay that is over ends, where too many are kept."""
+        """End the bot of the oldest finished replay if too many are kept."""
         if len(self._replays) <= _KEPT:
             return
         over = next((ts for ts, replay in self._replays.items() if not replay.waits_for), None)
@@ -199,7 +190,7 @@ async def _end(replay: _Replay, grace: float) -> None:
 
 
 def _roots(payload: Mapping[str, Any]) -> Iterator[str]:
-    """The threads that something Slack sends may be about, by their roots."""
+    """The ts of all roots that a payload may be about."""
     event = payload.get("event") or {}
     places = (event, event.get("message"), event.get("previous_message"), payload.get("container"))
     for place in (*places, payload.get("message")):

@@ -1,8 +1,7 @@
 """`python -m slack_bot play`: agent, workspace, bot and page in one process, on this machine only.
 
-The bot is the one that `python -m slack_bot run` starts, with its tokens and addresses pointing at the
-emulated workspace and the playground's agent, both on real sockets. The page only watches, and acts as the
-people in the workspace.
+The bot is the one of `python -m slack_bot run`; its tokens and addresses are those of the emulated workspace
+and the playground's agent, both on real sockets. The page shows the workspace and acts for its people.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,22 +19,22 @@ import httpx
 from aiohttp import web
 
 from ..a2a.wire.origins import bare
-from ..app import App, build, serve
+from ..app import App, build
 from ..clock import loop_clock
 from ..errors import BotError, UnreadableInput
 from ..observe import logs
 from ..settings.load import Settings, load, secrets_of, with_overrides
 from ..settings.models import ReferenceSettings
 from ..slack.rate_limiter.local import LocalRateLimiter
+from ..testing.harness import connected, deliver, emulated
 from ..testing.slack.server import SlackServer
-from ..testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace, WorkspaceRules
-from ..tools.capture.agent_address import settings_for
-from ..tools.capture.reachability import card_of
-from ..tools.replay.replay import deliver
+from ..testing.slack.workspace import Workspace, WorkspaceRules
+from ..tools.capture.agent_address import card_of, settings_for
+from .hosting import stop_signal
 from .page_server import build_site
+from .recorder import ReplayRouter
 from .reference import agent
 from .reference.agent_server import chosen_agent, no_address
-from .replay_router import ReplayRouter
 from .replays import Replays
 from .visitor import Visitor
 
@@ -49,7 +47,7 @@ class Playground:
 
     url: str
     workspace: Workspace
-    stage: Visitor
+    visitor: Visitor
     app: App
 
 
@@ -81,9 +79,7 @@ def _theirs(args: argparse.Namespace) -> Settings:
 
 
 async def _play(host: str, port: int, chosen: ReferenceSettings, theirs: Settings | None) -> None:
-    stop = asyncio.Event()
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(sign, stop.set)
+    stop = stop_signal()
     async with open_playground(host, port, chosen=chosen, theirs=theirs) as playground:
         sys.stdout.write(f"The playground is at {playground.url}\nCtrl-C ends it.\n")
         sys.stdout.flush()
@@ -99,62 +95,46 @@ async def open_playground(
     chosen: ReferenceSettings | None = None,
     theirs: Settings | None = None,
 ) -> AsyncIterator[Playground]:
-    """Run everything until the context is left. Port 0 takes a free one; `rules` None: all of Slack's limits.
-    `chosen` is the agent, `pace` its tokens a second, which counts more; `theirs` names another agent, which
-    is asked in its place.
+    """Run everything until the context is left. Port 0: a free one. `rules` None: all of Slack's limits.
+    `chosen`: the agent, `pace` overrides its tokens a second. `theirs`: settings with another agent.
 
     Raises BotError in one sentence if the page's address cannot be had.
     """
     clock = loop_clock()
     workspace = Workspace(rules=WorkspaceRules.real() if rules is None else rules)
-    switchboard = ReplayRouter(httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None)))
-    gate = LocalRateLimiter((theirs or Settings()).governor, clock)
-    stage = Visitor(workspace, switchboard, clock, None if theirs is None else _shown(theirs), gate)
+    router = ReplayRouter(httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None)))
+    rate_limiter = LocalRateLimiter((theirs or Settings()).governor, clock)
+    visitor = Visitor(workspace, router, clock, None if theirs is None else _shown(theirs), rate_limiter)
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(switchboard.aclose)
-        url = await stack.enter_async_context(_page(stage, host, port))
+        stack.push_async_callback(router.aclose)
+        url = await stack.enter_async_context(_page(visitor, host, port))
         if theirs is None:
             serving = agent.serve(pace=pace, settings=chosen or ReferenceSettings())
-            # nothing is read from the environment: the playground needs no configuration. Its agent's errors
-            # are written for people
+            # Nothing is read from the environment. The errors of the playground's agent are for people.
             ours = {"agent.url": await stack.enter_async_context(serving), "error_text": "show"}
             theirs = with_overrides(Settings(), ours)
         face = await stack.enter_async_context(SlackServer(workspace, clock))
         app = await build(
-            _emulated(theirs, face.api_url),
+            emulated(theirs, face.api_url),
             clock=clock,
-            observer=stage.heard,
-            http_transport=switchboard,
-            gate=gate,
+            observer=visitor.on_fact,
+            http_transport=router,
+            gate=rate_limiter,
         )
-        _hand_on(app, stage.replays)
-        stack.push_async_callback(stage.replays.close, _GRACE)
+        _hand_on(app, visitor.replays)
+        stack.push_async_callback(visitor.replays.close, _GRACE)
         stack.push_async_callback(app.close, _GRACE)
-        await stack.enter_async_context(_connected(app, face))
-        yield Playground(url, workspace, stage, app)
+        await stack.enter_async_context(connected(app))
+        yield Playground(url, workspace, visitor, app)
 
 
 def _shown(theirs: Settings) -> str:
-    """The agent's address as everybody may read it: without credentials and query."""
+    """The agent's address without credentials and query."""
     return bare(theirs.agent.url or "").partition("?")[0]
 
 
-def _emulated(settings: Settings, api_url: str) -> Settings:
-    """`settings`, with the emulated workspace at `api_url` in place of Slack."""
-    return with_overrides(
-        settings,
-        {
-            "bot_token": BOT_TOKEN,
-            "app_token": APP_TOKEN,
-            "signing_secret": SIGNING_SECRET,
-            "api_url": api_url,
-            "store.url": "memory://",
-        },
-    )
-
-
 def _hand_on(app: App, replays: Replays) -> None:
-    """What Slack sends about a replay is for that replay's own bot, and not for `app`."""
+    """Hand payloads about a replay to that replay's own bot in place of `app`."""
 
     async def hand_on(body: dict[str, Any], next: Callable[[], Awaitable[None]]) -> Any:
         bot = await replays.bot_for(body)
@@ -164,35 +144,14 @@ def _hand_on(app: App, replays: Replays) -> None:
 
 
 @asynccontextmanager
-async def _page(stage: Visitor, host: str, port: int) -> AsyncIterator[str]:
-    runner = web.AppRunner(build_site(stage, [host]), access_log=None, shutdown_timeout=1.0)
+async def _page(visitor: Visitor, host: str, port: int) -> AsyncIterator[str]:
+    runner = web.AppRunner(build_site(visitor, [host]), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
         try:
             await web.TCPSite(runner, host, port).start()
         except OSError as error:
-            raise BotError(_no_address(host, port, error)) from error
+            raise BotError(no_address("page", host, port, error)) from error
         yield f"http://{f'[{host}]' if ':' in host else host}:{runner.addresses[0][1]}/"
     finally:
         await runner.cleanup()
-
-
-def _no_address(host: str, port: int, error: OSError) -> str:
-    return no_address("page", host, port, error)
-
-
-@asynccontextmanager
-async def _connected(app: App, face: SlackServer) -> AsyncIterator[None]:
-    """The bot is connected to the workspace by Socket Mode for as long as the context is open."""
-    stop = asyncio.Event()
-    serving = asyncio.create_task(serve(app, stop), name="playground bot")
-    connected = asyncio.create_task(face.sockets.connected())
-    try:
-        await asyncio.wait({serving, connected}, return_when=asyncio.FIRST_COMPLETED)
-        if serving.done():
-            await serving
-        yield
-    finally:
-        connected.cancel()
-        stop.set()
-        await asyncio.gather(serving, connected, return_exceptions=True)

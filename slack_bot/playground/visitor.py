@@ -1,13 +1,13 @@
-"""What a visitor of the page may do: speak as one of the people, press, stop, replay a file.
+"""What a visitor of the page can do: write as one of the people, press a button, stop, replay a file.
 
-Everything becomes an action of a person in the emulated workspace and reaches the bot as Slack would
-deliver it. A replay is asked by a person of its own, whom no visitor can be.
+Each order becomes an action of a person in the emulated workspace and reaches the bot as Slack delivers it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..clock import Clock
@@ -20,10 +20,9 @@ from ..testing.slack.workspace import Workspace
 from ..testing.tape.tape import read_tape, write_tape
 from ..tools.replay.scenario import Scenario, as_captured, make_scenario
 from ..turn.record import message_id_of
-from .export import file_name, head_of
-from .feed import Feed, Tale
-from .replay_router import ReplayRouter
-from .replays import REPLAYER, REPLAYING_BOT, Planned, Replays
+from .feed import Feed, PageUpdate
+from .recorder import ReplayRouter
+from .replays import REPLAYER, REPLAYING_BOT, PlannedReplay, Replays
 
 PEOPLE = {"U0MAYA": "Maya", "U0JONAS": "Jonas"}
 CHANNEL = "C0GENERAL"
@@ -43,19 +42,19 @@ class _Refused(Exception):
 
 
 class Visitor:
-    """The people and places of the playground. `feed` tells the pages what comes of it.
+    """The people and places of the playground. `feed` sends the pages what happens.
 
-    `agent` is the address of another agent than the playground's own, without secrets: what the pages suggest
-    is for our own alone. `gate` is what the bots of the replays share with the page's own; None: nothing.
+    `agent` is the address, without secrets, of an agent that is not the playground's own; it gets no
+    suggestions. `rate_limiter` is shared by the bots of the replays and the page's own.
     """
 
     def __init__(
         self,
         workspace: Workspace,
-        switchboard: ReplayRouter,
+        router: ReplayRouter,
         clock: Clock,
         agent: str | None = None,
-        gate: RateLimiter | None = None,
+        rate_limiter: RateLimiter | None = None,
     ) -> None:
         for user, name in PEOPLE.items():
             workspace.add_user(user, name)
@@ -66,42 +65,47 @@ class Visitor:
         for user in PEOPLE:
             workspace.direct(user)
         self.replays = Replays(
-            workspace, clock, CHANNEL, recorder=switchboard.recorder, observer=self.heard, gate=gate
+            workspace,
+            clock,
+            CHANNEL,
+            recorder=router.recorder,
+            observer=self.on_fact,
+            rate_limiter=rate_limiter,
         )
         suggestions = SUGGESTIONS if agent is None else ()
         self.feed = Feed(
             workspace, now=clock.monotonic, virtual=[REPLAYER], suggestions=suggestions, agent=agent
         )
         self._workspace = workspace
-        self._switchboard = switchboard
+        self._router = router
         self._clock = clock
-        self._trouble = Scenario()
-        self._planned: list[Planned] = []
+        self._faults = Scenario()
+        self._planned: list[PlannedReplay] = []
 
-    def heard(self, fact: Fact) -> None:
-        """A watcher: what happens in the bot is told to the pages, and may have a sequel here."""
+    def on_fact(self, fact: Fact) -> None:
+        """Observe the bot: send the fact to the pages and the replays."""
         self.feed(fact)
         self.replays(fact)
 
-    def plan(self, planned: Planned) -> None:
-        """Replay this for the first visitor who comes."""
+    def plan(self, planned: PlannedReplay) -> None:
+        """Replay this for the first visitor."""
         self._planned.append(planned)
 
-    def welcome(self) -> list[Tale]:
-        """A visitor came: what was planned begins. The tales are for that visitor."""
+    def welcome(self) -> list[PageUpdate]:
+        """Begin the planned replays for a new visitor. The updates are for that visitor."""
         planned, self._planned = self._planned, []
         return [self._play(each) for each in planned]
 
-    def trouble(self, around: Scenario) -> None:
+    def set_faults(self, around: Scenario) -> None:
         """What goes wrong from the next question on: the scenario's `slack_faults` and `cut_after`."""
-        self._trouble = Scenario(slack_faults=around.slack_faults, cut_after=around.cut_after)
+        self._faults = Scenario(slack_faults=around.slack_faults, cut_after=around.cut_after)
         faults = {method: list(entries) for method, entries in around.slack_faults.items()}
-        self.feed.troubled({"slack_faults": faults, "cut_after": around.cut_after})
+        self.feed.set_faults({"slack_faults": faults, "cut_after": around.cut_after})
 
-    async def take(self, order: Mapping[str, Any]) -> Tale | None:
-        """Carry out an order: `say`, `press`, `stop`, `replay`, `trouble` or `export`.
+    async def take(self, order: Mapping[str, Any]) -> PageUpdate | None:
+        """Carry out an order: `say`, `press`, `stop`, `replay`, `faults` or `export`.
 
-        The tale is for the visitor who gave it.
+        The update is for the page that gave it.
         """
         try:
             return self._do(order)
@@ -110,7 +114,7 @@ class Visitor:
         except LookupError:
             return {"type": "refused", "text": "That is not there any more."}
 
-    def _do(self, order: Mapping[str, Any]) -> Tale | None:
+    def _do(self, order: Mapping[str, Any]) -> PageUpdate | None:
         match order:
             case {"type": "say", "user": str(user), "channel": str(channel), "text": str(text)}:
                 return self._say(_visitor(user), channel, text, order.get("thread_ts"))
@@ -123,15 +127,15 @@ class Visitor:
                 return None
             case {"type": "replay", "name": str(name), "text": str(text), "speed": int() | float() as speed}:
                 return self._replay(name, text, float(speed), order.get("key"))
-            case {"type": "trouble", "slack_faults": dict(faults)}:
+            case {"type": "faults", "slack_faults": dict(faults)}:
                 given = {"slack_faults": faults, "cut_after": order.get("cut_after")}
-                self.trouble(make_scenario(given, "faults"))
+                self.set_faults(make_scenario(given, "faults"))
                 return None
             case {"type": "export", "turn": str(turn)}:
                 return self._export(turn)
         raise _Refused("The page asked for something that the playground does not know.")
 
-    def _say(self, user: str, channel: str, text: str, thread_ts: object) -> Tale:
+    def _say(self, user: str, channel: str, text: str, thread_ts: object) -> PageUpdate:
         if not text.strip() or len(text) > _LONGEST:
             raise _Refused(f"A message has 1 to {_LONGEST:,} characters.")
         root = thread_ts if isinstance(thread_ts, str) else None
@@ -146,32 +150,32 @@ class Visitor:
         if pressed.payload["actions"][0]["type"] == "feedback_buttons":
             self.feed.pressed(channel, ts, action, value)
 
-    def _replay(self, name: str, text: str, speed: float, key: object) -> Tale:
+    def _replay(self, name: str, text: str, speed: float, key: object) -> PageUpdate:
         name = " ".join(name.replace("`", "'").split())[:80] or "file"
         chosen = key if isinstance(key, str) else None
         if chosen is None and len(keys := streams_in(text)) > 1:
             return {"type": "choose", "name": name, "keys": keys}
-        return self._play(Planned(name, read_tape(text, name, chosen), speed, chosen))
+        return self._play(PlannedReplay(name, read_tape(text, name, chosen), speed, chosen))
 
-    def _play(self, planned: Planned) -> Tale:
-        """What a tape says of its surroundings holds, as in `replay`, where nobody says otherwise."""
-        around = as_captured(planned.around or self._trouble, planned.capture)
+    def _play(self, planned: PlannedReplay) -> PageUpdate:
+        """The scenario in the tape's head counts, as in `replay`, where `planned` has none."""
+        around = as_captured(planned.around or self._faults, planned.capture)
         ts = self.replays.begin(planned, around)
         self._arm(around)
         return {"type": "said", "channel": CHANNEL, "ts": ts, "thread_ts": None}
 
     def _arm(self, around: Scenario | None = None) -> None:
-        """Each question meets the whole script of faults, from its beginning."""
-        met = around or self._trouble
+        """Each question meets the faults from the beginning of their script."""
+        met = around or self._faults
         for method in FAULT_METHODS:
             self._workspace.faults.set(method, met.slack_faults.get(method, ()))
-        self._switchboard.cut_after = self._trouble.cut_after
+        self._router.cut_after = self._faults.cut_after
 
-    def _export(self, turn: str) -> Tale:
+    def _export(self, turn: str) -> PageUpdate:
         facts = self.feed.facts_of(turn)
         if not facts or facts[-1]["kind"] != "closed":
             raise _Refused("This turn is not over yet; its tape can be had when it is.")
-        recorder, message = self._switchboard.recorder, message_id_of(turn)
+        recorder, message = self._router.recorder, message_id_of(turn)
         began = recorder.began(message)
         replayed = self.replays.around(facts[0]["thread_ts"])
         head = head_of(facts, facts[0]["at"] if began is None else began, replayed)
@@ -207,3 +211,33 @@ def streams_in(text: str) -> list[str]:
         for name, value in named.items()
         if isinstance(value, list) and value and isinstance(value[0], dict)
     ]
+
+
+_LONGEST_NAME = 40
+
+
+def head_of(
+    facts: Sequence[Mapping[str, Any]], began: float, replayed: Scenario | None = None
+) -> dict[str, Any]:
+    """The head, from the turn's facts as the page has them, the first of which says how it began.
+
+    `scenario` says what a replay needs besides the events to come to the same thread. `began` is second 0 of
+    the tape, on the clock of the facts: a stop must come in front of what the agent said because of it.
+    `replayed` is the scenario of a turn that was a replay itself: its faults and its settings count.
+    """
+    opened, scenario = facts[0], dict[str, Any]()
+    if faults := opened.get("slack_faults") if replayed is None else replayed.slack_faults:
+        scenario["slack_faults"] = {method: list(entries) for method, entries in faults.items()}
+    if replayed is not None and replayed.settings:
+        scenario["settings"] = dict(replayed.settings)
+    decisions = (fact for fact in facts if fact["kind"] == "decision")
+    stopped = next((fact["at"] for fact in decisions if fact["event"]["name"] == "StopRequested"), None)
+    if stopped is not None:
+        scenario["stop_at"] = max(0.0, round(stopped - began, 4))
+    return {"question": opened["text"], "agent": "playground", **({"scenario": scenario} if scenario else {})}
+
+
+def file_name(question: str) -> str:
+    """A name for the file that says what was asked."""
+    words = re.sub(r"[^\w]+", "-", question.lower()).strip("-_")
+    return words[:_LONGEST_NAME].strip("-_") or "answer"

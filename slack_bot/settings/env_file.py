@@ -1,4 +1,4 @@
-"""The `.env` file: its names and values, or what is wrong with it and where. No line of it is ever shown."""
+"""The `.env` file: its names and values, or which of its lines are wrong. No line is ever shown."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..errors import SettingsError
 
 
 def read(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
-    """The values of `file`, and one sentence for each line that cannot be read. No file is an empty one.
+    """The values of `file`, and one sentence for each line that cannot be read. A missing file is empty.
 
-    Raises SettingsError where nothing of it can be read. A virtual environment called `.env` is left alone.
+    Raises SettingsError if nothing of it can be read. A virtual environment called `.env` is ignored.
     """
     if file.is_dir() and not (file / "pyvenv.cfg").exists():
         raise SettingsError(
@@ -19,15 +19,18 @@ def read(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
         )
     if not file.is_file():
         return {}, []
+    from pydantic_settings import BaseSettings, DotEnvSettingsSource
+
     try:
-        if problems := list(_unreadable(file)):
+        if problems := list(_unreadable_lines(file)):
             return {}, problems
-        return _values(file), []
+        return DotEnvSettingsSource(BaseSettings, env_file=file, case_sensitive=True).env_vars, []
     except (OSError, UnicodeDecodeError):
         raise SettingsError(f"{file} cannot be read as text; check its owner, mode and encoding") from None
 
 
-def _unreadable(file: Path) -> Iterator[str]:
+def _unreadable_lines(file: Path) -> Iterator[str]:
+    """pydantic-settings would ignore them, and python-dotenv would log them."""
     from dotenv.parser import parse_stream
 
     with file.open(encoding="utf-8") as stream:
@@ -36,9 +39,3 @@ def _unreadable(file: Path) -> Iterator[str]:
                 text = binding.original.string
                 line = binding.original.line + text[: len(text) - len(text.lstrip())].count("\n")
                 yield f"{file}, line {line} cannot be read: write NAME=value, and close every quote"
-
-
-def _values(file: Path) -> Mapping[str, str | None]:
-    from pydantic_settings import BaseSettings, DotEnvSettingsSource
-
-    return DotEnvSettingsSource(BaseSettings, env_file=file, case_sensitive=True).env_vars

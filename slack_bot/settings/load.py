@@ -1,21 +1,23 @@
 """Environment and files become one frozen tree of settings. The only reader of `os.environ`.
 
 Weight, strongest first: environment (`SLACK_BOT_` prefix, nested by `__`), a `.env` file, files in
-`/run/secrets`. A few names are also read as everybody knows them: `SLACK_BOT_TOKEN`, `SLACK_APP_TOKEN`,
-`SLACK_SIGNING_SECRET`, `SLACK_API_URL`, `A2A_AGENT_URL`. An empty value counts as not set.
+`/run/secrets`. A few names are also read as everybody knows them: see `ALIASES`. An empty value counts as
+not set.
+
+pydantic-settings reads the `.env` file. Its other sources do not fit: they ignore unknown names, have no
+alias for a nested setting, and do not say which variable a wrong value came from.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Self, get_origin
+from typing import Self, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from pydantic import SecretStr, ValidationError, model_validator
+from pydantic import SecretStr, ValidationError, ValidationInfo, model_validator
 
 from ..errors import SettingsError
 from .env_file import read as read_env_file
@@ -45,10 +47,20 @@ ALIASES = {
 _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_\w+)\Z")
 
 _TOKENS = {("slack", "bot_token"), ("slack", "app_token"), ("slack", "signing_secret")}
-"""What is looked at for quotes when the bot is to run."""
-_LONG_ENOUGH = 8  # characters
+"""Checked for quotes only when the bot is to run."""
+_QUOTED = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
+_MIN_SECRET = 8  # characters: a shorter part of a setting may be a word of an answer
 
-SettingPath = tuple[str, str]
+_BUDGETS = (
+    ("connect_timeout", "smaller", ("idle_timeout",)),
+    ("turn_timeout", "larger", ("accept_timeout", "idle_timeout", "poll_timeout")),
+    ("turn_deadline", "larger", ("turn_timeout", "retry_timeout", "post_retry_timeout")),
+)
+
+SettingPath: TypeAlias = tuple[str, str]
+"""Section and name."""
+_Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
+"""The name that a setting was given by, and its value."""
 
 
 class Settings(SettingsSection):
@@ -64,8 +76,10 @@ class Settings(SettingsSection):
     reference: ReferenceSettings = ReferenceSettings()
 
     @model_validator(mode="after")
-    def _fit_together(self) -> Self:
-        if lines := list(_contradictions(self)):
+    def _fit_together(self, info: ValidationInfo) -> Self:
+        """The context holds the variables of refused settings: their defaults contradict nothing."""
+        refused = set(info.context or ())
+        if lines := [line for line in _contradictions(self) if refused.isdisjoint(line.split())]:
             raise ValueError("\n".join(lines))
         return self
 
@@ -80,37 +94,14 @@ def _contradictions(settings: Settings) -> Iterator[str]:
 
 
 def _unnested(settings: Settings) -> Iterator[str]:
-    """Budgets that do not nest: connect < idle < stream and continuation < turn < desk (delivery.md 7.5)."""
-    agent = settings.agent
+    """Budgets that do not nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
     names = {leaf: env_name((section, leaf)) for section, leaf in _paths()}
-    if agent.connect_timeout >= agent.idle_timeout:
-        yield (
-            f"{names['connect_timeout']} ({agent.connect_timeout:g} s) must be smaller than"
-            f" {names['idle_timeout']} ({agent.idle_timeout:g} s)"
-        )
-    inner = agent.accept_timeout + agent.idle_timeout + agent.poll_timeout
-    if agent.turn_timeout <= inner:
-        yield (
-            f"{names['turn_timeout']} ({agent.turn_timeout:g} s) must be larger than"
-            f" {names['accept_timeout']} + {names['idle_timeout']} + {names['poll_timeout']} ({inner:g} s)"
-        )
-    turns = settings.turns
-    inner = agent.turn_timeout + settings.stream.retry_timeout + settings.stream.post_retry_timeout
-    if turns.turn_deadline <= inner:
-        yield (
-            f"{names['turn_deadline']} ({turns.turn_deadline:g} s) must be larger than"
-            f" {names['turn_timeout']} + {names['retry_timeout']}"
-            f" + {names['post_retry_timeout']} ({inner:g} s)"
-        )
-
-
-class _Found(NamedTuple):
-    """What the sources say: `settings` without what was `refused`; not `whole` if a line cannot be read."""
-
-    settings: Settings
-    problems: list[str]
-    refused: set[SettingPath]
-    whole: bool
+    values = {leaf: getattr(getattr(settings, section), leaf) for section, leaf in _paths()}
+    for leaf, relation, others in _BUDGETS:
+        limit = sum(values[each] for each in others)
+        if values[leaf] >= limit if relation == "smaller" else values[leaf] <= limit:
+            sources = " + ".join(names[each] for each in others)
+            yield f"{names[leaf]} ({values[leaf]:g} s) must be {relation} than {sources} ({limit:g} s)"
 
 
 def load(
@@ -122,88 +113,71 @@ def load(
 
     Raises SettingsError with one line for each problem.
     """
-    found = _found(env, env_file, secrets_dir)
-    if found.problems:
-        raise SettingsError("\n".join(found.problems))
-    return found.settings
+    return load_for_run(None, env, env_file, secrets_dir)
 
 
 def load_for_run(
-    http: bool,
+    http: bool | None,
     env: Mapping[str, str] | None = None,
     env_file: Path | None = Path(".env"),
     secrets_dir: Path | None = Path("/run/secrets"),
 ) -> Settings:
-    """As `load`, and they must be enough to run the bot against Slack, in HTTP mode or in Socket Mode.
+    """As `load`, with everything needed to run in HTTP mode or in Socket Mode; None: nothing is needed.
 
-    Raises SettingsError with one line for each problem, and for each thing missing, in one go.
+    Raises SettingsError with one line for each problem, and for each thing missing.
     """
-    found = _found(env, env_file, secrets_dir)
-    lacking = list(_lacking(found, http)) if found.whole else []
-    if found.problems or lacking:
-        raise SettingsError("\n".join([*found.problems, *lacking]))
-    return found.settings
-
-
-def _found(env: Mapping[str, str] | None, env_file: Path | None, secrets_dir: Path | None) -> _Found:
-    filed, unreadable = read_env_file(env_file) if env_file else ({}, [])
+    from_file, unreadable = read_env_file(env_file) if env_file else ({}, [])
     problems = list(unreadable)
     given: dict[SettingPath, tuple[str, str]] = {}
-    sources = (_files(secrets_dir), filed, os.environ if env is None else env)
+    sources = (_secret_files(secrets_dir), from_file, os.environ if env is None else env)
     for source in sources:
         _collect(source, given, problems)
     problems += _misspelt({name.upper() for source in sources for name in source}, given)
+    settings = _validate(given, problems)
+    if http is not None and not unreadable:  # what seems missing may be in an unreadable line
+        problems += _missing(given, http)
+    if problems or settings is None:
+        raise SettingsError("\n".join(problems))
+    return settings
+
+
+def _validate(
+    given: _Given, problems: list[str], refused: frozenset[SettingPath] = frozenset()
+) -> Settings | None:
+    """The settings; None where some are refused, which is added to `problems`."""
     tree: dict[str, dict[str, object]] = {section: {} for section in Settings.model_fields}
-    refused: set[SettingPath] = set()
-    for (section, leaf), (name, text) in given.items():
-        try:
-            tree[section][leaf] = _parsed((section, leaf), text)
-        except ValueError:
-            refused.add((section, leaf))
-            problems.append(f'{name} is not a list: write a,b or ["a","b"]')
+    for (section, leaf), (_, value) in given.items():
+        if (section, leaf) not in refused:
+            tree[section][leaf] = value
     try:
-        settings = Settings.model_validate(tree)
+        return Settings.model_validate(tree, context=set(map(env_name, refused)))
     except ValidationError as error:
-        names = {path: name for path, (name, _) in given.items()}
-        texts = {path: text for path, (_, text) in given.items()}
-        wrong = {_path(each["loc"]) for each in error.errors() if len(each["loc"]) > 1}
-        problems += _lines(error, names, texts) if wrong else ()
-        refused |= wrong
-        settings = _without(tree, refused)
-        problems += _sound(settings, refused)
-    return _Found(settings, problems, refused, not unreadable)
+        problems += _lines(error, given)
+        if wrong := {_path(each["loc"]) for each in error.errors() if len(each["loc"]) > 1}:
+            _validate(given, problems, frozenset(wrong))  # do the others fit together?
+        return None
 
 
-def _without(tree: Mapping[str, Mapping[str, object]], refused: set[SettingPath]) -> Settings:
-    """The settings without those refused, and not checked for contradictions."""
-    parts: dict[str, Any] = {
-        section: model.model_validate(
-            {leaf: value for leaf, value in tree[section].items() if (section, leaf) not in refused}
-        )
-        for section, model in sections()
-    }
-    return Settings.model_construct(**parts)
-
-
-def _sound(settings: Settings, refused: set[SettingPath]) -> Iterator[str]:
-    """The contradictions in which no refused setting has a part: its default is nobody's wish."""
-    names = {env_name(path) for path in refused}
-    return (line for line in _contradictions(settings) if not names & set(line.split()))
-
-
-def _lacking(found: _Found, http: bool) -> Iterator[str]:
-    slack, agent = found.settings.slack, found.settings.agent
-    yield from _token_problem("SLACK_BOT_TOKEN", slack.bot_token, "xoxb-", "OAuth & Permissions")
-    if not http:
-        yield from _token_problem(
-            "SLACK_APP_TOKEN", slack.app_token, "xapp-", "Basic Information > App-Level Tokens"
-        )
-    elif slack.signing_secret is None:
-        yield "SLACK_SIGNING_SECRET is not set: copy it from your Slack app's Basic Information page"
-    elif _is_quoted(slack.signing_secret):
-        yield f"SLACK_SIGNING_SECRET {_QUOTED}"
-    if agent.url is None and ("agent", "url") not in found.refused:
+def _missing(given: _Given, http: bool) -> Iterator[str]:
+    yield from _token_problem(given, "SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions")
+    if http:
+        yield from _token_problem(given, "SLACK_SIGNING_SECRET", "", "Basic Information page")
+    else:
+        page = "page Basic Information > App-Level Tokens"
+        yield from _token_problem(given, "SLACK_APP_TOKEN", "xapp-", page)
+    if ("agent", "url") not in given:
         yield "A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card"
+
+
+def _token_problem(given: _Given, name: str, prefix: str, page: str) -> Iterator[str]:
+    _, token = given.get(ALIASES[name], (name, ""))
+    if not token:
+        example = f" ({prefix}...)" if prefix else ""
+        yield f"{name} is not set: copy it from your Slack app's {page}{example}"
+    elif _has_quotes(str(token)):
+        yield f"{name} {_QUOTED}"
+    elif not str(token).startswith(prefix):
+        yield f"{name} is not such a token: it must begin with {prefix} (your Slack app's {page})"
 
 
 def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Settings:
@@ -211,19 +185,18 @@ def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Setti
 
     A name that only one section has needs no section.
     """
-    given = {_path_of(name): name for name in overrides}
+    given = {_path_of(name): (name, value) for name, value in overrides.items()}
     tree = {section: dict(getattr(settings, section)) for section in Settings.model_fields}
-    for (section, leaf), name in given.items():
-        tree[section][leaf] = overrides[name]
+    for (section, leaf), (_, value) in given.items():
+        tree[section][leaf] = value
     try:
         return Settings.model_validate(tree)
     except ValidationError as error:
-        values = {path: overrides[name] for path, name in given.items()}
-        raise SettingsError("\n".join(_lines(error, given, values))) from None
+        raise SettingsError("\n".join(_lines(error, given))) from None
 
 
 def _path_of(name: str) -> SettingPath:
-    """Where the setting `name` stands. Raises SettingsError where there is none, or more than one."""
+    """The path of the setting `name`. Raises SettingsError where there is none, or more than one."""
     found = [path for path in _paths() if name in (path[1], ".".join(path))]
     if len(found) == 1:
         return found[0]
@@ -242,14 +215,14 @@ def _named(paths: Iterable[SettingPath]) -> str:
 def secrets_of(settings: Settings) -> tuple[str, ...]:
     """Every secret value, so that none of them is ever shown or logged.
 
-    A header's value may be a scheme and a key, and the agent's address may carry a password: both count by
-    themselves too, unless they are as short as a word that an answer may well hold.
+    A header's value may be a scheme and a key, and the agent's address may hold a password: key and password
+    count by themselves too, unless they are short.
     """
     values = (getattr(getattr(settings, section), leaf) for section, leaf in _paths())
     found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
     header, password = settings.agent.header_value, _password_of(settings.agent.url or "")
     key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
-    parts = (part for part in (key, password, unquote(password)) if len(part) >= _LONG_ENOUGH)
+    parts = (part for part in (key, password, unquote(password)) if len(part) >= _MIN_SECRET)
     return tuple(dict.fromkeys([*found, *parts]))
 
 
@@ -278,8 +251,8 @@ def env_name(path: SettingPath) -> str:
     return f"{PREFIX}{path[0]}__{path[1]}".upper()
 
 
-def _files(directory: Path | None) -> dict[str, str]:
-    """A file a setting, named like its variable in either case: how Docker and Kubernetes give secrets."""
+def _secret_files(directory: Path | None) -> dict[str, str]:
+    """A file a setting, named like its variable in either case: Docker and Kubernetes give secrets so."""
     if directory is None or not directory.is_dir():
         return {}
     known = {*ALIASES, *map(env_name, _paths())}
@@ -300,82 +273,51 @@ def _collect(
     given: dict[SettingPath, tuple[str, str]],
     problems: list[str],
 ) -> None:
-    """Lay one source over the weaker ones. Our own spelling of a name weighs more than the usual one."""
-    known = {env_name(path): path for path in _paths()}
-    own = {name.upper(): value for name, value in source.items() if name.upper() not in ALIASES}
-    usual = {name.upper(): value for name, value in source.items() if name.upper() in ALIASES}
-    for name, value in (*usual.items(), *own.items()):
-        path = ALIASES.get(name) or known.get(name)
-        if path is not None and value is not None and value.strip():
-            given[path] = name, value.strip()
-            if path not in _TOKENS and _has_quotes(value.strip()):
-                given[path] = name, value.strip()[1:-1]
+    """Add one source to the weaker ones. Our own spelling of a name weighs more than its alias."""
+    known = {env_name(path): path for path in _paths()} | ALIASES
+    named = sorted(source.items(), key=lambda item: item[0].upper() not in ALIASES)
+    for name, value in ((name.upper(), (value or "").strip()) for name, value in named):
+        path = known.get(name)
+        if path is not None and value:
+            if path not in _TOKENS and _has_quotes(value):
+                value = value[1:-1]
                 problems.append(f"{name} {_QUOTED}")
+            given[path] = name, value
         elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
             leaves = {section: list(model.model_fields) for section, model in sections()}
             problems.append(f"{name} is not a setting{remedy(name, PREFIX, leaves, ALIASES)}")
 
 
-def _misspelt(names: set[str], given: Mapping[SettingPath, object]) -> Iterator[str]:
-    """Near misses of the usual names, told where the right one is missing: they may be others' names."""
+def _misspelt(names: set[str], given: _Given) -> Iterator[str]:
+    """Near misses of an alias that is not set. Where it is set they may belong to another program."""
     for name in sorted(names - ALIASES.keys()):
         meant = None if name.startswith(PREFIX) else usual_meant(name, ALIASES)
         if meant and ALIASES[meant] not in given:
             yield f"{name} is not a setting; did you mean {meant}?"
 
 
-def _parsed(path: SettingPath, text: str) -> object:
-    """A list may be written as JSON or with commas; everything else pydantic reads from text itself."""
-    if get_origin(dict(sections())[path[0]].model_fields[path[1]].annotation) is not tuple:
-        return text
-    return (
-        json.loads(text)
-        if text.startswith("[")
-        else [item.strip() for item in text.split(",") if item.strip()]
-    )
-
-
-def _lines(
-    error: ValidationError, names: Mapping[SettingPath, str], values: Mapping[SettingPath, object]
-) -> Iterator[str]:
-    """One line for each setting that is refused, whatever number of its items are wrong."""
-    told: set[SettingPath] = set()
+def _lines(error: ValidationError, given: _Given) -> Iterator[str]:
+    """One line for each setting that is refused, however many of its items are wrong."""
+    seen: set[SettingPath] = set()
     for problem in error.errors(include_url=False, include_context=False):
         if len(problem["loc"]) < 2:
             yield problem["msg"].removeprefix("Value error, ")
             continue
         path = _path(problem["loc"])
-        if path not in told:
-            told.add(path)
-            value = values.get(path, problem["input"])
-            words = expected(dict(sections())[path[0]].model_fields[path[1]], problem["msg"])
-            yield f"{names.get(path, env_name(path))}{_shown(path, value)}: {words}"
+        if path not in seen:
+            seen.add(path)
+            field = dict(sections())[path[0]].model_fields[path[1]]
+            name, value = given.get(path, (env_name(path), problem["input"]))
+            words = expected(field, problem["msg"])
+            is_secret = "SecretStr" in str(field.annotation) or re.search(r"@|xox|xapp-", str(value))
+            if words.startswith("should"):
+                yield f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
+            else:
+                yield f"{name} {words}"
 
 
 def _path(loc: tuple[int | str, ...]) -> SettingPath:
     return str(loc[0]), str(loc[1])
-
-
-def _shown(path: SettingPath, value: object) -> str:
-    """A wrong value as it may be shown: not where it is, or may hold, a secret."""
-    is_secret = "SecretStr" in str(dict(sections())[path[0]].model_fields[path[1]].annotation)
-    return "" if is_secret or re.search(r"@|xox|xapp-", str(value)) else f" is {value!r}"
-
-
-def _token_problem(name: str, token: SecretStr | None, prefix: str, page: str) -> Iterator[str]:
-    if token is None:
-        yield f"{name} is not set: copy it from your Slack app's page {page} ({prefix}...)"
-    elif _is_quoted(token):
-        yield f"{name} {_QUOTED}"
-    elif not token.get_secret_value().startswith(prefix):
-        yield f"{name} is not such a token: it must begin with {prefix} (your Slack app's page {page})"
-
-
-_QUOTED = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
-
-
-def _is_quoted(secret: SecretStr) -> bool:
-    return _has_quotes(secret.get_secret_value())
 
 
 def _has_quotes(value: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a setting may be, in plain words: told of a refused value in place of the validator's own message."""
+"""What a setting may be, in plain words, in place of the validator's own message."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
 """The settings, section by section: each number with its unit, its default and, where it has one, its source.
 
-Every number that somebody measured and nobody documented is a setting here with that number as default, never
-a literal in the code. Leaf names are unique in the whole tree, so a scenario can name them flat.
+A number that was measured and is not documented is a setting here, never a literal in the code.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 
 def _http_url(value: str) -> str:
@@ -18,8 +18,30 @@ def _http_url(value: str) -> str:
     return value
 
 
+def _items(value: object) -> object:
+    """A list in a variable is JSON, or has commas."""
+    if not isinstance(value, str):
+        return value
+    if not value.startswith("["):
+        return [item.strip() for item in value.split(",") if item.strip()]
+    try:
+        return json.loads(value)
+    except ValueError:
+        raise ValueError('is not a list: write a,b or ["a","b"]') from None
+
+
+def _slack_ids(ids: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(re.fullmatch(r"[ABCDGUW][A-Z0-9]+", each) for each in ids):
+        raise ValueError(
+            "should be ids of bots (U..., B..., A...) or channels (C...), with commas between them"
+        )
+    return ids
+
+
 Seconds = Annotated[float, Field(gt=0)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
+Items = BeforeValidator(_items)
+Texts = Annotated[tuple[str, ...], Items]
 
 
 class SettingsSection(BaseModel):
@@ -42,16 +64,16 @@ class SlackSettings(SettingsSection):
     timeout: float = Field(default=30.0, gt=0)
     """Seconds for one Web API call."""
     write_timeout: float = Field(default=10.0, gt=0)
-    """Seconds for one Web API call that writes: what comes of it is then found out, which beats waiting."""
+    """Seconds for one Web API call that writes. After them the bot finds out what became of it."""
     connection_check_delay: float = Field(default=60.0, gt=0)
-    """Seconds after which another process that is connected to Slack as this app is warned of, if it is still
-    there: at a restart the old process needs some time to end."""
-    allowed_bots: tuple[str, ...] = ()
+    """Seconds until the warning that another process is connected to Slack as this app. At a restart the old
+    process needs some time to end."""
+    allowed_bots: Annotated[Texts, AfterValidator(_slack_ids)] = ()
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
     http_host: str = "0.0.0.0"
-    """Address that the HTTP server of HTTP mode listens on. 0.0.0.0: all of this machine's, so that everybody
-    who can reach the machine can reach the port; 127.0.0.1: only what runs here, such as a reverse proxy."""
+    """Address that the HTTP server of HTTP mode listens on. 0.0.0.0: every address of this machine;
+    127.0.0.1: only programs on this machine, such as a reverse proxy, can reach the port."""
     http_port: int = Field(default=3000, ge=0, le=65535)
     """Port of the HTTP server in HTTP mode."""
     http_header_timeout: float = Field(default=5.0, gt=0)
@@ -72,7 +94,7 @@ class AgentSettings(SettingsSection):
     """Base URL or full agent card URL."""
     use_configured_url: bool = False
     """Send questions to `url` instead of the address in the card (cards behind proxies are often wrong)."""
-    allowed_hosts: tuple[str, ...] = ()
+    allowed_hosts: Texts = ()
     """Hosts (host or host:port) other than `url`'s that a card may send us, and our credentials, to."""
     protocol_version: Literal["auto", "0.3", "1.0"] = "auto"
     """A2A wire version; auto reads the card and switches once if the agent does not know the method."""
@@ -81,10 +103,10 @@ class AgentSettings(SettingsSection):
     ] = "auto"
     """How the agent marks narration and answer; auto recognises it from the events."""
     answer_source: Literal["auto", "artifact", "status", "message"] = "auto"
-    """Where the answer stands that is shown live, and counts at the end; auto learns it and remembers."""
+    """Where the agent puts its answer: what is shown live, and counts at the end. auto learns it."""
     answer_marker: Literal["auto", "expected", "off"] = "auto"
     """Take `[FINAL ANSWER]` and JSON off an answer; expected: what comes before it is held. auto learns."""
-    extensions: tuple[str, ...] = ()
+    extensions: Texts = ()
     """A2A extension URIs to activate."""
     bearer_token: SecretStr | None = None
     """Static bearer token for the agent."""
@@ -110,7 +132,7 @@ class AgentSettings(SettingsSection):
     idle_timeout: float = Field(default=120.0, gt=0)
     """Seconds without an event before the agent is asked what became of the task. Pings do not count."""
     quiet_notice_after: float = Field(default=45.0, gt=0)
-    """Seconds without an event until a reader who sees nothing yet is told who is waited for."""
+    """Seconds without an event until a reader who sees nothing yet gets a notice."""
     turn_timeout: float = Field(default=1800.0, gt=0)
     """Seconds a whole turn may take."""
     max_event_bytes: int = Field(default=16 * 1024 * 1024, gt=0)
@@ -122,19 +144,19 @@ class AgentSettings(SettingsSection):
     input_required_grace: float = Field(default=2.0, ge=0)
     """Seconds to go on reading after the agent asked, before the stream is closed from this side."""
     stop_timeout: float = Field(default=30.0, ge=0)
-    """Seconds after a stop to wait for the task's name, if that is not known: without it the agent cannot be
-    stopped, and the reader is told so."""
+    """Seconds after a stop to wait for the task's id, if that is not known. Without it the agent cannot be
+    stopped, and a notice says so."""
     poll_timeout: float = Field(default=60.0, ge=0)
-    """Seconds without any useful answer about a task whose stream was lost, until that is given up."""
-    poll_intervals: tuple[Seconds, ...] = Field(default=(1.0, 2.0, 3.0, 5.0), min_length=1)
-    """Seconds between two looks at a task whose stream was lost; the last one repeats."""
+    """Seconds without a useful answer about a task whose stream was lost, until the bot gives it up."""
+    poll_intervals: Annotated[tuple[Seconds, ...], Items] = Field(default=(1.0, 2.0, 3.0, 5.0), min_length=1)
+    """Seconds between two polls of a task whose stream was lost; the last one repeats."""
     poll_jitter: float = Field(default=0.2, ge=0, lt=1)
     """Share by which each of those pauses is changed at random."""
     lost_notice_after: float = Field(default=15.0, ge=0)
-    """Seconds without news of a task whose stream was lost, or fell silent, until the reader is told so."""
+    """Seconds without news of a task whose stream was lost, or fell silent, until a notice says so."""
     resubscribe_03: bool = False
     """Join a lost stream again on the 0.3 wire too. Only for servers that then begin with the whole task:
-    a2a-sdk 0.3 loses what was said in between, stores the rest twice and may hang [obs]."""
+    a2a-sdk 0.3 loses what came in between, stores the rest twice and may hang [obs]."""
     card_ttl: float = Field(default=300.0, ge=0)
     """Seconds an agent card is believed."""
     cookie_threads: int = Field(default=1000, ge=0)
@@ -173,7 +195,7 @@ class StreamSettings(SettingsSection):
     max_segments: int = Field(default=20, gt=0)
     """Messages that one answer may take; a longer one comes as a file too."""
     start_answer_wait: float = Field(default=3.0, ge=0)
-    """Seconds the answer to the start of a stream is waited for once Slack's event tells of that stream."""
+    """Seconds to wait for the answer to the start of a stream once Slack's event names that stream."""
     edit_interval: float = Field(default=3.0, gt=0)
     """Seconds between two edits of a message, where there is no streaming. Slack: 3."""
     streaming_refusal_ttl: float = Field(default=300.0, ge=0)
@@ -226,10 +248,10 @@ class TurnSettings(SettingsSection):
     """How turns are kept in order."""
 
     turn_deadline: float = Field(default=2100.0, gt=0)
-    """Seconds from a turn's begin to its end in Slack: the agent's time and all waiting for Slack."""
+    """Seconds from a turn's start to its end in Slack: the agent's time and all waiting for Slack."""
     shutdown_grace: float = Field(default=20.0, ge=0)
-    """Seconds that running answers get to finish when the bot is told to end. Then the readers of the rest
-    are told, which Slack's limits may stretch to 25 more: give the process 30 more than this."""
+    """Seconds that running answers get to finish when the bot is stopped. The readers of the rest then get a
+    notice, which Slack's limits may stretch to 25 more: give the process 30 more than this."""
     retry_cache_size: int = Field(default=1000, ge=0)
     """Questions that can be asked again by the retry button."""
     max_bot_turns: int = Field(default=3, ge=1)
@@ -242,12 +264,12 @@ class StoreSettings(SettingsSection):
     url: str = "sqlite:///slack_bot.sqlite"
     """`sqlite:///relative/path`, `sqlite:////absolute/path`, or `memory://`."""
     dedupe_hours: float = Field(default=24.0, gt=0)
-    """Hours for which a message that was taken is not taken again."""
+    """Hours for which an accepted message is not accepted again."""
     cleanup_interval: float = Field(default=3600.0, gt=0)
     """Seconds between two removals of what is older than that."""
     max_failures: int = Field(default=4, gt=0)
     """Failures in a row to store a question after which the process ends, as soon as no answer runs, to be
-    started again. A mention comes as two events, and Slack brings each again at once: that makes 4."""
+    started again. A mention comes as two events, and Slack sends each again at once: that makes 4."""
 
 
 class LogSettings(SettingsSection):
@@ -256,19 +278,19 @@ class LogSettings(SettingsSection):
     level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe level that is logged. Message text is logged at debug only; tokens never."""
     format: Literal["text", "json"] = "text"
-    """A line of text an entry, with a traceback below it where there is one; or one JSON object an entry."""
+    """One line of text an entry, and its traceback below; or one JSON object an entry."""
 
 
 class ReferenceSettings(SettingsSection):
     """The reference agent of `play` and `agent`: how it streams its answers, and which model it asks."""
 
     response_mode: Literal["hybrid", "marker", "structured"] = "hybrid"
-    """How the answer is told apart from what the model says on the way: by a marker in its text, with or
-    without a structured response around it afterwards, or as one field of a JSON object."""
+    """What separates the answer from the model's other text: a marker in its text, with or without a
+    structured response afterwards, or one field of a JSON object."""
     structured_output: bool = False
     """The final result carries the structured response as data, where it is valid; else as text."""
     pace: float = Field(default=30.0, ge=0)
-    """Tokens a second that the local model writes; 0: as fast as it goes."""
+    """Tokens a second that the local model writes; 0: no limit."""
     model_url: HttpUrl | None = None
     """Base URL of an OpenAI-compatible endpoint (`https://host/v1`); empty: the local model."""
     model_key: SecretStr | None = None
@@ -276,7 +298,7 @@ class ReferenceSettings(SettingsSection):
     model_name: str = "gpt-4o-mini"
     """Name of the model at that endpoint."""
     model_timeout: float = Field(default=120.0, gt=0)
-    """Seconds without a word from that endpoint until it is given up."""
+    """Seconds without data from that endpoint until it fails."""
     heartbeat: float = Field(default=30.0, ge=0)
     """Seconds of silence after which the agent says that it is still working; 0: never. CAIPE: 30."""
     search_calls: int = Field(default=5, ge=0)
@@ -290,8 +312,8 @@ class ReferenceSettings(SettingsSection):
     self_service_middleware: bool = True
     """What the human is asked comes as a form with fields; off: in words only."""
     policy_middleware: bool = True
-    """Each tool call is checked first, which takes 0.15 s; tools that nobody gave are refused."""
+    """Each tool call is checked first, which takes 0.15 s; unknown tools are refused."""
     skills_middleware: bool = True
-    """A skill that fits the question is announced, and told to the model."""
+    """A skill that fits the question is announced, and given to the model."""
     file_arg_middleware: bool = True
     """A tool's argument that names a bundled page as `@page.md` becomes that page's name."""

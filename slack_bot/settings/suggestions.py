@@ -1,13 +1,13 @@
-"""PURE. A name that does not exist: what was probably meant, or nothing where no name is near."""
+"""PURE. What an unknown name was probably meant to be."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
 
-# Of the part that tells one name from another: what all names begin with says nothing.
+# Without the prefix: all names share it.
 _NEAR = 0.75
-# Names that other programs may well use are ours only if hardly a letter differs.
+# Names that other programs may use are ours only if hardly a letter differs.
 _VERY_NEAR = 0.9
 _WATCHED = ("A2A_AGENT", "SLACK_APP", "SLACK_SIGN", "SLACK_API")
 _OTHERS = {"SLACK_API_TOKEN"}
@@ -41,12 +41,12 @@ RENAMED = {
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = _NEAR) -> str | None:
-    """The one of `known` that `name` is nearly, if there is one."""
+    """The one of `known` that is most like `name`, if one is near enough."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), None)
 
 
 def remedy(name: str, prefix: str, sections: Mapping[str, Iterable[str]], usual: Iterable[str]) -> str:
-    """What to tell after `NAME is not a setting`: a guess, the sections there are, or nothing ("").
+    """What follows `NAME is not a setting`: a guess, the sections, or "".
 
     `name` begins with `prefix`; `sections` are the leaves of each section; `usual` are names without section.
     """
@@ -68,7 +68,7 @@ def remedy(name: str, prefix: str, sections: Mapping[str, Iterable[str]], usual:
 
 
 def usual_meant(name: str, usual: Iterable[str]) -> str | None:
-    """The usual name that `name`, which does not begin with our prefix, is a misspelling of."""
+    """The usual name that `name`, which lacks our prefix, is a misspelling of."""
     if not name.startswith(_WATCHED) or name in _OTHERS:
         return None
     return nearest(name, usual, _VERY_NEAR)

@@ -1,7 +1,7 @@
-"""PURE. Block Kit, as plain dictionaries: what stands under an answer, and whole answers as blocks.
+"""PURE. What Slack is sent, as plain dictionaries: chunks of a stream, blocks, metadata.
 
 Text that is posted or rewritten goes into `markdown` blocks, never into `text=`, which Slack reads as another
-dialect (facts: Slack 6); `text` then is only what a notification or a screen reader says.
+dialect (facts: Slack 6); `text` is only what a notification or a screen reader says.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from enum import StrEnum
 from typing import Any
 
 from ..turn.actions import TaskCard
-from ..turn.markdown import best_cut
 from ..turn.record import Outcome
-from .chunks import card_text, card_title
+from ..turn.sanitize import sanitize
 from .orders import TurnEnd
 
 FEEDBACK = "feedback"
@@ -27,8 +26,9 @@ SIGN_IN = "The agent goes on when you have signed in. If nothing happens then, r
 
 _BUTTON_VALUE = 2_000  # Slack: characters of a button's value
 _CONTEXT_TEXT = 3_000  # Slack: characters of a text object
-_MOST_CARDS = 40  # Slack: 50 blocks in a message; the answer and what stands under it need some
+_MAX_CARDS = 40  # Slack: 50 blocks in a message; the answer and what is under it need some
 _FALLBACK = 300  # enough for a notification; Slack refuses 4,000 in chat.update
+_GUARD = "\u200b"
 
 Block = dict[str, Any]
 
@@ -40,6 +40,62 @@ class TextForm(StrEnum):
     MARKDOWN_TEXT = "markdown_text"  # the text alone, as an argument of its own
     MARKDOWN_BLOCK = "markdown_block"  # the text alone, as a block
     TEXT = "text"  # the text alone in Slack's own dialect: what is Markdown only shows its signs
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters of `text`."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def text_chunk(text: str) -> Block:
+    """A piece of the answer."""
+    return {"type": "markdown_text", "text": text}
+
+
+def task_chunk(card: TaskCard, limit: int) -> Block:
+    """A card, each of its values at most `limit` characters."""
+    chunk = {
+        "type": "task_update",
+        "id": card.id,
+        "title": card_title(card, limit),
+        "status": card.state.value,
+    }
+    for name, value in (("details", card.details), ("output", card.output)):
+        if shown := card_text(value, limit):
+            chunk[name] = shown
+    return chunk
+
+
+def all_chunks(text: str, cards: Sequence[TaskCard], title: str, limit: int) -> list[Block]:
+    """One write as chunks: plan title, cards, then text."""
+    chunks = [{"type": "plan_update", "title": card_text(title, limit)}] if title else []
+    chunks += [task_chunk(card, limit) for card in cards]
+    return [*chunks, text_chunk(text)] if text else chunks
+
+
+def weighted_bytes(chunks: Iterable[Block]) -> int:
+    """Bytes as Slack is believed to count them: text and titles once, details and output twice [obs]."""
+    return sum(
+        (2 if name in ("details", "output") else 1) * len(str(chunk[name]).encode("utf-8", "replace"))
+        for chunk in chunks
+        for name in ("text", "title", "details", "output")
+        if name in chunk
+    )
+
+
+def card_text(text: str, limit: int) -> str:
+    """`text` as a card takes it: sanitized, at most `limit` characters, with something to show.
+
+    Slack drops white space at its front and shows nothing of a value that begins with `##` (facts: Slack
+    1.4).
+    """
+    text = sanitize(text).lstrip()
+    return shorten(_GUARD + text if text.startswith("##") else text, limit)
+
+
+def card_title(card: TaskCard, limit: int) -> str:
+    """Slack takes no card without a title, and an agent's may have nothing visible."""
+    return card_text(card.title, limit) or card_text(card.id, limit) or "Step"
 
 
 def feedback(turn: str) -> Block:
@@ -63,7 +119,7 @@ def feedback(turn: str) -> Block:
 
 def context(text: str) -> Block:
     """A small grey line. Plain text, so that nothing in it is read as a mention or as markup."""
-    shown = text if len(text) <= _CONTEXT_TEXT else text[: _CONTEXT_TEXT - 1] + "…"
+    shown = shorten(text, _CONTEXT_TEXT)
     return {"type": "context", "elements": [{"type": "plain_text", "text": shown, "emoji": True}]}
 
 
@@ -78,23 +134,17 @@ def retry_button(turn: str) -> Block:
     return {"type": "actions", "elements": [button]}
 
 
-def note(text: str, turn: str, *, offer_retry: bool) -> list[Block]:
-    """What the reader is told about how the turn ended, and the way to try again where there is one."""
-    line = [context(text)] if text else []
-    return [*line, retry_button(turn)] if offer_retry else line
-
-
 def footer(channel: str) -> Block:
     """How to go on."""
-    here = (
-        "Write in this thread to go on." if channel.startswith("D") else "Mention me in this thread to go on."
-    )
-    return context(here)
+    here = "Write" if channel.startswith("D") else "Mention me"
+    return context(f"{here} in this thread to go on.")
 
 
 def tail(ending: TurnEnd, turn: str, channel: str) -> list[Block]:
-    """All that stands under the last message of a turn."""
-    under = note(ending.note, turn, offer_retry=ending.offer_retry)
+    """All that is under the last message of a turn."""
+    under = [context(ending.note)] if ending.note else []
+    if ending.offer_retry:
+        under.append(retry_button(turn))
     if ending.form is not None:
         under.append(context(ANSWER_HERE))
     if ending.outcome is Outcome.ANSWERED:
@@ -103,15 +153,15 @@ def tail(ending: TurnEnd, turn: str, channel: str) -> list[Block]:
 
 
 def markdown(text: str) -> Block:
-    """A piece of an answer. Slack: 12,000 characters in all markdown blocks of a message."""
+    """Slack: 12,000 characters in all markdown blocks of a message."""
     return {"type": "markdown", "text": text}
 
 
 def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str = "") -> Block:
     """The arguments of a post or an edit that shows `text` between the blocks `above` and `under`.
 
-    Text alone goes as `markdown_text`; with blocks around it, as a block among them, and `text` is what a
-    notification says (`says` where there is none).
+    Text alone goes as `markdown_text`, with blocks around it as a block. A notification says the text, or
+    `says` where there is none.
     """
     if not above and not under:
         return {"markdown_text": text or says}
@@ -129,27 +179,13 @@ def alone(text: str) -> list[tuple[TextForm, Block]]:
     ]
 
 
-def first_piece(text: str, limit: int) -> str:
-    """The front of `text`: all of it, or at most `limit` characters, cut at the best place."""
-    return text if len(text) <= limit else text[: best_cut(text, limit)]
-
-
-def split(text: str, limit: int) -> list[str]:
-    """`text` in pieces of at most `limit` characters. Joined, they are `text` again; none is empty."""
-    pieces = []
-    while text:
-        pieces.append(first_piece(text, limit))
-        text = text[len(pieces[-1]) :]
-    return pieces
-
-
 def cards(shown: Sequence[TaskCard], title: str, mode: str, limit: int) -> list[Block]:
-    """Task cards as blocks, for a message that is written anew: an update replaces everything it showed."""
+    """Task cards as blocks: an update replaces all that a message showed."""
     if not shown:
         return []
     tasks = [_card(card, limit) for card in shown]
     if mode != "plan":
-        return tasks[-_MOST_CARDS:]
+        return tasks[-_MAX_CARDS:]
     return [{"type": "plan", "title": card_text(title or shown[-1].title, limit) or "Steps", "tasks": tasks}]
 
 
@@ -173,8 +209,7 @@ def _rich_text(text: str) -> Block:
 
 def fallback(text: str) -> str:
     """What a notification says of `text`: its beginning, in one line."""
-    line = " ".join(text[: 2 * _FALLBACK].split())
-    return line if len(line) <= _FALLBACK else line[: _FALLBACK - 1] + "…"
+    return shorten(" ".join(text[: 2 * _FALLBACK].split()), _FALLBACK)
 
 
 def metadata(turn: str, kind: str, part: int | None = None) -> Block:
@@ -192,10 +227,7 @@ def is_ours(found: object, wanted: Block) -> bool:
     """Whether `found`, read back from a message, is the metadata `wanted`."""
     if not isinstance(found, dict) or found.get("event_type") != EVENT_TYPE:
         return False
-    payload = found.get("event_payload")
-    return isinstance(payload, dict) and _same(payload, wanted["event_payload"])
-
-
-def _same(found: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    names: Iterable[str] = wanted.keys() | found.keys()
-    return all(str(found.get(name)) == str(wanted.get(name)) for name in names)
+    payload, ours = found.get("event_payload"), wanted["event_payload"]
+    return isinstance(payload, dict) and all(
+        str(payload.get(name)) == str(ours.get(name)) for name in ours.keys() | payload.keys()
+    )

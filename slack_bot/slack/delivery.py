@@ -1,14 +1,13 @@
 """Brings an answer into the thread, message by message, on the best surface that is left.
 
-The ledger says what comes next, Slack says what became of it, and one table says what to do about that
-(`steps`). Whatever happens, the text goes on where it is known to have got to: a message that takes no more
-is left as it is, and the rest goes into the next one.
+The ledger says what comes next, Slack says what became of it, and `fault_policy` says what to do about that.
+Text always goes on from where it is confirmed: a message that takes no more stays as it is, and the rest goes
+into the next one.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -17,77 +16,74 @@ from ..clock import Clock
 from ..errors import SlackError
 from ..settings.models import StreamSettings
 from ..turn.actions import TaskCard
-from ..turn.buffer import TIMER_TOLERANCE
 from ..turn.fit import MessageLimits
-from ..turn.ledger import FinishSegment, Ledger, SegmentsExhausted, SendText
-from .api import CallFailed
-from .chunks import CardClosing, all_chunks, weighted_bytes
-from .fault_policy import DOUBTS_MOST, ENDS, Remedy, after_write
+from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, SendText
+from .blocks import all_chunks, weighted_bytes
+from .calls import CallFailed, CallOk
+from .cards import CardClosing, CardTracker
+from .fault_policy import ENDS, MAX_DOUBTS, Remedy, after_write
 from .message import MessageWrite, SlackMessage
-from .orders import Batch, Destination, WriteResult
-from .plan_view import PlanView
+from .orders import Batch, WriteResult
 from .reconcile import Reconciler
-from .surfaces.edit import Edits, limits_of
-from .surfaces.fallback import StreamingRefusalCache, Surface, next_surface
-from .surfaces.post import Posts
-from .surfaces.stream import Streams
-from .text_formats import TextForms
+from .surfaces.edit import Edits, EditSurface, PostSurface
+from .surfaces.fallback import StreamingRefusalCache, SurfaceKind, next_surface
+from .surfaces.post import Posts, TextForms
+from .surfaces.stream import StreamSurface
+from .surfaces.surface import Surface
 from .turn_client import DROPPED, TurnClient
 
-_log = logging.getLogger(__name__)
-
 Args = dict[str, Any]
+
+_UNLIMITED = 10_000  # messages where there is no other way to show an answer
 
 
 class Delivery:
     """The messages of one answer. One writer: calls must not overlap.
 
-    `ended` is set when nothing more of the answer may appear. `overflowed`: it has all the messages it may
-    have; with `refusal` set, because Slack takes no more. Methods raise `SlackError` where Slack cannot be
-    written to at all.
+    `ended` is set when nothing more of the answer may appear. `is_exhausted`: it has all the messages it may
+    have, or with `refusal` set, Slack takes no more. Methods raise `SlackError` where Slack cannot be written
+    to at all.
     """
 
     def __init__(
-        self,
-        line: TurnClient,
-        place: Destination,
-        settings: StreamSettings,
-        clock: Clock,
-        memory: StreamingRefusalCache,
+        self, client: TurnClient, settings: StreamSettings, clock: Clock, refusals: StreamingRefusalCache
     ) -> None:
-        self._line, self._place, self._settings, self._clock = line, place, settings, clock
-        self._memory = memory
-        self.streams = Streams(line, place, settings, clock)
-        forms = TextForms(memory, place.user_team, clock.monotonic)
-        self.edits = Edits(line, place, settings, forms)
-        self.reconciler = Reconciler(self.streams, self.edits, place.turn)
+        self._client, self._settings, self._clock, self._refusals = client, settings, clock, refusals
+        place = client.place
+        self.edits = Edits(client, settings, TextForms(refusals, place.user_team, clock.monotonic))
+        self.stream = StreamSurface(client, settings, clock, self.edits)
+        self.reconciler = Reconciler(client, self.stream, self.edits)
+        post = PostSurface(self.edits)
+        self._surfaces: dict[SurfaceKind, Surface] = {
+            SurfaceKind.STREAM: self.stream,
+            SurfaceKind.EDIT: EditSurface(self.edits, settings, clock),
+            SurfaceKind.POST: post,
+            SurfaceKind.NONE: post,  # never written to: the answer has ended
+        }
         now = clock.monotonic()
-        self.surface = memory.best(place.user_team, place.channel, now, can_stream=place.can_stream)
-        self._lifted = False
+        self.surface = refusals.best(place.user_team, place.channel, now, can_stream=place.can_stream)
+        self._is_unlimited = False
         self.ledger = Ledger(self.limits())
         self.messages: list[SlackMessage] = []
+        self.begun = 0  # messages that were ever begun
         self.ended: WriteResult | None = None
         self.is_exhausted = False
         self.refusal: CallFailed | None = None
-        self.plan = PlanView(
-            settings.rotate_bytes // 2,
-            settings.card_chars,
-            settings.max_cards,
-            max(1, settings.max_segments // 2),
-        )
-        self.begun = 0
-        """Messages that were ever begun."""
         self._doubts = 0
-        self._edited_at = -math.inf
+        self._cards = CardTracker(
+            room=settings.rotate_bytes // 2,
+            limit=settings.card_chars,
+            max_cards=settings.max_cards,
+            max_messages=max(1, settings.max_segments // 2),
+        )
 
     @property
     def posts(self) -> Posts:
-        """Plain posts of the same turn."""
         return self.edits.posts
 
     @property
     def last(self) -> SlackMessage | None:
-        """The message that stands last in the thread, or may."""
+        """The last message in the thread, which may be in doubt."""
         return self.messages[-1] if self.messages else None
 
     @property
@@ -98,40 +94,32 @@ class Delivery:
     @property
     def is_over(self) -> bool:
         """No more of the answer is written as messages."""
-        return self.ended is not None or self.is_exhausted or self._line.is_cancelled
+        return self.ended is not None or self.is_exhausted or self._client.is_cancelled
 
     @property
     def is_live(self) -> bool:
-        """Text may be shown while it comes."""
-        return self.surface in (Surface.NATIVE, Surface.EDIT) and not self.is_over
-
-    @property
-    def is_open(self) -> bool:
-        """A message stands there that more is written into."""
-        return bool(self.messages) and not self.begins
+        return self.surface in (SurfaceKind.STREAM, SurfaceKind.EDIT) and not self.is_over
 
     @property
     def begins(self) -> bool:
-        """The next write begins a message."""
         return self.ledger.present is None
 
+    @property
+    def is_open(self) -> bool:
+        return bool(self.messages) and not self.begins
+
     def add(self, batch: Batch) -> None:
-        """What a batch holds is the delivery's from now on."""
         self.ledger.push(batch.text)
-        self.plan.want(batch.cards, batch.plan_title)
+        if batch.text:
+            self.ledger.release(self.ledger.waiting.size)
+        self._cards.want(batch.cards, batch.plan_title)
 
     def next_method(self) -> str:
-        """The method of the next write, for whoever keeps the budget."""
-        if self.surface is not Surface.NATIVE:
-            return "chat.postMessage" if self.begins else "chat.update"
-        return "chat.startStream" if self.begins else "chat.appendStream"
+        surface = self._surfaces[self.surface]
+        return surface.begin_method if self.begins else surface.write_method
 
     def pause(self, now: float) -> float:
-        """Seconds until the present surface takes more: edits need their distance."""
-        if self.surface is not Surface.EDIT:
-            return 0.0
-        left = self._edited_at + self._settings.edit_interval - now
-        return left if left > TIMER_TOLERANCE else 0.0
+        return self._surfaces[self.surface].pause(now)
 
     def due(self, now: float) -> float | None:
         """Seconds until `advance` has something to do although nothing more comes; None: never."""
@@ -144,7 +132,7 @@ class Delivery:
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    async def advance(self, *, under: Sequence[Args] = (), close: CardClosing | None = None) -> None:
+    async def advance(self, *, footer: Sequence[Args] = (), close: CardClosing | None = None) -> None:
         """Show what waits, as far as it may be shown now. `close` set: nothing more comes, all of it goes."""
         final = close is not None
         while self._may_go_on(final=final):
@@ -156,13 +144,13 @@ class Delivery:
             if self.begins and self._has_more() and not self._may_begin(final=final):
                 return
             cards, title = self._unsent()
-            if not cards and self.plan.is_full and not self.begins:
+            if not cards and self._cards.present.is_full and not self.begins:
                 self.ledger.rotate()
-            weighs = weighted_bytes(all_chunks("", cards, title, self._settings.card_chars))
-            step = self.ledger.next(self._clock.monotonic(), cards=weighs, final=final)
+            weight = weighted_bytes(all_chunks("", cards, title, self._settings.card_chars))
+            step = self.ledger.next(self._clock.monotonic(), cards=weight, final=final)
             match step:
                 case SendText():
-                    await self._show(step, cards, title, under=under, close=close)
+                    await self._show(step, cards, title, footer=footer, close=close)
                 case FinishSegment():
                     await self._end_message()
                 case SegmentsExhausted():
@@ -171,24 +159,29 @@ class Delivery:
                     return
 
     async def start_new_message(self) -> None:
-        """What comes next stands in a message of its own, below what somebody else is about to write."""
+        """End the present message: what comes next goes below what is about to be posted."""
         await self.advance()
         if self.ended is None and not self.begins:
             await self._end_message()
 
     def _has_more(self) -> bool:
-        """Something waits that can be seen."""
         return self.ledger.has_more or any(self._unsent())
 
+    def _unsent(self) -> tuple[Sequence[TaskCard], str]:
+        if self.stream.is_plain:
+            return (), ""
+        title = None if self.begins or not self.messages else self.messages[-1].title
+        return self._cards.unsent(title, has_text=self.ledger.has_more)
+
     def _needs_no_more(self) -> bool:
-        """All that waits is how cards ended that the last message shows: that is written there."""
+        """All that waits is how cards of the last message ended: they are rewritten there."""
         if not self.begins or self.last is None or self.ledger.has_more:
             return False
-        return self.plan.is_told_by(self.last)
+        return self.last.cards.shows_all_of(self._cards.present)
 
     def _may_begin(self, *, final: bool) -> bool:
-        """Whether a message may be begun now. What is whole already becomes a post rather than wait."""
-        if self.surface is not Surface.NATIVE or self._line.may_start(self._place.channel):
+        """Whether a message may be begun now. An answer that is whole becomes a post rather than wait."""
+        if self.surface is not SurfaceKind.STREAM or self._client.may_start():
             return True
         if final:
             self.downgrade_surface()
@@ -205,199 +198,43 @@ class Delivery:
         cards: Sequence[TaskCard],
         title: str,
         *,
-        under: Sequence[Args],
+        footer: Sequence[Args],
         close: CardClosing | None,
     ) -> None:
         message = self._present(begins=step.begins)
         write = MessageWrite(step.text, cards, title)
-        failed: CallFailed | None = None
+        is_last = close is not None and not self.ledger.released
+        ends = close if is_last else CardClosing.CONTINUES if step.ends else None
         try:
-            if message.surface is Surface.NATIVE:
-                failed = await self._stream(message, write)
-            else:
-                is_last = close is not None and step.chars == len(self.ledger.waiting)
-                ends = close if is_last else CardClosing.CONTINUES if step.ends else None
-                failed = await self._edit(message, write, under if is_last else (), ends)
+            surface = self._surfaces[message.surface]
+            failed = await surface.write(message, write, footer if is_last else (), ends)
         except asyncio.CancelledError:
             self.ledger.unknown()
             raise
         if failed is None:
-            self.ledger.confirmed()
+            self._confirm(message)
         else:
-            await self._conclude(message, write, failed)
+            await self._handle_failure(message, write, failed)
+
+    def _confirm(self, message: SlackMessage) -> None:
+        self.ledger.confirmed()
+        message.segment = self.ledger.present
 
     def _present(self, *, begins: bool) -> SlackMessage:
         """The message that is written into; where the ledger begins one, a new one on the present surface."""
         if begins or not self.messages:
-            self.messages.append(SlackMessage(self.surface, self.plan.book))
+            self.messages.append(SlackMessage(self.surface, self._cards.present))
             self.begun += 1
         return self.messages[-1]
 
-    async def _stream(self, message: SlackMessage, write: MessageWrite) -> CallFailed | None:
-        if not write.text and write.is_plain:
-            return None
-        return await self.streams.send(message, write)
-
-    async def _edit(
-        self, message: SlackMessage, write: MessageWrite, under: Sequence[Args], close: CardClosing | None
-    ) -> CallFailed | None:
-        failed = await self.edits.show(
-            message,
-            message.text + write.text,
-            write.title or message.title,
-            under=under,
-            close=close,
-            insist=self.surface is Surface.POST,
-        )
-        self._edited_at = self._clock.monotonic()
-        return failed
-
-    def _unsent(self) -> tuple[Sequence[TaskCard], str]:
-        """The cards and the plan's title that go with the next call."""
-        message = None if self.begins or not self.messages else self.messages[-1]
-        return self.plan.unsent(message, text=self.ledger.has_more)
-
-    # -- what became of a write ------------------------------------------------------------------------------
-
-    async def _conclude(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
-        opens = message.ts is None
-        plain = write.is_plain and (self.streams.is_plain or not opens)
-        plain = plain or message.surface is not Surface.NATIVE
-        step = after_write(failed.fault, opens=opens, is_plain=plain, in_doubt=failed.in_doubt)
-        if failed.error == DROPPED:
-            self.ledger.unknown()
-        elif step is Remedy.PLAIN:
-            self.streams.is_plain = self.plan.is_plain = True
-            self.ledger.refused()
-            if opens:
-                await self._next_message(message)
-        elif step is Remedy.SETTLE:
-            await self._doubt(message, write, failed)
-        else:
-            self.ledger.refused()
-            await self._leave(message, failed, step)
-
-    async def _doubt(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
-        """A call without an answer. An edit says all there is to say again, so it is simply not confirmed."""
-        self._doubts += 1
-        if message.surface is Surface.NATIVE:
-            self.ledger.unknown()
-            await self.settle()
-        elif message.ts is not None and self._doubts < DOUBTS_MOST:
-            self.ledger.refused()
-        elif message.ts is not None and await self.reconciler.is_shown(message, write.text):
-            self.ledger.confirmed()
-        else:
-            self.ledger.refused()
-            await self._leave(message, failed, Remedy.DOWN)
-
-    async def settle(self) -> None:
-        """Learn what became of the text in doubt, and go on in the next message."""
-        message = self.messages[-1]
-        stands, failed = await self.reconciler.reconcile(message, self.known())
-        self.ledger.settled(stands=stands)
-        await self._next_message(message)
-        if failed is not None:
-            await self.apply_fault(failed)
-        elif self._doubts >= DOUBTS_MOST:
-            self._set_surface(Remedy.DOWN)
-
-    async def _leave(self, message: SlackMessage, failed: CallFailed, step: Remedy) -> None:
-        """The message takes no more, or nothing does."""
-        if step in ENDS:
-            await self.apply_fault(failed)
-            return
-        if self.surface is Surface.POST and message.ts is None and step in (Remedy.DOWN, Remedy.REMEMBER):
-            await self._next_message(message)
-            self.is_exhausted, self.refusal = True, failed
-            return
-        if step is Remedy.REMEMBER:
-            self._remember(message)
-        if message.ts is not None:
-            await self._end_message()
-        else:
-            await self._next_message(message)
-        self._set_surface(step)
-
-    def _remember(self, message: SlackMessage) -> None:
-        """The message's surface is not there. Where a post was refused, the edits after it were not."""
-        if message.surface is Surface.NATIVE or message.ts is not None:
-            place, now = self._place, self._clock.monotonic()
-            self._memory.remember(place.user_team, place.channel, message.surface, now)
-
-    async def _end_message(self) -> None:
-        """The present message gets nothing more: the answer goes on in the next one."""
-        message = self.messages[-1]
-        if self.ledger.present is not None:
-            self.ledger.closed()
-        if message.surface is not Surface.NATIVE:
-            if message.book.closing(CardClosing.CONTINUES):
-                await self.edits.show(message, message.text, message.title, close=CardClosing.CONTINUES)
-                self.reconciler.heal_later(message)
-        elif message.is_open or message.book.closing(CardClosing.CONTINUES):
-            stopped = await self.reconciler.stop(message)
-            if isinstance(stopped, CallFailed):
-                await self.apply_fault(stopped)
-        await self._next_message(message)
-
-    async def _next_message(self, message: SlackMessage) -> None:
-        """The next write begins a new message, with the cards that still run. One without a ts is none."""
-        if message.ts is not None and not message.is_visible:
-            await self.edits.delete(message)  # nobody should read an empty message
-            message.ts = None
-        if message.ts is None:
-            self.messages.remove(message)
-        self.plan.next_message(len(self.messages) + 1, message)
-
-    async def apply_fault(self, failed: CallFailed) -> None:
-        """A call failed for good that shows no text: does the turn end here? SlackError for a dead token."""
-        step = after_write(failed.fault, opens=False, is_plain=True)
-        if step not in ENDS or self.ended is not None:
-            return
-        self._set_surface(step)
-        self.ended = WriteResult.STOPPED if step is Remedy.STOPPED else WriteResult.GONE
-        if step is Remedy.TELL:
-            await self.posts.tell_asker()
-        if step is Remedy.DEAD:
-            raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
-
-    def _set_surface(self, step: Remedy) -> None:
-        self.surface = next_surface(self.surface, step)
-        self.ledger.use(self.limits())
-
-    def downgrade_surface(self) -> None:
-        """No stream could be started in time: the next message of this turn is none."""
-        if self.begins and self.surface is Surface.NATIVE:
-            self._line.give_back()
-            self._set_surface(Remedy.DOWN)
-
-    def limits(self) -> MessageLimits:
-        """What a message of the present surface takes."""
-        return limits_of(self._settings, self.surface, lifted=self._lifted)
-
-    def raise_limit(self) -> None:
-        """More messages than an answer should have: there is no other way to show the rest.
-
-        SlackError where Slack refused them.
+    async def post(self, segment: Segment, footer: Sequence[Args], close: CardClosing) -> bool:
+        """Post a message below the others. False: it is not there, and where it was refused, the answer is
+        exhausted.
         """
-        if self.refusal is not None:
-            raise _refused(self.refusal)
-        self.try_again()
-        self._lifted = True
-        self.ledger.use(self.limits())
-
-    def try_again(self) -> None:
-        """What could not be written is tried once more."""
-        self.is_exhausted, self.refusal = False, None
-
-    def known(self) -> list[str]:
-        """The messages of this answer that Slack has named."""
-        return [message.ts for message in self.messages if message.ts is not None]
-
-    async def post(self, text: str, under: Sequence[Args], close: CardClosing) -> bool:
-        """A message of its own, below the others. False: it does not stand; refused, it has `overflowed`."""
-        message = SlackMessage(Surface.EDIT)
-        failed = await self.edits.show(message, text, "", under=under, close=close, insist=True)
+        message = SlackMessage(SurfaceKind.POST, segment=segment)
+        failed = await self._surfaces[message.surface].write(
+            message, MessageWrite(segment.text), footer, close
+        )
         if failed is None:
             self.messages.append(message)
             return True
@@ -406,11 +243,188 @@ class Delivery:
             self.is_exhausted, self.refusal = True, failed
         return False
 
+    # -- what became of a write ------------------------------------------------------------------------------
+
+    async def _handle_failure(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
+        opens = message.ts is None
+        is_stream = message.surface is SurfaceKind.STREAM
+        is_plain = not is_stream or (write.is_plain and (self.stream.is_plain or not opens))
+        remedy = after_write(failed.fault, opens=opens, is_plain=is_plain, in_doubt=failed.in_doubt)
+        if failed.error == DROPPED:
+            self.ledger.unknown()
+        elif remedy is Remedy.PLAIN:
+            self.stream.is_plain = True
+            self.ledger.refused()
+            if opens:
+                await self._next_message(message)
+        elif remedy is Remedy.SETTLE:
+            await self._doubt(message, write, failed)
+        else:
+            self.ledger.refused()
+            await self._leave(message, failed, remedy)
+
+    async def _doubt(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
+        """A call without an answer. The next edit repeats all of the text, so an edit is not confirmed."""
+        self._doubts += 1
+        if message.surface is SurfaceKind.STREAM:
+            self.ledger.unknown()
+            await self.settle()
+        elif message.ts is not None and self._doubts < MAX_DOUBTS:
+            self.ledger.refused()
+        elif message.ts is not None and await self.reconciler.is_shown(message, write.text):
+            self._confirm(message)
+        else:
+            self.ledger.refused()
+            await self._leave(message, failed, Remedy.DOWN)
+
+    async def settle(self) -> None:
+        """Learn what became of the text in doubt, and go on in the next message."""
+        message = self.messages[-1]
+        is_shown, failed = await self.reconciler.reconcile(message, self.known())
+        self.ledger.settled(stands=is_shown)
+        if is_shown:
+            message.segment = self.ledger.segments[-1]
+        await self._next_message(message)
+        if failed is not None:
+            await self.apply_fault(failed)
+        elif self._doubts >= MAX_DOUBTS:
+            self._set_surface(Remedy.DOWN)
+
+    async def _leave(self, message: SlackMessage, failed: CallFailed, remedy: Remedy) -> None:
+        if remedy in ENDS:
+            await self.apply_fault(failed)
+            return
+        goes_down = remedy in (Remedy.DOWN, Remedy.REMEMBER)
+        if self.surface is SurfaceKind.POST and message.ts is None and goes_down:
+            await self._next_message(message)
+            self.is_exhausted, self.refusal = True, failed
+            return
+        # where a post was refused, the edits after it were not
+        if remedy is Remedy.REMEMBER and (message.surface is SurfaceKind.STREAM or message.ts is not None):
+            place = self._client.place
+            self._refusals.remember(place.user_team, place.channel, message.surface, self._clock.monotonic())
+        await (self._next_message(message) if message.ts is None else self._end_message())
+        self._set_surface(remedy)
+
+    async def _end_message(self) -> None:
+        message = self.messages[-1]
+        if self.ledger.present is not None:
+            self.ledger.closed()
+        ended = await self._surfaces[message.surface].end(message)
+        self.reconciler.remember(message, ended)
+        if isinstance(ended, CallFailed):
+            await self.apply_fault(ended)
+        await self._next_message(message)
+
+    async def _next_message(self, message: SlackMessage) -> None:
+        """The next write begins a new message, with the cards that still run."""
+        if message.ts is not None and not message.is_visible:
+            await self.edits.delete(message)
+            message.ts = None
+        if message.ts is None:  # it was never begun
+            self.messages.remove(message)
+        self._cards.next_message(len(self.messages) + 1, message.cards, exists=message.ts is not None)
+
+    async def apply_fault(self, failed: CallFailed) -> None:
+        """A call failed for good that shows no text: does the turn end here? SlackError for a dead token."""
+        remedy = after_write(failed.fault, opens=False, is_plain=True)
+        if remedy not in ENDS or self.ended is not None:
+            return
+        self._set_surface(remedy)
+        self.ended = WriteResult.STOPPED if remedy is Remedy.STOPPED else WriteResult.GONE
+        if remedy is Remedy.TELL:
+            await self.posts.tell_asker()
+        if remedy is Remedy.DEAD:
+            raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
+
     async def refuse(self, failed: CallFailed) -> None:
-        """A note could not be posted. SlackError if the thread is still there: somebody would miss it."""
+        """A note could not be posted. SlackError if the thread is still there, so that it is missed."""
         await self.apply_fault(failed)
-        if self.ended is not WriteResult.GONE:
+        if not self.is_gone:
             raise _refused(failed)
+
+    def downgrade_surface(self) -> None:
+        """No stream could be started in time: the next message is not streamed."""
+        if self.begins and self.surface is SurfaceKind.STREAM:
+            self._client.give_back()
+            self._set_surface(Remedy.DOWN)
+
+    def _set_surface(self, remedy: Remedy) -> None:
+        self.surface = next_surface(self.surface, remedy)
+        self.ledger.use(self.limits())
+
+    def limits(self) -> MessageLimits:
+        """What a message takes: an edit must hold all of it, and only a stream grows old."""
+        settings = self._settings
+        return MessageLimits(
+            rotate_after=settings.rotate_after if self.surface is SurfaceKind.STREAM else math.inf,
+            rotate_grace=settings.rotate_grace,
+            rotate_bytes=min(settings.rotate_bytes, settings.max_call_chars),
+            max_segments=_UNLIMITED if self._is_unlimited else settings.max_segments,
+            max_call_chars=settings.max_call_chars,
+        )
+
+    def raise_limit(self) -> None:
+        """Allow more messages than an answer should have: there is no other way to show the rest.
+
+        SlackError where Slack refused them.
+        """
+        if self.refusal is not None:
+            raise _refused(self.refusal)
+        self.try_again()
+        self._is_unlimited = True
+        self.ledger.use(self.limits())
+
+    def try_again(self) -> None:
+        self.is_exhausted, self.refusal = False, None
+
+    def known(self) -> list[str]:
+        """The messages of this answer that Slack has named."""
+        return [message.ts for message in self.messages if message.ts is not None]
+
+    # -- the end ---------------------------------------------------------------------------------------------
+
+    async def finish(self, footer: Sequence[Args], close: CardClosing, session: str = "") -> bool:
+        """End the last message with `footer` under it. False: `footer` is nowhere.
+
+        The footer goes with the stop of a stream where it can, because that is one call. `session` is what
+        the thread's agent session reads afterwards, "" for at rest.
+        """
+        if self.last is not None and self.last.ts is None and not self.is_gone:
+            await self.settle()
+        message = self.last
+        if message is None or self.is_gone:
+            return False
+        if message.is_open:
+            stopped = await self.stream.stop(message, close, footer, session=session)
+            message.is_signed = isinstance(stopped, CallOk)
+            if isinstance(stopped, CallFailed):
+                await self.apply_fault(stopped)
+        if message.is_signed or self.ended is not None:
+            return message.is_signed
+        return await self.attach_footer(message, footer, close)
+
+    async def attach_footer(self, message: SlackMessage, footer: Sequence[Args], close: CardClosing) -> bool:
+        """Write `footer` under a message that is stopped, by rewriting it. False: it is not there."""
+        if self.ledger.in_doubt:
+            await self.settle()
+        message.cards.become(self._cards.present)  # nothing follows any more that would show their state
+        if not (message.text or footer or not message.cards.is_empty):
+            return True
+        failed = await self._surfaces[message.surface].attach_footer(message, footer, close)
+        if failed is not None:
+            await self.apply_fault(failed)
+        return message.is_signed
+
+    async def discard_pending(self, close: CardClosing) -> None:
+        if self.ledger.in_doubt:
+            await self.settle()
+        self.ledger.discard()
+        message = self.last
+        if message is not None and message.is_open:
+            stopped = await self.stream.stop(message, close)
+            if isinstance(stopped, CallFailed):
+                await self.apply_fault(stopped)
 
 
 def _refused(failed: CallFailed) -> SlackError:

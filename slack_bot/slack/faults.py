@@ -1,9 +1,8 @@
 """PURE. Slack's error names become classes, by one table (delivery contract, section 5).
 
-Over 150 error names mean a dozen different things to do. What to do depends on one question first: was the
-call applied? Whoever repeats an append that was applied doubles the answer; whoever drops one that was not
-loses it. A name that is not in the table counts as *this call is wrong*: not applied, our bug, logged
-loudly.
+Over 150 error names mean a dozen things to do. The first question is whether the call was applied: to repeat
+an append that was doubles the answer, to drop one that was not loses it. A name that is not in the table
+counts as *this call is wrong*: not applied, our bug, logged as an error.
 """
 
 from __future__ import annotations

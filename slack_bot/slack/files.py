@@ -1,19 +1,16 @@
-"""A text as a file in the thread: the way out for an answer that has no room in messages.
+"""A text as a file in the thread, for an answer that has no room in messages.
 
-Slack takes a file in three steps (facts: Slack 10). Nothing is seen before the last, so the first two may be
-repeated; the last is looked for by what it returns.
+Slack takes a file in three steps (facts: Slack 10). Nothing shows before the last, so the first two may be
+repeated; the last is looked for in the thread first.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import Any
 
-from .api import CallFailed, CallOk
-from .faults import Fault
-from .orders import Destination
-from .turn_client import REPEAT_PAUSES, TurnClient, retry_unknown
+from .calls import NOT_REFUSED, CallFailed, CallOk, call_until_known
+from .turn_client import TurnClient
 
 _log = logging.getLogger(__name__)
 
@@ -23,57 +20,38 @@ Args = dict[str, Any]
 class Files:
     """Uploads of one turn."""
 
-    def __init__(self, line: TurnClient, place: Destination) -> None:
-        self._line, self._place = line, place
+    def __init__(self, client: TurnClient) -> None:
+        self._client = client
 
     async def upload(self, name: str, content: bytes) -> bool:
-        """Put `content`, byte for byte, into the thread as a file called `name`. False: it does not stand."""
+        """Put `content`, byte for byte, into the thread as a file called `name`. False: it is not there."""
+        result = await self._upload(name, content)
+        if isinstance(result, CallFailed):
+            _log.warning("file refused: %s", result.error, extra=self._client.place.log_fields)
+        return isinstance(result, CallOk)
+
+    async def _upload(self, name: str, content: bytes) -> CallOk | CallFailed:
+        client, place = self._client, self._client.place
         asked: Args = {"filename": name, "length": len(content)}
-        where = await retry_unknown(self._line, "files.getUploadURLExternal", asked)
-        if isinstance(where, CallFailed):
-            return self._lost(where)
-        url, file_id = str(where.data.get("upload_url") or ""), str(where.data.get("file_id") or "")
-        sent = await self._send(url, content)
+        target = await client.call_until_known("files.getUploadURLExternal", asked)
+        if isinstance(target, CallFailed):
+            return target
+        url, file_id = str(target.data.get("upload_url") or ""), str(target.data.get("file_id") or "")
+        sent = await call_until_known(lambda: client.upload(url, content), repeat_on=NOT_REFUSED)
         if isinstance(sent, CallFailed):
-            return self._lost(sent)
+            return sent
         args: Args = {
             "files": [{"id": file_id, "title": name}],
-            "channel_id": self._place.channel,
-            "thread_ts": self._place.thread_ts,
+            "channel_id": place.channel,
+            "thread_ts": place.thread_ts,
         }
-        shown = await self._show(file_id, args)
-        return True if isinstance(shown, CallOk) else self._lost(shown)
+        return await call_until_known(
+            lambda: client.call("files.completeUploadExternal", args), lambda: self._find(file_id)
+        )
 
-    async def _send(self, url: str, content: bytes) -> CallOk | CallFailed:
-        """The bytes, again while no answer comes or they do not get through."""
-        sent = await self._line.send_file(url, content)
-        for pause in REPEAT_PAUSES:
-            if isinstance(sent, CallOk) or sent.fault not in (Fault.UNKNOWN, Fault.LATER):
-                break
-            await asyncio.sleep(pause)
-            sent = await self._line.send_file(url, content)
-        return sent
-
-    async def _show(self, file_id: str, args: Args) -> CallOk | CallFailed:
-        """The file as a message of the thread, and if the answer stays away, again unless it stands there."""
-        result = await self._line.call("files.completeUploadExternal", args)
-        for pause in REPEAT_PAUSES:
-            if isinstance(result, CallOk) or result.fault is not Fault.UNKNOWN:
-                break
-            await asyncio.sleep(pause)
-            if await self._stands(file_id):
-                return CallOk({})
-            result = await self._line.call("files.completeUploadExternal", args)
-        return result
-
-    async def _stands(self, file_id: str) -> bool:
-        """Whether the thread shows the file. Not knowing counts as no."""
-        messages = await self._line.thread(self._place)
+    async def _find(self, file_id: str) -> CallOk | None:
+        messages = await self._client.read_thread_once()
         for message in () if isinstance(messages, CallFailed) else messages:
             if any(file.get("id") == file_id for file in message.get("files") or ()):
-                return True
-        return False
-
-    def _lost(self, failed: CallFailed) -> bool:
-        _log.warning("turn %s: the answer's file was refused: %s", self._place.turn, failed.error)
-        return False
+                return CallOk({})
+        return None

@@ -14,8 +14,8 @@ from ..turn.record import Outcome
 class Destination:
     """Where a turn is shown, and for whom.
 
-    `can_stream` is false for askers that Slack refuses as recipients (bots): those get a post. `asked_ts` is
-    the ts of the question, "" for the thread's: what the turn writes is newer.
+    `can_stream` is false for askers that Slack refuses as recipients (bots). `asked_ts` is the ts of the
+    question, "" for the thread's: what the turn writes is newer.
     """
 
     turn: str
@@ -26,10 +26,14 @@ class Destination:
     can_stream: bool = True
     asked_ts: str = ""
 
+    @property
+    def log_fields(self) -> dict[str, str]:
+        return {"turn": self.turn, "thread_ts": self.thread_ts}
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """All that waits to be shown, as one write: at most one call's worth of text (`max_call_chars`)."""
+    """What is to be shown with the next call. `text` is more of the answer that may be sent at once."""
 
     text: str = ""
     cards: tuple[TaskCard, ...] = ()
@@ -37,26 +41,25 @@ class Batch:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing waits."""
         return not (self.text or self.cards or self.plan_title)
 
 
 class WriteResult(StrEnum):
-    """What became of a batch."""
+    """What became of a write."""
 
-    SHOWN = "shown"  # Slack said ok: the text may leave the buffer
-    HELD = "held"  # not live any more (or never was): keep the text, `finish` delivers it
+    SHOWN = "shown"  # Slack said ok to all released text
+    HELD = "held"  # released text is not confirmed yet: `tick` or `finish` shows it
     GONE = "gone"  # the thread was deleted: the turn ends quietly
     STOPPED = "stopped"  # the human stopped the stream: no answer text may appear any more
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """How a turn is put to rest in the thread.
+    """How a turn ends in the thread.
 
-    `rest` is answer text that never was shown. `rewrite`, where set, is the whole text that must stand in the
-    thread in the end, instead of what was streamed. `note` is for the reader ("" where the answer says all).
-    `cards` and `plan_title` are what waited to be shown when the turn ended.
+    `rest` is answer text that was never shown. `rewrite`, where set, is the whole text the thread must show
+    in the end, instead of what was streamed. `note` is for the reader ("" where the answer says all). `cards`
+    and `plan_title` are what waited to be shown when the turn ended.
     """
 
     outcome: Outcome

@@ -1,11 +1,10 @@
-"""PURE. What a message shows, compared with what was written into it.
+"""PURE. Compares what a message shows with what was written into it.
 
 Slack gives a streamed message back in another dialect: its text is mrkdwn, its blocks are rich text, emoji
-are names, links are turned around, headings have no signs and bullets are dots, white space is not what it
-was (facts: Slack 1.8). So both sides are reduced to what no dialect changes, letters and digits, before they
-are compared. The titles of its cards stand in its text too; its blocks tell which they are. An append is
-applied as a whole or not at all; anything else than these two pictures means that the message cannot be read,
-and it is then written anew.
+are names, links are turned around, headings have no signs, bullets are dots, white space differs (facts:
+Slack 1.8). So only letters and digits are compared, which no dialect changes. The text has the titles of the
+cards too; the blocks name them. An append is applied as a whole or not at all: where the message shows
+neither, it cannot be read, and it is written again as a whole.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ _EMOJI = re.compile(r":[a-z0-9_+'-]+:")
 _ESCAPED = re.compile(r"&(?:amp;)+")  # Slack escapes what an agent had escaped already
 _FRONT = r"^(?:[ \t>•]|&(?:amp;)*gt;|#{1,6}[ \t]|[-*+][ \t])*"  # of a line: quotes, headings, bullets
 _NUMBER = re.compile(_FRONT + r"\d{1,9}[.)][ \t]", re.MULTILINE)  # Slack counts an ordered list itself
-_INFO = re.compile(_FRONT + r"(?:`{3,}|~{3,})[^\n`]*$", re.MULTILINE)  # a fence and its language
+_INFO = re.compile(_FRONT + r"(?:`{3,}[^\n`]*|~{3,}[^\n~]*)$", re.MULTILINE)  # a fence and its language
 _MOST_READINGS = 16  # ways to tell cards' titles from text that are followed; more is no title's doing
-_ENOUGH = 24  # letters by which a stream is known as the one that was begun
+_ENOUGH = 24  # letters by which a stream is recognised
 
 
 class Readback(StrEnum):
@@ -39,7 +38,7 @@ class Readback(StrEnum):
 
 
 def comparable(text: str) -> str:
-    """The letters and digits of `text`, Markdown or mrkdwn: what both dialects have in common."""
+    """The letters and digits of `text`, Markdown or mrkdwn."""
     for pattern, kept in ((_INFO, ""), (_LINK, r"\1"), (_LABELLED, r"\1"), (_BARE, r"\1")):
         text = pattern.sub(kept, text)
     text = html.unescape(_ESCAPED.sub("&", text))
@@ -68,7 +67,7 @@ def compare_shown(message: Mapping[str, Any], confirmed: str, sent: str) -> Read
 
 
 def _says(shown: str, without: str, both: str, titles: Sequence[str]) -> Readback | None:
-    """What `shown` tells by itself; None: nothing, for it is empty or may be read either way."""
+    """What `shown` says by itself; None: nothing, because it is empty or may be read either way."""
     is_both, is_without = _reads(shown, both, titles), _reads(shown, without, titles)
     if is_both != is_without:
         return Readback.ALL if is_both else Readback.NONE
@@ -86,7 +85,7 @@ def _dense(text: str) -> str:
 
 
 def _reads(shown: str, written: str, titles: Sequence[str]) -> bool:
-    """Whether `shown` is `written`, or that with some of `titles` put in anywhere, in their order."""
+    """Whether `shown` is `written`, with any of `titles` anywhere in it, in their order."""
     places = {(0, 0)}  # how far both are read where a title ends
     for title in filter(None, titles):
         for start, done in tuple(places):
@@ -104,8 +103,8 @@ _AROUND = frozenset({"plan", "task_card", "context", "context_actions", "actions
 
 
 def is_ignored(answer: Mapping[str, Any], sent: str, before: str) -> bool:
-    """Whether Slack's `answer` to a post or an edit shows a message that reads as `before`, or empty, and not
-    as the text `sent`. False where the answer does not tell.
+    """Whether Slack's `answer` to a post or an edit shows a message that reads as `before`, or is empty, and
+    does not read as `sent`. False where the answer does not say.
     """
     message = answer.get("message")
     shown = message if isinstance(message, Mapping) else {}
@@ -132,7 +131,7 @@ def titles_of(blocks: object) -> list[str]:
 
 
 def words_of(blocks: object) -> str:
-    """The words of a message's rich text blocks, without its cards and without what stands under it."""
+    """The words of a message's text blocks, without its cards and its footer."""
     found: list[str] = []
     for block in blocks if isinstance(blocks, list) else ():
         if isinstance(block, Mapping) and block.get("type") == "rich_text":
@@ -159,9 +158,9 @@ def own_stream(
 ) -> Mapping[str, Any] | None:
     """The stream among a thread's `messages` that a start without an answer has opened, or None.
 
-    It was begun after `since` (wall-clock seconds), is none of those `known`, carries no turn's signature,
-    and begins as `sent` does, as far as it can be read: Slack may show an open stream without its text, and
-    one odd letter of a long text in another dialect must not make a second stream of it.
+    It was begun after `since` (wall-clock seconds), is not among those `known`, has no turn's metadata, and
+    begins as `sent` does, as far as it can be read: Slack may show an open stream without its text, and one
+    odd letter of a long text must not lead to a second stream.
     """
     wanted = comparable(sent)
     for message in messages:

@@ -1,7 +1,7 @@
-"""What stands in the thread is not the answer: the answer is laid over it, message by message, once.
+"""Replaces what the thread shows by the answer, message by message, once.
 
-An edit replaces a message as a whole and may be repeated. So the messages that stand take the new text in
-order, further ones are posted below where it needs more, and those it does not need are taken away.
+An edit replaces a message as a whole and may be repeated. So the messages take the new text in order. Where
+it needs more of them, further ones are posted below; those it does not need are deleted.
 """
 
 from __future__ import annotations
@@ -9,45 +9,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .api import CallFailed
-from .chunks import CardClosing
+from ..turn.ledger import Segment
+from .cards import CardClosing
 from .delivery import Delivery
-from .finalize import discard_pending
 
 Args = dict[str, Any]
 
 
-async def rewrite(delivery: Delivery, laid: Sequence[str], under: Sequence[Args], close: CardClosing) -> bool:
-    """Make the messages of `delivery` read `laid`, the last with `under`. False: `under` stands nowhere.
+async def rewrite(
+    delivery: Delivery, segments: Sequence[Segment], under: Sequence[Args], close: CardClosing
+) -> bool:
+    """Make the messages of `delivery` read `segments`, the last with `under`. False: `under` is nowhere.
 
-    What can neither be laid over what stands nor be posted below it has `overflowed`.
+    What can neither replace a message nor be posted below exhausts the delivery.
     """
-    await discard_pending(delivery, close)
+    await delivery.discard_pending(close)
     delivery.try_again()
-    for number, text in enumerate(laid):
-        below = under if number == len(laid) - 1 else ()
+    for number, segment in enumerate(segments):
+        below = under if number == len(segments) - 1 else ()
         if number < len(delivery.messages):
-            if await _lay(delivery, number, text, below, close):
+            if await _replace(delivery, number, segment, below, close):
                 continue
             await _remove(delivery, number)
-        if delivery.ended is not None or not await delivery.post(text, below, close):
+        if delivery.ended is not None or not await delivery.post(segment, below, close):
             return False
-    await _remove(delivery, len(laid))
+    await _remove(delivery, len(segments))
     last = delivery.last
     return last is not None and last.is_signed
 
 
-async def _lay(delivery: Delivery, number: int, text: str, under: Sequence[Args], close: CardClosing) -> bool:
-    """Lay `text` over a message that stands."""
+async def _replace(
+    delivery: Delivery, number: int, segment: Segment, under: Sequence[Args], close: CardClosing
+) -> bool:
+    """Make a message of the thread read `segment`."""
     message = delivery.messages[number]
-    stands, refused = await delivery.edits.lay(message, text, under, close)
-    if isinstance(refused, CallFailed):
-        await delivery.apply_fault(refused)
-    return stands
+    failed = await delivery.edits.rewrite(message, segment.text, under, close)
+    if failed is None:
+        message.segment = segment
+    else:
+        await delivery.apply_fault(failed)
+    return failed is None
 
 
 async def _remove(delivery: Delivery, first: int) -> None:
-    """Take away the messages from the `first` on: what they read is not the answer."""
+    """Delete the messages from the `first` on: what they read is not the answer."""
     for message in delivery.messages[first:]:
         if delivery.ended is None:
             await delivery.edits.delete(message)

@@ -1,11 +1,10 @@
 """PURE. Slack tells the bot of its own streams: which start does an event belong to?
 
-A start whose answer never came may have opened a stream. Slack sends an event for every stream that begins,
-so its name is learned from there, sooner than by reading the thread and also where that may not be read. The
-event carries no text and no mark of ours (facts: Slack 1.8). What is certain is the order: a stream is newer
-than every message that was known when it was asked for, and one that Slack's answer named is nobody else's.
-So an event waits for the answer to the call that is under way; what that call does not claim goes to the
-newest start that is still missing a stream. Events that no start misses are left alone.
+A start without an answer may have opened a stream. Slack sends an event for every stream that begins, sooner
+than the thread can be read, but it carries no text and no mark of ours (facts: Slack 1.8). Certain is the
+order: a stream is newer than every message that was known when it was asked for, and one that Slack's answer
+named belongs to that call. So an event waits for the answer to the call under way; what that call does not
+claim goes to the newest start that still misses a stream. Other events are ignored.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
-_THREADS_KEPT = 1_000
+_MAX_THREADS = 1_000
 
 ThreadName = tuple[str, str]
-Errand = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
+Spawn = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
 
 
 @dataclass(slots=True, eq=False)
 class StreamStart:
-    """A stream that was asked for in `thread` (channel, thread_ts). `ts` is the name that an event gave it.
+    """A stream that was asked for in `thread` (channel, thread_ts). `ts` is the name an event gave it.
 
-    `after` is a time on Slack's clock, in seconds: its stream is newer. `tell` is called once: while the call
-    is under way when any stream began that may be its own, later when `ts` is known.
+    The stream is newer than `after`, in seconds of Slack's clock. `tell` is called once: while the call is
+    under way when a stream began that may be its own, later when `ts` is known.
     """
 
     thread: ThreadName
@@ -34,8 +33,7 @@ class StreamStart:
     ts: str | None = None
     tell: Callable[[], None] | None = None
 
-    def told(self) -> None:
-        """An event came."""
+    def notify(self) -> None:
         tell, self.tell = self.tell, None
         if tell is not None:
             tell()
@@ -46,62 +44,60 @@ class _Thread:
     under_way: StreamStart | None = None
     waiting: list[str] = field(default_factory=list)  # events that came while a call was under way
     missing: list[StreamStart] = field(default_factory=list)  # calls without an answer, the oldest first
-    known: set[str] = field(default_factory=set)  # streams that belong to somebody
+    known: set[str] = field(default_factory=set)  # streams that belong to a start
 
 
 class StreamStartTracker:
     """The streams of all turns that Slack has not named yet. One call at a time in a thread.
 
-    `errand` begins what must be done about a stream that came late, maybe after its turn was over. What was
-    known of the threads that were used longest ago is forgotten.
+    `spawn` runs what is done about a late stream, maybe after its turn is over. The threads used longest ago
+    are forgotten.
     """
 
-    def __init__(self, errand: Errand, threads_kept: int = _THREADS_KEPT) -> None:
-        self.errand = errand
+    def __init__(self, spawn: Spawn, max_threads: int = _MAX_THREADS) -> None:
+        self.spawn = spawn
         self._threads: OrderedDict[ThreadName, _Thread] = OrderedDict()
-        self._kept = threads_kept
+        self._max_threads = max_threads
 
     def expect(self, channel: str, thread_ts: str, after: str) -> StreamStart:
-        """A stream is about to be asked for. `after`: the ts of a message that stood there before."""
+        """A stream is about to be asked for. `after`: the ts of a message that is older."""
         name = (channel, thread_ts)
         thread = self._threads.setdefault(name, _Thread())
         self._threads.move_to_end(name)
-        while len(self._threads) > self._kept:
+        while len(self._threads) > self._max_threads:
             self._threads.popitem(last=False)
         thread.under_way = StreamStart(name, max(map(_seconds, (after, *thread.known))))
         return thread.under_way
 
     def named(self, start: StreamStart, ts: str) -> None:
         """Slack's answer, or the thread itself, named its stream."""
-        self._over(start, ts)
+        self._settle(start, ts)
 
     def refused(self, start: StreamStart) -> None:
-        """Slack's answer was that there is none."""
-        self._over(start)
+        self._settle(start)
 
     def doubted(self, start: StreamStart) -> None:
         """The call has no answer: an event that came, or the next one, names its stream."""
         if (thread := self._threads.get(start.thread)) is not None:
             thread.missing.append(start)
-            self._over(start)
+            self._settle(start)
 
     def saw(self, channel: str, thread_ts: str, ts: str) -> bool:
-        """An event: a stream of the bot's began. Whether that may be one that is missing."""
+        """An event: a stream of the bot began. Whether that may be one that is missing."""
         thread = self._threads.get((channel, thread_ts))
         if thread is None or ts in thread.known or ts in thread.waiting:
             return False
         if thread.under_way is not None and thread.under_way.after < _seconds(ts):
             thread.waiting.append(ts)
-            thread.under_way.told()
+            thread.under_way.notify()
             return True
         return _give(thread, ts)
 
     def known(self, channel: str, thread_ts: str) -> Collection[str]:
-        """The streams of a thread that belong to somebody."""
         thread = self._threads.get((channel, thread_ts))
         return frozenset() if thread is None else frozenset(thread.known)
 
-    def _over(self, start: StreamStart, ts: str | None = None) -> None:
+    def _settle(self, start: StreamStart, ts: str | None = None) -> None:
         thread = self._threads.get(start.thread)
         if thread is None:
             return
@@ -115,19 +111,18 @@ class StreamStartTracker:
 
 
 def _give(thread: _Thread, ts: str) -> bool:
-    """The newest start that misses a stream takes this one."""
     for start in reversed(thread.missing):
         if start.after < _seconds(ts):
             thread.missing.remove(start)
             thread.known.add(ts)
             start.ts = ts
-            start.told()
+            start.notify()
             return True
     return False
 
 
 def _seconds(ts: str) -> float:
-    """A message's time; what is no time is older than everything."""
+    """A message's time; an invalid one is older than everything."""
     try:
         return float(ts)
     except ValueError:

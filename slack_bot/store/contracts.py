@@ -1,7 +1,6 @@
-"""PURE. What the bot asks of a store: several small contracts, so that each can be kept somewhere else one
-day.
+"""PURE. What the bot asks of a store: small contracts, so that each can be kept somewhere else.
 
-Times are wall-clock seconds (UTC) given by the caller. Errors of the store are `StoreError`.
+Times are seconds since 1970 (UTC), given by the caller. Errors are `StoreError`.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ MOST_WAITS = 20
 class Conversation:
     """What is known of a thread with one agent.
 
-    `waits` names the people whose answer the agent waits for, each with the id of the task that asked them;
-    who was asked last stands last. It is a copy that nobody can change.
+    `waits`: each person whose answer the agent waits for, to the id of the task that asked; the one asked
+    last is last. Read-only.
     """
 
     context_id: str | None = None
@@ -31,7 +30,7 @@ class Conversation:
         object.__setattr__(self, "waits", MappingProxyType(dict(self.waits)))
 
     def asked(self, user: str, task_id: str) -> Conversation:
-        """The same while `task_id` waits for `user`. Of more than `MOST_WAITS` people the first is let go."""
+        """The same while `task_id` waits for `user`. Beyond `MOST_WAITS` people the first is dropped."""
         others = [(each, task) for each, task in self.waits.items() if each != user]
         return replace(self, waits=dict([*others, (user, task_id)][-MOST_WAITS:]))
 
@@ -42,7 +41,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackEntry:
-    """A press of a feedback button. `value` is "positive" or "negative"."""
+    """A pressed feedback button. `value` is "positive" or "negative"."""
 
     turn: str
     user: str
@@ -51,43 +50,43 @@ class FeedbackEntry:
 
 
 class Inbox(Protocol):
-    """Questions taken from Slack, each once."""
+    """Accepted questions, each once."""
 
     async def accept(self, key: str, now: float) -> bool:
-        """Take the question named `key`. False: it was taken before, within the dedupe time. One step.
+        """Accept the question named `key`. False: it was accepted before, within the dedupe time. Atomic.
 
-        An error means that it was not taken: nothing else is done here that could fail.
+        An error means that it was not accepted.
         """
 
     async def release(self, key: str) -> None:
-        """Give `key` back: its question was taken but not begun. Whoever brings it again may take it."""
+        """Undo `accept`: the question was not started, and may be accepted again."""
 
     async def remove_old(self, now: float) -> None:
-        """Remove the keys that are older than the dedupe time. For a timer: `accept` does not need it."""
+        """Remove the keys that are older than the dedupe time. `accept` does not need it."""
 
 
 class Conversations(Protocol):
-    """Slack thread to A2A context, an agent at a time."""
+    """Slack thread to A2A context, for each agent."""
 
     async def get(self, agent: str, thread: ThreadKey) -> Conversation:
-        """What is known; an empty `ModelConversation` for a new thread."""
+        """What is known; an empty `Conversation` for a new thread."""
 
     async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
         """Replace what is known."""
 
 
 class FeedbackStore(Protocol):
-    """Feedback presses; a later press of the same person on the same turn replaces the earlier."""
+    """Feedback. A later entry of the same person on the same turn replaces the earlier."""
 
-    async def record(self, press: FeedbackEntry) -> bool:
-        """Keep a press. False: this person had said the same of this turn before. One step."""
+    async def record(self, entry: FeedbackEntry) -> bool:
+        """Keep `entry`. False: this person gave the same value for this turn before. Atomic."""
 
     async def entries(self, turn: str) -> tuple[FeedbackEntry, ...]:
-        """All presses for a turn, oldest first."""
+        """All entries of a turn, oldest first."""
 
 
 class AgentProfiles(Protocol):
-    """What was learned about an agent and saves an attempt next time (its wire, where its answer stands)."""
+    """What was learned about an agent, and saves an attempt next time (its protocol version, for example)."""
 
     async def get(self, agent: str) -> dict[str, str]:
         """All that is known, by name."""
@@ -97,23 +96,12 @@ class AgentProfiles(Protocol):
 
 
 class Store(Protocol):
-    """All of them, opened and closed together."""
+    """All contracts, opened and closed together."""
 
-    @property
-    def inbox(self) -> Inbox:
-        """Questions taken."""
-
-    @property
-    def conversations(self) -> Conversations:
-        """Threads and contexts."""
-
-    @property
-    def feedback(self) -> FeedbackStore:
-        """Presses."""
-
-    @property
-    def profiles(self) -> AgentProfiles:
-        """Learned facts."""
+    inbox: Inbox
+    conversations: Conversations
+    feedback: FeedbackStore
+    profiles: AgentProfiles
 
     async def close(self) -> None:
         """Release everything. May be called twice."""

@@ -1,4 +1,4 @@
-"""A store's URL becomes a store."""
+"""A store's URL becomes an open store."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The store in one file: SQLite, no server, one process.
 
 `synchronous=FULL`, because a question that was accepted is acknowledged to Slack next, and Slack will not
-bring it again (delivery.md 8). Every method is one statement, so each is one step whoever else writes;
-only the removal of old keys is several, so that it needs little room and holds nobody up.
+send it again (delivery.md 8). Every method is one statement and so atomic; only the removal of old keys takes
+several, so that it needs little room and blocks no other write.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ import aiosqlite
 
 from ..errors import StoreError
 from ..turn.record import ThreadKey
+from . import contracts
 from .contracts import Conversation, FeedbackEntry
 
-_STEPS = ("schema.sql", "schema_2.sql")  # the n-th makes version n of the one before
+_STEPS = ("schema.sql", "schema_2.sql")  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
 _KEYS_AT_ONCE = 100
-"""Old keys removed in one statement. SQLite first copies every page that it changes to a file beside the
-store: the fewer keys, the less free space on the disk is needed to make some."""
+"""Old keys removed in one statement. SQLite copies every page that it changes to its journal first: fewer
+keys need less free space."""
 
 
 class _Rows:
-    """One connection, with its errors made ours."""
+    """One connection. Its errors are StoreError."""
 
     def __init__(self, connection: aiosqlite.Connection, path: Path) -> None:
         self._connection = connection
@@ -39,12 +40,9 @@ class _Rows:
         self._closed = False
 
     async def write(self, statement: str, *values: object) -> int:
-        """Run one statement and make it last. Returns how many rows it changed."""
-        async with _as_store_errors(self._path):
-            cursor = await self._connection.execute(statement, values)
-            changed = cursor.rowcount
-            await cursor.close()
-            return changed
+        """Run one statement. Returns how many rows it changed."""
+        async with _as_store_errors(self._path), self._connection.execute(statement, values) as cursor:
+            return cursor.rowcount
 
     async def read(self, query: str, *values: object) -> list[Any]:
         """All rows of one query."""
@@ -58,30 +56,27 @@ class _Rows:
             await self._connection.close()
 
 
-class SqliteInbox:
-    """Keys that were taken."""
+class _Inbox:
+    """Accepted keys."""
 
     def __init__(self, rows: _Rows, dedupe_hours: float) -> None:
         self._rows = rows
         self._keep = dedupe_hours * 3600
 
     async def accept(self, key: str, now: float) -> bool:
-        """See `contracts.Inbox`."""
-        taken = await self._rows.write(
+        accepted = await self._rows.write(
             "INSERT INTO accepted (key, at) VALUES (?1, ?2)"
             " ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE accepted.at <= excluded.at - ?3",
             key,
             now,
             self._keep,
         )
-        return taken > 0
+        return accepted > 0
 
     async def release(self, key: str) -> None:
-        """See `contracts.Inbox`."""
         await self._rows.write("DELETE FROM accepted WHERE key = ?", key)
 
     async def remove_old(self, now: float) -> None:
-        """See `contracts.Inbox`."""
         statement = (
             "DELETE FROM accepted WHERE key IN"
             " (SELECT key FROM accepted WHERE at <= ?1 - ?2 ORDER BY at LIMIT ?3)"
@@ -90,109 +85,88 @@ class SqliteInbox:
             pass
 
 
-class SqliteConversations:
-    """Conversations, one row a thread and agent."""
+class _Conversations:
+    """Conversations, one row for each thread and agent."""
 
     def __init__(self, rows: _Rows) -> None:
         self._rows = rows
 
     async def get(self, agent: str, thread: ThreadKey) -> Conversation:
-        """See `contracts.Conversations`."""
         found = await self._rows.read(
             "SELECT context_id, waits FROM contexts"
             " WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
-            agent,
-            thread.team,
-            thread.channel,
-            thread.ts,
+            *(agent, thread.team, thread.channel, thread.ts),
         )
         return Conversation(found[0][0], json.loads(found[0][1])) if found else Conversation()
 
     async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
-        """See `contracts.Conversations`."""
         await self._rows.write(
-            "INSERT OR REPLACE INTO contexts"
-            " (agent, team, channel, thread, context_id, waits, at)"
+            "INSERT OR REPLACE INTO contexts (agent, team, channel, thread, context_id, waits, at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            agent,
-            thread.team,
-            thread.channel,
-            thread.ts,
-            conversation.context_id,
-            json.dumps(dict(conversation.waits)),
-            now,
+            *(agent, thread.team, thread.channel, thread.ts),
+            *(conversation.context_id, json.dumps(dict(conversation.waits)), now),
         )
 
 
-class SqliteFeedback:
-    """Presses, one row a turn and person."""
+class _Feedback:
+    """Feedback, one row for each turn and person."""
 
     def __init__(self, rows: _Rows) -> None:
         self._rows = rows
 
-    async def record(self, press: FeedbackEntry) -> bool:
-        """See `contracts.Feedback`."""
+    async def record(self, entry: FeedbackEntry) -> bool:
         changed = await self._rows.write(
             "INSERT INTO presses (turn, user, value, at) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (turn, user) DO UPDATE SET value = excluded.value, at = excluded.at"
             " WHERE presses.value <> excluded.value",
-            press.turn,
-            press.user,
-            press.value,
-            press.at,
+            *(entry.turn, entry.user, entry.value, entry.at),
         )
         return changed > 0
 
     async def entries(self, turn: str) -> tuple[FeedbackEntry, ...]:
-        """See `contracts.Feedback`."""
         found = await self._rows.read(
             "SELECT turn, user, value, at FROM presses WHERE turn = ? ORDER BY at, user", turn
         )
         return tuple(FeedbackEntry(*row) for row in found)
 
 
-class SqliteAgentProfiles:
+class _AgentProfiles:
     """Facts, one row each."""
 
     def __init__(self, rows: _Rows) -> None:
         self._rows = rows
 
     async def get(self, agent: str) -> dict[str, str]:
-        """See `contracts.AgentProfiles`."""
         return dict(await self._rows.read("SELECT name, value FROM lore WHERE agent = ?", agent))
 
     async def set(self, agent: str, name: str, value: str, now: float) -> None:
-        """See `contracts.AgentProfiles`."""
         await self._rows.write(
             "INSERT OR REPLACE INTO lore (agent, name, value, at) VALUES (?, ?, ?, ?)",
-            agent,
-            name,
-            value,
-            now,
+            *(agent, name, value, now),
         )
 
 
 class SqliteStore:
-    """All four, in one file. Use `open_sqlite`."""
+    """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, rows: _Rows, dedupe_hours: float) -> None:
         self._rows = rows
-        self.inbox = SqliteInbox(rows, dedupe_hours)
-        self.conversations = SqliteConversations(rows)
-        self.feedback = SqliteFeedback(rows)
-        self.profiles = SqliteAgentProfiles(rows)
+        self.inbox: contracts.Inbox = _Inbox(rows, dedupe_hours)
+        self.conversations: contracts.Conversations = _Conversations(rows)
+        self.feedback: contracts.FeedbackStore = _Feedback(rows)
+        self.profiles: contracts.AgentProfiles = _AgentProfiles(rows)
 
     async def close(self) -> None:
-        """Close the file. May be called twice."""
+        """See `contracts.Store`."""
         await self._rows.close()
 
 
 async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
-    """Open the file at `path`, and make it if there is none. StoreError in one sentence if that cannot be."""
+    """Open the file at `path`, or create it. Raises StoreError."""
     async with _as_store_errors(path), AsyncExitStack() as on_failure:
         if problem := _unusable(path):
             raise StoreError(f"The store cannot be opened: {problem}.")
-        # aiosqlite leaves its thread to itself when it cannot open a file, and that thread outlives the loop.
+        # When aiosqlite cannot open a file, its thread outlives the loop. So try without it first.
         sqlite3.connect(path).close()
         connection = await aiosqlite.connect(path, isolation_level=None, timeout=_BUSY_SECONDS)
         on_failure.push_async_callback(connection.close)
@@ -203,8 +177,8 @@ async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
 
 
 def _unusable(path: Path) -> str | None:
-    """Why nothing can be written at `path`, with the remedy. SQLite would not say so, or not before the first
-    write. It writes to the directory too: its journal stands beside the file.
+    """Why nothing can be written at `path`, with the remedy. SQLite does not say so, or only at the first
+    write. It needs the directory too, for its journal.
     """
     folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__URL"
     if not folder.is_dir():
@@ -224,7 +198,7 @@ def _unusable(path: Path) -> str | None:
 
 
 async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
-    """Bring the file to VERSION, wholly or not at all. A file from a newer version is left alone."""
+    """Bring the file to VERSION in one transaction. A file from a newer version is left alone."""
     found = list(await connection.execute_fetchall("PRAGMA user_version"))
     version = int(found[0][0])
     if version > VERSION:
@@ -244,11 +218,12 @@ async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
 async def _as_store_errors(path: Path) -> AsyncIterator[None]:
     try:
         yield
-    except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-            raise StoreError(
-                f"The store {path} is damaged or is not a SQLite file; move it away and start again."
-            ) from error
-        raise StoreError(f"The store {path} cannot be used ({error}).") from error
-    except (OSError, ValueError) as error:
-        raise StoreError(f"The store {path} cannot be used ({error}).") from error
+    except (sqlite3.DatabaseError, OSError, ValueError) as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        is_damaged = code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+        problem = (
+            "is damaged or is not a SQLite file; move it away and start again"
+            if is_damaged
+            else f"cannot be used ({error})"
+        )
+        raise StoreError(f"The store {path} (SLACK_BOT_STORE__URL) {problem}.") from error

@@ -1,26 +1,26 @@
 """An event loop whose time is virtual: when nothing is ready, its clock jumps to the next timer.
 
-So an answer of five minutes replays in milliseconds, timers fire in exactly the order they would have, and
-two runs of the same input are the same. Everything in the bot reads the loop's time (`clock.py`), sleeps
-with `asyncio.sleep` and limits with `asyncio.timeout`; those need no change.
+Five minutes take milliseconds, timers fire in order, and two runs of the same input are equal. Code that uses
+the loop's time, `asyncio.sleep` and `asyncio.timeout` needs no change.
 
-Sockets, subprocesses and threads do not belong on this loop: nobody outside it can know how late it is. A
-file descriptor is polled but never waited for. What is given to a thread is done at once, in no virtual time,
-because the loop may have jumped over a thread's answer. Where everything waits and no timer is set, a real
-loop would hang for ever; this one raises `Deadlock` and names the tasks that wait.
+Sockets, subprocesses and threads do not work on this loop. File descriptors are polled without waiting; work
+for a thread is done at once, in the loop. Where everything waits and no timer is set, it raises `Deadlock`
+and names the waiting tasks.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import selectors
 import threading
 from collections.abc import Callable, Coroutine
 from contextvars import Context
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any, ParamSpec, TypeVar, TypeVarTuple, Unpack
 
 from ..clock import Clock
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
@@ -29,7 +29,7 @@ WALL_ZERO = 1_700_000_000.0
 
 
 class Deadlock(RuntimeError):
-    """Everything waits and nothing will ever happen."""
+    """Everything waits and no timer is set."""
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -55,7 +55,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def run_in_executor(
         self, executor: Any, func: Callable[[Unpack[Ts]], T], *args: *Ts
     ) -> asyncio.Future[T]:
-        """What `func` gives or raises, done at the loop's next step and not in a thread."""
+        """Run `func` in the loop's next step, without a thread."""
 
         async def work() -> T:
             return func(*args)
@@ -76,7 +76,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class _JumpingSelector(selectors.SelectSelector):
-    """Never waits: what would have been a wait is told to `jump`, in seconds (None: for ever)."""
+    """Never waits: calls `jump` with the seconds to wait (None: for ever)."""
 
     def __init__(self, jump: Callable[[float | None], None]) -> None:
         super().__init__()
@@ -93,10 +93,20 @@ def run(main: Coroutine[Any, Any, T], *, start: float = 0.0) -> T:
     """Run `main` to its end on virtual time and close the loop, as `asyncio.run` does.
 
     Raises:
-        DeadEnd: everything waits and no timer is set.
+        Deadlock: everything waits and no timer is set.
     """
     with asyncio.Runner(loop_factory=lambda: VirtualLoop(start)) as runner:
         return runner.run(main)
+
+
+def on_virtual_time(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """Run an async test on a loop of its own whose time is virtual."""
+
+    @functools.wraps(test)
+    def run_test(*args: P.args, **kwargs: P.kwargs) -> None:
+        run(test(*args, **kwargs))
+
+    return run_test
 
 
 def new_clock(wall_zero: float = WALL_ZERO) -> Clock:

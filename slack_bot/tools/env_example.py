@@ -1,4 +1,4 @@
-"""`.env.example`, generated from the settings, so that it cannot tell anything else than they do.
+"""Generates `.env.example` from the settings, so that it cannot differ from them.
 
 python -m slack_bot.tools.env_example > .env.example
 """
@@ -17,7 +17,7 @@ _HEAD = """\
 
 
 def example_env() -> str:
-    """The text of `.env.example`: every setting with its meaning and default, commented out."""
+    """Every setting with its meaning and default, commented out."""
     usual = {path: name for name, path in ALIASES.items()}
     lines = [_HEAD]
     for section, model in sections():
@@ -25,15 +25,15 @@ def example_env() -> str:
         for leaf, field in model.model_fields.items():
             path = (section, leaf)
             name = usual.get(path, env_name(path))
-            said = (field.description or "").splitlines()
-            lines += ["", *(f"# {line.strip()}" for line in said), *_choices(field.annotation)]
+            about = (field.description or "").splitlines()
+            lines += ["", *(f"# {line.strip()}" for line in about), *_choices(field.annotation)]
             lines += [f"# Also read as {env_name(path)}."] if path in usual else []
             lines += [f"#{name}={_text(field.default)}"]
     return "\n".join(lines) + "\n"
 
 
 def _choices(annotation: object) -> list[str]:
-    """The words a setting takes, where it takes only some."""
+    """The values of a setting that takes only some."""
     return (
         [f"# One of: {', '.join(map(str, get_args(annotation)))}."]
         if get_origin(annotation) is Literal

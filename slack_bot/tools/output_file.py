@@ -1,7 +1,6 @@
 """A file that a verb writes: tried before anything is asked, touched only when there is something to write.
 
-A capture that could not be written after five minutes would be a pity, and so would be an old one lost for
-nothing.
+A capture of five minutes must not be lost at its end, nor an older file for nothing.
 """
 
 from __future__ import annotations
@@ -10,27 +9,9 @@ from collections.abc import Iterable
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self, TypeAlias
 
 from ..errors import UnreadableInput
-
-
-class Output(Protocol):
-    """Where a capture goes."""
-
-    @property
-    def path(self) -> Path | str:
-        """What it is called."""
-
-    @property
-    def has_content(self) -> bool:
-        """Something was written."""
-
-    def text(self, text: str) -> None:
-        """Write text as UTF-8; lone surrogates, which JSON may hold, are kept."""
-
-    def write(self, data: bytes) -> None:
-        """Write bytes."""
 
 
 class MemoryOutput:
@@ -95,7 +76,7 @@ class OutputFile:
             with self.path.open("ab"):
                 pass
             if is_new:
-                self.path.unlink()  # at once: who is killed while he waits leaves nothing behind
+                self.path.unlink()  # at once: nothing is left if the process is killed
         except OSError as error:
             reason = error.strerror or "cannot be written"
             raise UnreadableInput(f"{path}: {reason}; give another file") from error
@@ -119,7 +100,7 @@ class OutputFile:
         self.write(text.encode("utf-8", "surrogatepass"))
 
     def write(self, data: bytes) -> None:
-        """Write, to the disk's cache at least: whoever kills this process finds what was written."""
+        """Write at once: what was written is there if this process is killed."""
         try:
             if self._file is None:
                 self._file = self.path.open("wb", buffering=0)
@@ -129,3 +110,7 @@ class OutputFile:
         except OSError as error:
             reason = error.strerror or "the disk refused"
             raise UnreadableInput(f"{self.path}: {reason}; what was written before is kept") from error
+
+
+Output: TypeAlias = OutputFile | MemoryOutput
+"""Where a capture goes."""

@@ -1,15 +1,15 @@
-"""PURE. Words become other words of the same length, so that a text keeps its shape and loses its content.
+"""PURE. Replaces words by other words of the same length: a text keeps its shape and loses its content.
 
-A word is replaced letter by letter, and which letter stands for which depends on the letters before it in
-the word. So equal words stay equal, different ones different, the beginning of a word becomes the beginning
-of its replacement, and a text may come in deltas cut anywhere. Replacements are given out in the order in
-which words appear: the same tape always becomes the same, and without it nothing can be looked up.
+A word is replaced letter by letter, and each replacement depends on the letters before it in the word. So
+equal words stay equal, different ones different, the beginning of a word becomes the beginning of its
+replacement, and a text may come in deltas cut anywhere. Replacements are chosen in the order in which words
+appear: the same tape always gives the same result, and without the tape nothing can be looked up.
 
-What is given out is remembered, and no more than so much of it (`MOST_NODES`): a tape whose every event
-brings a token of its own would fill the memory. From then on new words are turned, letter by letter, by a
-number that follows from all that was read until then, which nobody knows who has not got the tape.
+At most `MOST_NODES` replacements are remembered: a tape with a new token in every event would fill the
+memory. After that, new words are shifted letter by letter, by a key that is a hash of all text read so far:
+without the tape it is not known.
 
-White space, punctuation, emoji and Markdown stay. So do a few words that are protocol (`KEPT`).
+White space, punctuation, emoji and Markdown stay. So do a few words of the protocol (`KEPT`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 KEPT = ("https", "http", "FINAL", "ANSWER")
-"""Words that mean something to every reader of a tape. Their first letters stay in other words, too."""
+"""Words that every parser of a tape needs. Their first letters stay in other words, too."""
 JSON_KEPT = (
     *(
         "is_task_complete",
@@ -33,10 +33,10 @@ JSON_KEPT = (
     ),
     *("null", "user_input", "input_fields", "field_name", "field_description", "field_values", "required"),
 )
-"""Further ones where an agent writes its answer as JSON text."""
+"""Further words where an agent writes its answer as JSON text."""
 
 MOST_NODES = 200_000
-"""Beginnings of words that are remembered: some 60 MB, and more than the words of any one tape need."""
+"""Beginnings of words that are remembered: about 60 MB, more than the words of a tape need."""
 
 _LOWER, _UPPER, _DIGITS = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
 _TWO_BYTES = "àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿ"
@@ -46,19 +46,19 @@ _WIDER = (0x20000, 0x2A6D6)  # four bytes
 
 @dataclass(slots=True)
 class _Node:
-    """What stands for each next letter, after the letters that led here; `seed` follows from these."""
+    """The replacement of each next letter, after the letters before it; `seed` is a hash of these."""
 
     seed: bytes = b""
-    ways: dict[str, tuple[str, _Node]] = field(default_factory=dict)
+    next: dict[str, tuple[str, _Node]] = field(default_factory=dict)
 
     @property
     def taken(self) -> set[str]:
-        """What stands for a letter already."""
-        return {chosen for chosen, _ in self.ways.values()}
+        """The replacements in use."""
+        return {chosen for chosen, _ in self.next.values()}
 
 
-class Words:
-    """All words of one tape. `kept` are left as they are."""
+class Pseudonyms:
+    """The replacements of all words of one tape. `kept` are not replaced."""
 
     def __init__(self, kept: Iterable[str] = KEPT, most: int = MOST_NODES) -> None:
         self._root = _Node()
@@ -67,36 +67,36 @@ class Words:
         for word in kept:
             node = self._root
             for letter in word:
-                node = self._way(node, letter, letter)[1]
+                node = self._next(node, letter, letter)[1]
 
     def stream(self) -> Scrambler:
-        """A text that comes in pieces."""
+        """For a text that comes in pieces."""
         return Scrambler(self)
 
     def text(self, text: str) -> str:
-        """A text of its own."""
+        """The replacement of a whole text."""
         return self.stream().push(text)
 
     def note(self, text: str) -> None:
-        """Something was read."""
+        """`text` counts for the key."""
         if not self._key:
             self._read.update(text.encode("utf-8", "surrogatepass"))
 
     def step(self, node: _Node | None, letter: str) -> tuple[str, _Node | None]:
-        """What stands for `letter` after `node` (None: a word begins), and the node after it."""
+        """The replacement of `letter` after `node` (None: a word begins), and the node after it."""
         if letter == "_" or unicodedata.category(letter) in ("Mn", "Mc"):
-            return letter, self._way(node or self._root, letter, letter)[1]
+            return letter, self._next(node or self._root, letter, letter)[1]
         if not (letter.isalpha() or letter in _DIGITS):
             return letter, None
-        return self._way(node or self._root, letter, None)
+        return self._next(node or self._root, letter, None)
 
-    def _way(self, node: _Node, letter: str, wanted: str | None) -> tuple[str, _Node]:
-        if letter in node.ways:
-            return node.ways[letter]
+    def _next(self, node: _Node, letter: str, wanted: str | None) -> tuple[str, _Node]:
+        if letter in node.next:
+            return node.next[letter]
         if self._key:
-            return _turned(node, letter, wanted, self._key)
+            return _shifted(node, letter, wanted, self._key)
         chosen = wanted or _chosen(node, letter)
-        found = node.ways[letter] = chosen, _Node(_hash(node.seed, chosen)[:8])
+        found = node.next[letter] = chosen, _Node(_hash(node.seed, chosen)[:8])
         self._left -= 1
         if self._left <= 0:
             self._key = self._read.digest()
@@ -104,21 +104,21 @@ class Words:
 
 
 class Scrambler:
-    """One text in pieces. A word goes on over the border of two pieces."""
+    """One text in pieces. A word may be cut by the border of two pieces."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Pseudonyms) -> None:
         self._words = words
         self._node: _Node | None = None
-        self._kept = 0  # letters to leave as they are: what follows a backslash is JSON's own
+        self._kept = 0  # letters to keep: hexadecimal digits of a JSON escape
         self._escaped = False
 
     def push(self, text: str) -> str:
-        """The next piece."""
+        """The replacement of the next piece."""
         self._words.note(text)
         return "".join(map(self._letter, text))
 
     def pause(self) -> None:
-        """The next piece begins a word of its own."""
+        """The next piece begins a new word."""
         self._node = None
 
     def _letter(self, letter: str) -> str:
@@ -138,7 +138,7 @@ class Scrambler:
 
 
 def _chosen(node: _Node, letter: str) -> str:
-    """A letter of the same kind that stands for no other one here yet."""
+    """A letter of the same kind that replaces no other one here."""
     if letter in _DIGITS:
         return _first_free(node, _DIGITS, letter)
     if letter.isascii():
@@ -160,8 +160,8 @@ def _first_free(node: _Node, letters: str, own: str) -> str:
     return next((each for each in free if each != own), free[0] if free else order[0])
 
 
-def _turned(node: _Node, letter: str, wanted: str | None, key: bytes) -> tuple[str, _Node]:
-    """As `_chosen`, and nothing is remembered: letters of one alphabet that are different stay so."""
+def _shifted(node: _Node, letter: str, wanted: str | None, key: bytes) -> tuple[str, _Node]:
+    """As `_chosen`, but nothing is remembered: different letters of one alphabet stay different."""
     digest = _hash(key + node.seed, "")
     after = _Node(digest[8:16] + letter.encode("utf-8", "surrogatepass"))
     if wanted is not None:
@@ -170,7 +170,7 @@ def _turned(node: _Node, letter: str, wanted: str | None, key: bytes) -> tuple[s
     if not letters:
         return _chosen(_Node(digest), letter), after
     taken = node.taken
-    mine = [each for each in letters if each not in node.ways] if taken else letters
+    mine = [each for each in letters if each not in node.next] if taken else letters
     free = [each for each in letters if each not in taken] if taken else letters
     turn = 1 + _number(digest, len(free) - 1)
     return free[(mine.index(letter) + turn) % len(free)], after

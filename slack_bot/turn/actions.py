@@ -1,6 +1,6 @@
-"""What to do. A closed union of frozen orders; `runner` carries them out through the buffer and the sink.
+"""What to do. A closed union of frozen orders; `runner` carries them out.
 
-Each carries `reason`, in plain words, for the developer who asks why a text went where it went.
+Each has a `reason`, in plain words, for the developer who asks why a text went where it went.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .form import Form
 from .record import Outcome
 
 LONGEST = 4_000
-"""Characters kept of one text of a card or a form, about: Slack takes a few hundred."""
+"""Characters kept of one text of a card or a form: Slack takes a few hundred."""
 
 
 class CardState(StrEnum):
@@ -45,7 +45,7 @@ class ShowStatus:
 
 @dataclass(frozen=True, slots=True)
 class AppendText:
-    """Answer text: goes into the buffer and from there, live, into the thread."""
+    """More of the answer, to be shown live."""
 
     text: str
     reason: str = ""
@@ -53,14 +53,14 @@ class AppendText:
 
 @dataclass(frozen=True, slots=True)
 class FlushText:
-    """Nothing will follow soon: show what the buffer holds now."""
+    """Nothing follows soon: show what waits now."""
 
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RetractText:
-    """The last `chars` characters that were appended, and never shown, are no answer: they are not shown."""
+    """The last `chars` characters of the agent's text, which were never sent, are not to be shown."""
 
     chars: int
     reason: str = ""
@@ -68,7 +68,7 @@ class RetractText:
 
 @dataclass(frozen=True, slots=True)
 class UpdateCard:
-    """Open or change a task card; opens the stream if it is not open yet."""
+    """Open or change a task card. Begins a message where none is open."""
 
     card: TaskCard
     reason: str = ""
@@ -84,7 +84,7 @@ class SetPlanTitle:
 
 @dataclass(frozen=True, slots=True)
 class RewriteAnswer:
-    """What stands in the thread is not the answer: in the end it must read `text`."""
+    """The thread shows something else than the answer: in the end it must read `text`."""
 
     text: str
     reason: str = ""
@@ -92,7 +92,7 @@ class RewriteAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ShowForm:
-    """Show the agent's question: with the turn's end, or, where the turn goes on, in a message of its own."""
+    """Show the agent's question: at the turn's end, or in a message of its own where the turn goes on."""
 
     form: Form
     reason: str = ""
@@ -100,7 +100,7 @@ class ShowForm:
 
 @dataclass(frozen=True, slots=True)
 class SaveIds:
-    """Ids to keep with the thread and the turn's record. None: unchanged."""
+    """Ids to keep with the thread. None: unchanged."""
 
     task_id: str | None = None
     context_id: str | None = None
@@ -109,15 +109,8 @@ class SaveIds:
 
 
 @dataclass(frozen=True, slots=True)
-class CancelTask:
-    """Ask the agent to stop working."""
-
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class EndTurn:
-    """The turn is over. `note` is for the reader, in plain words; empty where the answer says it all."""
+    """The turn is over. `note` is for the reader, in plain words, "" where the answer says it all."""
 
     outcome: Outcome
     note: str = ""
@@ -127,7 +120,7 @@ class EndTurn:
 
 @dataclass(frozen=True, slots=True)
 class NoOp:
-    """Nothing is done, and this is why."""
+    """Nothing is done; `reason` says why."""
 
     reason: str
 
@@ -142,7 +135,6 @@ Action: TypeAlias = (
     | RewriteAnswer
     | ShowForm
     | SaveIds
-    | CancelTask
     | EndTurn
     | NoOp
 )

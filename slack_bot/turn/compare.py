@@ -1,11 +1,10 @@
 """Whether two texts are the same answer, and what is missing from one of them.
 
-Agents send one answer several times with other white space around it: streamed, stripped, joined (facts: A2A
-8.1). So texts are compared word by word, in NFC.
+Agents send one answer several times with different white space: streamed, stripped, joined (facts: A2A 8.1).
+So texts are compared word by word, in NFC.
 
-To bring a run of combining marks into order costs the square of its length, and an agent may send a megabyte
-of them. So a word is normalised in pieces, and a very long one not at all: in another form it then counts as
-different.
+Normalising a run of combining marks costs the square of its length, and an agent may send a megabyte of them.
+So a word is normalised in pieces, and a very long one not at all: in another form it counts as different.
 """
 
 from __future__ import annotations
@@ -37,36 +36,34 @@ def _composed(word: str) -> str:
 
 
 def equivalent(one: str, other: str) -> bool:
-    """Both read alike."""
+    """Both have the same words."""
     return one == other or Comparison(one, other).result().is_same
 
 
 def contains(whole: str, part: str) -> bool:
-    """`part` stands somewhere in `whole`. An empty part does not count."""
+    """`part` is somewhere in `whole`. An empty part is not."""
     needle = normalize(part)
     return bool(needle) and needle in normalize(whole)
 
 
 def preview(text: str) -> str:
-    """`text` without the dots that say it was cut short; only its own words can stand in another text."""
+    """`text` without the dots that say it was cut short, which no other text has."""
     cut = text.rstrip()
     return cut.removesuffix("…").removesuffix("...") or text
 
 
 def missing_suffix(shown: str, whole: str) -> str | None:
-    """What `shown` lacks at its end to read like `whole`; None if it does not read like its beginning.
+    """What `shown` lacks at its end to have the words of `whole`; None if it is not its beginning.
 
-    The rest is cut from `whole` itself, with the white space that stands before it there, unless `shown`
-    already ends in white space of its own.
+    It is cut from `whole`, with the white space before it, unless `shown` ends in white space of its own.
     """
     return Comparison(shown, whole).result().missing
 
 
 class Comparison:
-    """`shown` laid against `whole`. `work` does it step by step, because both may be megabytes.
+    """Compares `shown` with `whole`. `work` does it step by step, because both may be megabytes.
 
-    Afterwards `is_same` tells whether both read alike, and `missing` what `shown` lacks at its end to read
-    like `whole`, None if it does not read like its beginning.
+    Then `is_same` is whether both have the same words, and `missing` is what `missing_suffix` returns.
     """
 
     def __init__(self, shown: str, whole: str) -> None:
@@ -87,7 +84,7 @@ class Comparison:
             self.missing = rest.lstrip() if self.shown[-1:].isspace() or not self.shown else rest
 
     def result(self) -> Comparison:
-        """This, when all the work is done."""
+        """Do all the work. Returns this."""
         for _ in self.work():
             pass
         return self
@@ -109,7 +106,7 @@ class Comparison:
         self.is_same = True
 
     def _compare(self, ours: re.Match[str], theirs: re.Match[str]) -> bool:
-        """Lay one word against another. False where nothing behind them counts any more."""
+        """Compare one word with another. False where nothing behind them counts any more."""
         word, other = ours.group(), theirs.group()
         if word == other:
             self._at = None if self._at is None else theirs.end()

@@ -1,7 +1,7 @@
 """What happened in a turn. A closed union of frozen facts; `machine` decides what they mean.
 
-Each carries `why`: the reason, in a few words, for which it was taken for what it is ("is_final_answer on
-streaming_result"). It is shown to developers and never decides anything.
+Each has a `reason`, in a few words: why it was taken for what it is ("is_final_answer on streaming_result").
+It is for developers and decides nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .form import Form
 
 
 class StepState(StrEnum):
-    """Where a plan step stands."""
+    """The states of a plan step."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -41,7 +41,7 @@ class TaskEnd(StrEnum):
 
 
 class StreamEnd(StrEnum):
-    """How the agent's stream ended, after every attempt to learn more was made."""
+    """How the agent's stream ended, after every attempt to learn more."""
 
     CLOSED = "closed"  # properly: the task's end is known
     REFUSED = "refused"  # the question never reached the agent
@@ -58,7 +58,7 @@ class TurnBegun:
 
 @dataclass(frozen=True, slots=True)
 class TaskKnown:
-    """An id was learned. None means: not by this event."""
+    """An id was learned. None: not by this event."""
 
     task_id: str | None = None
     context_id: str | None = None
@@ -68,10 +68,10 @@ class TaskKnown:
 
 @dataclass(frozen=True, slots=True)
 class Narrated:
-    """The agent says what it is doing. Never part of the answer; empty text is worth a reason only.
+    """The agent says what it is doing. Never part of the answer; the text may be empty.
 
-    `replaces`: this is instead of what was said since the last step, not in addition. `passing`: it says what
-    comes next and is not worth keeping.
+    `replaces`: this replaces what was said since the last step. `passing`: it says what comes next and is not
+    worth keeping.
     """
 
     text: str
@@ -90,7 +90,7 @@ class AnswerText:
 
 @dataclass(frozen=True, slots=True)
 class AnswerReplaced:
-    """The answer so far is now exactly `text`, and does not continue what was there."""
+    """The answer so far is now exactly `text`, which does not continue the text before."""
 
     text: str
     reason: str = ""
@@ -98,9 +98,9 @@ class AnswerReplaced:
 
 @dataclass(frozen=True, slots=True)
 class NarrationConfirmed:
-    """What was said since the last such event said what the agent was about to do: a tool call followed.
+    """The text since the last such event said what the agent was about to do: a tool call followed.
 
-    `unseen`: nothing of it was handed to Slack yet. That is for whoever hands it on to say.
+    `unseen`: nothing of it was released yet. The runner sets it.
     """
 
     unseen: bool = False
@@ -109,9 +109,9 @@ class NarrationConfirmed:
 
 @dataclass(frozen=True, slots=True)
 class FinalAnswer:
-    """The whole answer as it stands in the end. `origin` names where it stood.
+    """The whole answer in the end. `origin` names where it was found.
 
-    `certain`: the agent itself called it final; otherwise it is the best of what was there at the end.
+    `certain`: the agent itself called it final; otherwise it is the best text there was at the end.
     """
 
     text: str
@@ -122,9 +122,9 @@ class FinalAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A tool call began. `step_id` is the plan step it belongs to, where the agent says so.
+    """A tool call began. `step_id` is its plan step, where the agent says so.
 
-    `title` is the tool's name; `label` says in the agent's words what this call does, "" for none.
+    `title` is the tool's name; `label` says in the agent's words what this call does, "" for nothing.
     """
 
     tool_id: str
@@ -147,7 +147,7 @@ class ToolEnded:
 
 @dataclass(frozen=True, slots=True)
 class PlanChanged:
-    """The whole plan as it now stands. `title` is what the agent calls it, "" for nothing."""
+    """The whole plan in its present state. `title` is what the agent calls it, "" for nothing."""
 
     steps: tuple[PlanStep, ...]
     title: str = ""
@@ -164,7 +164,7 @@ class InputRequired:
 
 @dataclass(frozen=True, slots=True)
 class AuthCompleted:
-    """The task goes on by itself after a sign-in it had asked for (facts: A2A 2.1)."""
+    """The task goes on by itself after the sign-in it asked for (facts: A2A 2.1)."""
 
     reason: str = ""
 
@@ -179,9 +179,9 @@ class TaskEnded:
 
 
 class TaskKnowledge(StrEnum):
-    """What is known of a task of which nothing is heard."""
+    """What is known of a silent task."""
 
-    QUIET = "quiet"  # its stream is open and says nothing; nobody has asked yet
+    QUIET = "quiet"  # its stream is open; it was not asked for yet
     WORKING = "working"  # asked for, it says that it goes on
     UNKNOWN = "unknown"  # it cannot be asked for, or there was no answer
 
@@ -197,9 +197,9 @@ class AgentIdle:
 
 @dataclass(frozen=True, slots=True)
 class StreamEnded:
-    """Nothing more will come. `safe` is a sentence for the reader where the end is not a good one.
+    """Nothing more comes. `safe` is a sentence for the reader of a bad end.
 
-    `text` is what the agent's server wrote about it, if it did.
+    `text` is what the agent's server wrote about it.
     """
 
     end: StreamEnd

@@ -1,7 +1,7 @@
-"""How a turn that went wrong is told: in our words, and where they may be shown in the agent's own.
+"""What a reader is told of a turn that failed: our words, and where it may be shown the agent's own.
 
 Frameworks put the text of an exception into a failed status and into a JSON-RPC error: it does not help a
-reader, and may tell internals. Why an agent rejected a task is meant for the reader.
+reader and may show internals. Why an agent rejected a task is meant for the reader.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""How much of the waiting text goes into the present message, and whether the message ends there.
+"""How much of a text goes into the present message, and whether the message ends there.
 
-A message must end before Slack ends it, at the best place near its limit. Where the text comes bit by bit
-nobody can look back: what stands cannot be taken away. So the nearer the limit, the less good a place may be
-to be taken when it comes by: first only a blank line, then a line's end. Where more waits than fits, the best
-place of the last quarter is taken.
+A message must end before Slack ends it, at the best place near its limit. What is shown cannot be taken back.
+So where the text comes bit by bit, the nearer the limit, the less good a place is enough: first only a blank
+line, then a line's end. Where there is more than fits, the best place of the last quarter is taken.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class MessageLimits:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """`chars` characters of the waiting text go into the message, and it `ends` there."""
+    """`chars` characters of the text go into the message, and it `ends` there."""
 
     chars: int
     ends: bool
@@ -83,9 +82,9 @@ def fit(
     *,
     final: bool = False,
 ) -> Fit:
-    """Lay `waiting` into a message that weighs `used` bytes already and stands as `before`.
+    """How much of `waiting` fits into a message of `used` bytes whose state is `before`.
 
-    `here`: how good a place the end of the message is now; None: it has no text. `final`: no more text comes.
+    `here`: how good a place the message's present end is; None: it has no text. `final`: no more text comes.
     """
     if _fits(waiting, before, used, limits):
         if final or used + utf8_len(waiting) < limits.rotate_bytes * _TAKEN_FROM[CutQuality.PARAGRAPH]:
@@ -100,7 +99,7 @@ def fit(
 
 
 def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimits) -> Fit | None:
-    """Lay `waiting` up to its first line end, where the message ends; None: no line ends in it in time."""
+    """Fit `waiting` up to its first line end, where the message ends; None: no line ends in time."""
     room = min(max_chars(waiting, limits.rotate_bytes - limits.reserve - used), limits.max_call_chars)
     for cut in cuts_up_to(waiting, room, before):
         if cut.rank >= CutQuality.ROW and not cut.waits and not _may_be_header(waiting, cut.at, before):
@@ -109,13 +108,13 @@ def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimi
 
 
 def _may_be_header(waiting: str, at: int, before: MarkdownState) -> bool:
-    """The line that ends at `at` is a table's header row if a separator row follows: not known yet."""
+    """The line that ends at `at` may be a table's header row: the next line is not known yet."""
     return "\n" not in waiting[at:] and bool(before.then(waiting[:at]).open.header)
 
 
-def quality_at_end(text: str, standing: MarkdownState) -> CutQuality | None:
-    """How good a place the end of `text` is, which stands as `standing`; None: within a word or a mark."""
-    state = open_at_end("", before=standing)
+def quality_at_end(text: str, state_at_end: MarkdownState) -> CutQuality | None:
+    """How good a place the end of `text` is; None: within a word or a mark."""
+    state = open_at_end("", before=state_at_end)
     if text.endswith("\n"):
         if state.header:
             return CutQuality.WORD  # a table's header row, as far as is known
@@ -165,7 +164,7 @@ def _best(
     *,
     is_near: bool = False,
 ) -> int:
-    """The best place up to `room`, from `near` on if there is one. 0: where the message ends now."""
+    """The best place up to `room`, from `near` on if there is one. 0: the message's present end."""
     found: dict[CutQuality, int] = {}
     word = anywhere = 0
     lead = len(waiting) - len(waiting.lstrip()) if here is None else 0  # nobody sees a message of white space
@@ -189,7 +188,7 @@ def _best(
 
 
 def _rank(cut: Cut, text: str) -> CutQuality:
-    """How good `cut` is with what stands before and behind it: no heading alone at the end of a message."""
+    """How good `cut` is with the text around it: no heading alone at the end of a message."""
     if cut.rank is CutQuality.ROW and _CLOSES.match(text, cut.at):
         return CutQuality.SENTENCE  # the next message would begin with an empty fence
     if cut.rank < CutQuality.LINE:
@@ -203,7 +202,7 @@ def _leading_on(text: str, rank: CutQuality) -> CutQuality:
 
 
 def _anywhere(text: str, room: int) -> int:
-    """As much as there is room for, without a cut through a cluster, a run of marks or an entity."""
+    """As much as there is room for, but no cut through a cluster, a run of marks or an entity."""
     cut = cluster_cut(text, room)
     fragile = _FRAGILE.search(text[max(0, cut - _FRAGILE_REACH) : cut])
     if fragile and len(fragile.group()) < min(cut, _FRAGILE_REACH):

@@ -1,7 +1,7 @@
 """Characters that are drawn as one and must not be cut apart, not even where a text must be cut somewhere.
 
 Combining marks, emoji sequences, flags, surrogate pairs: a small part of Unicode's grapheme rules, on the
-safe side. A joiner always joins, whatever stands behind it.
+safe side. A joiner always joins, whatever follows.
 """
 
 from __future__ import annotations
@@ -14,10 +14,7 @@ _LINE_ENDS = frozenset("\n\r\x85\u2028\u2029")
 
 
 def inside_cluster(text: str, at: int) -> bool:
-    """`at` stands between characters that are drawn as one.
-
-    The end of the text counts as inside where what stands there surely wants a partner.
-    """
+    """`at` is between characters that are drawn as one, or at the end behind one that lacks its partner."""
     if not 0 < at <= len(text):
         return False
     last, following = text[at - 1], text[at : at + 1]

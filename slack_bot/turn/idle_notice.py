@@ -1,7 +1,7 @@
-"""PURE. What a reader is told while nothing comes from the agent: calmly, and no more than is known.
+"""What a reader is told while nothing comes from the agent: no more than is known.
 
-Where no message is open it is a status. In an open one a card says it for the first while, and then, closed,
-what stands there for good; from then on the statuses that show when that message has grown too old tell it.
+Where no message is open it is a status. In an open message it is a card: it runs at first and is then closed
+for good. From then on it is a status again, which shows once that message is too old and ended.
 """
 
 from __future__ import annotations
@@ -14,21 +14,18 @@ from .events import AgentIdle, TaskKnowledge
 WAITING = "is waiting for the agent..."
 STILL_WORKING = "is still working..."
 _SPINS = 120.0
-"""Seconds for which a wait is a card that runs: an open card is carried into message after message."""
+"""Seconds until the card is closed: an open card is carried into message after message."""
 
 
 class IdleNotice:
-    """The silences of one turn."""
+    """The waits of one turn."""
 
     def __init__(self) -> None:
-        self._card: TaskCard | None = None  # of the present one
+        self._card: TaskCard | None = None  # of the present wait
         self._count = 0
 
-    def tell(self, event: AgentIdle, *, in_message: bool) -> TaskCard | str:
-        """What is shown of the silence now: a card, or a status, which is "" where nothing is worth saying.
-
-        `in_message`: a message of the answer stands there.
-        """
+    def show(self, event: AgentIdle, *, in_message: bool) -> TaskCard | str:
+        """What to show now: a card or a status, "" for nothing. `in_message`: the answer has a message."""
         if not in_message or (self._card is not None and self._card.state is CardState.DONE):
             return _status(event)
         if event.known is TaskKnowledge.QUIET:
@@ -42,8 +39,8 @@ class IdleNotice:
             self._card = TaskCard(name, "Waiting for the agent", CardState.RUNNING, details=said)
         return self._card
 
-    def over(self) -> TaskCard | None:
-        """The agent was heard again: the card that is closed by that."""
+    def end(self) -> TaskCard | None:
+        """The agent sent something again. Returns the card that this closes."""
         card, self._card = self._card, None
         if card is None or card.state is CardState.DONE:
             return None

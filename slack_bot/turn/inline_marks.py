@@ -1,16 +1,15 @@
-"""What stands open within a line of Markdown: emphasis, code spans, links. And where its words end.
+"""Which marks are open within a line of Markdown (emphasis, code spans, links), and where its words end.
 
-This is not a Markdown parser. It asks what a reader would see if the text stopped here: a mark that was
-opened and not closed shows as stars and brackets until its partner comes. So the rules are looser than
-CommonMark's: a star next to a letter closes if it can and opens if it cannot. A mark taken for open that
-never closes costs an interval of waiting; the opposite error shows stars.
+This is not a Markdown parser. It asks what a reader would see if the text ended here: an open mark shows as
+stars and brackets until its partner comes. So the rules are looser than CommonMark's: a star next to a letter
+closes if it can and opens if it cannot. A mark that is wrongly taken for open costs an interval of waiting;
+the opposite error shows stars.
 
 One pass, one stack, every mark pushed and popped at most once: linear for hostile text too.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,8 +28,6 @@ _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]"
 )
 _MOST_OPEN = 100  # marks; the outermost of more were not meant, and all would be carried from line to line
-_LOOK_AHEAD = 16  # characters behind a token that may decide what it is
-_FRONT = 256
 _TOKEN_TAIL = 40  # of a long word, only its end can be a marker or end a sentence
 
 
@@ -38,8 +35,8 @@ _TOKEN_TAIL = 40  # of a long word, only its end can be a marker or end a senten
 class CutPlace:
     """A border between words, at index `at` of the line: behind white space, or in a script without it.
 
-    `mark` is where the innermost mark open here began (-1: nothing of this line is open), `token` the end of
-    the word before it, `leads` whether that word is the line's first.
+    `mark` is the index of the innermost open mark (-1: no mark of this line is open), `token` the end of the
+    word before, `leads` whether that word is the line's first.
     """
 
     at: int
@@ -77,25 +74,15 @@ class InlineMarks:
         """The backticks of the open code span, if there is one."""
         return next((mark.char * mark.count for mark in self._stack if mark.char == "`"), "")
 
-    def read(self, line: str, start: int, end: int) -> int:
-        """Read the marks of `line` from `start` on, token by token up to `end`; where the last one ended."""
-        for found in _TOKEN.finditer(line, start):
-            if found.end() > end:
-                break
-            start = found.end()
+    def read(self, line: str) -> InlineMarks:
+        """Read `line`. Returns these marks."""
+        for found in _TOKEN.finditer(line):
             if found.lastgroup == "mark":
-                self._read(found.group(), line, found.start(), start)
-        return start
-
-    def copy(self) -> InlineMarks:
-        """The same marks, to be read on from here."""
-        other = InlineMarks()
-        other._stack = [_Mark(mark.char, mark.count, mark.at) for mark in self._stack]
-        other._held = dict(self._held)
-        return other
+                self._read(found.group(), line, found.start(), found.end())
+        return self
 
     def places(self, line: str) -> Iterator[CutPlace]:
-        """Read `line` and give every border between its words, in order."""
+        """Read `line` and yield every border between its words, in order."""
         word, leads = 0, True
         for found in _TOKEN.finditer(line):
             start, end = found.span()
@@ -178,29 +165,6 @@ class InlineMarks:
         return mark
 
     def _pop_to(self, char: str) -> None:
-        """What was opened after the mark that closes now never was a mark."""
+        """What was opened after the mark that closes now was no mark."""
         while self._stack[-1].char != char:
             self._pop()
-
-
-def spans_of(line: str, opened: tuple[str, ...] = ()) -> InlineMarks:
-    """The marks that are open at the end of `line`.
-
-    The front of a long one is remembered: a message's last line is read dozens of times to find what closes
-    it, each time a character shorter.
-    """
-    front = len(line) // _FRONT * _FRONT - _FRONT
-    if front <= 0:
-        spans, at = InlineMarks(opened), 0
-    else:
-        known, at = _front(line[:front], opened)
-        spans = known.copy()
-    spans.read(line, at, len(line))
-    return spans
-
-
-@functools.lru_cache(maxsize=4)
-def _front(line: str, opened: tuple[str, ...]) -> tuple[InlineMarks, int]:
-    """The marks of the front of a line, and how much of it was read: its end may be half a token."""
-    spans = InlineMarks(opened)
-    return spans, spans.read(line, 0, len(line) - _LOOK_AHEAD)

@@ -1,13 +1,12 @@
 """The latching state machine of one turn: each event in, the orders out.
 
-Text from an agent comes in two kinds, and which one it is decides everything. Narration never enters the
-thread as text. Answer text latches the turn: from the first of it on, the thread holds an answer, and
-whatever the agent says later is measured against what was delivered: equal is dropped, longer is completed,
-different is rewritten once.
+Text from an agent comes in two kinds. Narration never enters the thread as text. Answer text latches the
+turn: from then on the thread holds an answer, and what the agent says later is compared with it: equal is
+dropped, longer is completed, different is rewritten once.
 
-Latches go one way: `answer_begun`, `final_seen`, `asked`, `stop_asked`, `closed` are never reset. Couplings,
-all of them: `final_seen` ends the growth of the answer; `stop_asked` ends all showing; `asked` decides the
-outcome only while the task has not ended with an answer, nor gone on after a sign-in.
+Latches go one way: `answer_begun`, `final_seen`, `asked`, `stop_asked`, `closed` are never reset. All their
+couplings: `final_seen` ends the growth of the answer; `stop_asked` ends all showing; `asked` decides the
+outcome only while the task has neither ended with an answer nor gone on after a sign-in.
 
 The table is the rule. A pair that is not in it is *late*: the event is dropped and counted.
 """
@@ -21,7 +20,6 @@ from enum import StrEnum
 from .actions import (
     Action,
     AppendText,
-    CancelTask,
     CardState,
     EndTurn,
     FlushText,
@@ -71,7 +69,7 @@ _SEARCHED = 200_000  # characters of an answer in which a question is looked for
 
 
 class State(StrEnum):
-    """Where a turn stands, as the reader sees it."""
+    """The states of a turn, as the reader sees it."""
 
     WAITING = "waiting"  # a typing status at most
     WORKING = "working"  # cards, no answer yet
@@ -134,10 +132,9 @@ class _Latches:
 
 
 class Turn:
-    """One turn. `handle` decides; nothing else changes it.
+    """One turn. Only `handle` changes it.
 
-    `late` counts the events that came when they could no longer mean anything. `shows_words`: what the agent
-    says of its own failure is for readers.
+    `late` counts the late events. `shows_words`: the agent's words about its own failure are for readers.
     """
 
     def __init__(self, *, shows_words: bool = False) -> None:
@@ -148,18 +145,16 @@ class Turn:
         self._handed: list[str] = []  # what was handed on for showing, in pieces: an answer has thousands
         self._handed_chars = 0
         self._before_tool = 0  # how many characters of it were before the last tool call
-        self._took_back = False
-        self._target: list[str] | None = (
-            None  # what must stand there in the end, in pieces, where that differs
-        )
+        self._has_retracted = False
+        self._target: list[str] | None = None  # what the thread must show in the end, where that differs
         self._compared: Comparison | None = None
         self._certain = False
         self._form: Form | None = None
         self._end: TaskEnded | None = None
         self._cards: dict[str, TaskCard] = {}
-        self._silence = IdleNotice()
+        self._idle_notice = IdleNotice()
         self._steps: dict[str, PlanStep] = {}
-        self._plan_steps: tuple[PlanStep, ...] = ()  # the plan as it was last told
+        self._plan_steps: tuple[PlanStep, ...] = ()  # the newest plan
         self._plan_title = ""
         self._thinking: list[str] = []  # in pieces, as the answer
 
@@ -174,13 +169,13 @@ class Turn:
         return self._form is not None and self._form.is_auth and not self._latches.closed
 
     def prepare(self, event: Event) -> Iterator[None]:
-        """What would keep `handle` busy for long, step by step: a long answer is compared with another."""
+        """The long work of `handle` in advance, step by step: a long answer is compared with another."""
         if isinstance(event, AnswerReplaced | FinalAnswer):
             self._compared = Comparison(self._answer(), event.text)
             yield from self._compared.work()
 
     def handle(self, event: Event) -> list[Action]:
-        """What `event` means now. Raises nothing; an event that is late gives no order at all."""
+        """What `event` means now. Raises nothing; a late event gives no order."""
         rule = TABLE.get((self.state, type(event)))
         if rule is None:
             self.late += 1
@@ -188,7 +183,7 @@ class Turn:
         method: Callable[[Event], tuple[State, list[Action]]] = getattr(self, rule.method)
         self.state, actions = method(event)
         assert self.state in rule.leads_to, (rule, self.state)
-        return [*self._heard_again(event), *actions]
+        return [*self._close_idle_card(event), *actions]
 
     def _begin(self, event: TurnBegun) -> tuple[State, list[Action]]:
         return self.state, [ShowStatus(THINKING, event.reason)]
@@ -213,19 +208,19 @@ class Turn:
         if self._target is not None:
             self._target.append(event.text)
             return State.ANSWERING, [NoOp("held: the answer was replaced, it is rewritten at the end")]
-        text = event.text.lstrip("\n") if self._took_back and not self._handed_chars else event.text
+        text = event.text.lstrip("\n") if self._has_retracted and not self._handed_chars else event.text
         self._hand_on(text)
         reason = f"answer {'latched' if first else 'grows'}: {event.reason}"
         return State.ANSWERING, [AppendText(text, reason)]
 
     def _narrated(self, event: NarrationConfirmed) -> tuple[State, list[Action]]:
-        """Narration that nobody has seen need not be seen; what was shown is rewritten at the end."""
+        """Unseen narration is retracted; what was shown is rewritten at the end."""
         chars, before = self._handed_chars, self._before_tool
         self._before_tool = chars
         if not event.unseen or self._target is not None or chars == before:
             return self.state, [NoOp(f"nothing to take back: {event.reason}")]
         self._handed, self._handed_chars = [self._answer()[:before]], before
-        self._before_tool, self._took_back = before, True
+        self._before_tool, self._has_retracted = before, True
         return self.state, [RetractText(chars - before, f"narration that nobody has seen: {event.reason}")]
 
     def _replace(self, event: AnswerReplaced) -> tuple[State, list[Action]]:
@@ -238,26 +233,26 @@ class Turn:
         if not event.text.strip():
             return State.SETTLED, [FlushText("the final answer is empty: what was written stands")]
         self._latches.answer_begun = True
-        why = f"final answer from {event.origin}: {event.reason}"
-        return State.SETTLED, [*self._reconcile(event.text, why), FlushText("final answer known")]
+        reason = f"final answer from {event.origin}: {event.reason}"
+        return State.SETTLED, [*self._reconcile(event.text, reason), FlushText("final answer known")]
 
-    def _reconcile(self, text: str, why: str) -> list[Action]:
-        """Measure `text`, the whole answer, against what was handed on (delivery.md 2)."""
+    def _reconcile(self, text: str, reason: str) -> list[Action]:
+        """Compare `text`, the whole answer, with what was handed on (delivery.md 2)."""
         answer = self._answer()
         compared = self._compare(answer, text)
         if compared.is_same:
             self._target = None
-            return [NoOp(f"equal to what was delivered: {why}")]
+            return [NoOp(f"equal to what was delivered: {reason}")]
         rest = compared.missing
         if rest is not None:
             self._target = None
             self._hand_on(rest)
-            return [AppendText(rest, f"{'the missing rest' if answer else 'delivered now'}: {why}")]
+            return [AppendText(rest, f"{'the missing rest' if answer else 'delivered now'}: {reason}")]
         self._target = [text]
-        return [NoOp(f"differs from what was delivered, rewritten at the end: {why}")]
+        return [NoOp(f"differs from what was delivered, rewritten at the end: {reason}")]
 
     def _compare(self, answer: str, text: str) -> Comparison:
-        """Both compared: as `prepare` did it, or now."""
+        """The comparison: as `prepare` did it, or made now."""
         known, self._compared = self._compared, None
         if known is not None and (known.shown, known.whole) == (answer, text):
             return known
@@ -329,7 +324,7 @@ class Turn:
         return [SetPlanTitle(title, reason)]
 
     def _title_in_the_end(self, outcome: Outcome) -> list[Action]:
-        """Steps that the agent left open are counted as their cards are closed. A stop writes nothing."""
+        """Steps that the agent left open count as their cards are closed. A stop writes nothing."""
         steps = self._plan_steps
         ended = all(step.state in (StepState.DONE, StepState.FAILED) for step in steps)
         begun = any(step.state is not StepState.PENDING for step in steps)
@@ -363,19 +358,19 @@ class Turn:
     def _wait(self, event: AgentIdle) -> tuple[State, list[Action]]:
         if self.waits_for_human:
             return self.state, [NoOp("the human is waited for, not the agent")]
-        told = self._silence.tell(event, in_message=self.state is not State.WAITING)
-        if isinstance(told, TaskCard):
-            return self.state, [self._show(told, f"no news: {event.reason}")]
-        return self.state, [ShowStatus(told, event.reason) if told else NoOp(f"a pause: {event.reason}")]
+        shown = self._idle_notice.show(event, in_message=self.state is not State.WAITING)
+        if isinstance(shown, TaskCard):
+            return self.state, [self._show(shown, f"no news: {event.reason}")]
+        return self.state, [ShowStatus(shown, event.reason) if shown else NoOp(f"a pause: {event.reason}")]
 
-    def _heard_again(self, event: Event) -> list[Action]:
-        """The wait that a card stands for is over with the first thing that shows."""
-        card = None if isinstance(event, _UNSHOWN) else self._silence.over()
+    def _close_idle_card(self, event: Event) -> list[Action]:
+        """The first thing that shows ends the wait, and its card is closed."""
+        card = None if isinstance(event, _UNSHOWN) else self._idle_notice.end()
         return [] if card is None else [self._show(card, "the agent was heard again")]
 
     def _stop(self, event: StopRequested) -> tuple[State, list[Action]]:
         self._latches.stop_asked = True
-        return State.STOPPING, [CancelTask(f"stopped by {event.user}")]
+        return State.STOPPING, [NoOp(f"stopped by {event.user}: the agent is asked to cancel")]
 
     def _close(self, event: StreamEnded) -> tuple[State, list[Action]]:
         actions: list[Action] = []
@@ -407,7 +402,7 @@ class Turn:
         return stream_failure(event, shows_words=self._shows_words, is_unfinished=begun)
 
     def _form_to_show(self) -> Form | None:
-        """The question, less what already stands in the thread as answer text."""
+        """The question, without a prompt that is answer text already."""
         form = self._form
         if form is None or len(form.prompt) > _SEARCHED:
             return form
@@ -418,7 +413,7 @@ class Turn:
 
 
 def _done(steps: Sequence[PlanStep], running: StepState = StepState.RUNNING) -> str:
-    """What became of `steps`; those that run count as `running`. "" for fewer than two: one card says it."""
+    """What became of `steps`; running ones count as `running`. "" for fewer than two: one card says it."""
     if len(steps) < 2:
         return ""
     states = [running if step.state is StepState.RUNNING else step.state for step in steps]

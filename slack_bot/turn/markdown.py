@@ -1,15 +1,14 @@
-"""Where a growing Markdown text may be cut, and what must be carried over a cut into a new message.
+"""Where a growing Markdown text may be cut, and what is open at a cut.
 
-Slack re-parses a streamed message with every append, so a cut is never wrong for ever: it is ugly until the
-rest comes. Two kinds of ugliness count. A mark that was opened and is not closed yet shows as stars and
-brackets; a table's header row without its separator row is a line of bars. Both are kept off the screen.
+Slack re-parses a streamed message with every append, so a cut is ugly only until the rest comes. Two kinds of
+ugliness count: an open mark shows as stars and brackets, and a table's header row without its separator row
+is a line of bars. Text waits for their end.
 
-What stands on the screen already is another matter: holding the rest back would not take it off, so only what
-begins in the new text is waited for. The same goes for marks opened on an earlier line, because whole lines
-are never held (delivery.md 3). `Standing` keeps of a message what decides about its next cut.
+Only for what begins in the new text: waiting would not remove what is shown already, and whole lines never
+wait (delivery.md 3). `MarkdownState` is what of a message decides about its next cut.
 
-Lines are classified one at a time and kept simple: fences, tables, blank lines, and lines that begin a block.
-Every function reads its text once (`spans` explains why that holds for hostile text too).
+Lines are classified one at a time: fences, tables, blank lines, and lines that begin a block. Every function
+reads its text once.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from .graphemes import cluster_cut
-from .inline_marks import CutPlace, InlineMarks, spans_of
+from .inline_marks import CutPlace, InlineMarks
 
 _FENCE = re.compile(
     r"(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<run>`{3,}|~{3,})(?P<info>.*)"
@@ -44,8 +43,7 @@ class OpenMarks:
 
     `fence` is the fence's opening line up to its info string `info`; `emphasis` the open runs, outermost
     first; `code` the backticks of an open code span; `header` a line that is a table's header row if a
-    separator row follows; `table` the header and separator rows of the table the text ends in, each with its
-    line end.
+    separator row follows; `table` the header and separator rows of the present table, each with its line end.
     """
 
     fence: str = ""
@@ -75,7 +73,7 @@ class MarkdownState:
         return MarkdownState(state, lines[-1])._shortened()
 
     def _shortened(self) -> MarkdownState:
-        """A line too long to be read again and again: what is open in it is kept, a letter for the rest."""
+        """Of a line too long to be read again and again, keep what is open in it, and one letter."""
         size = len(self.line)
         if size <= _LONG_LINE or (size <= _LONG_ROW and "|" in self.line):
             return self
@@ -94,13 +92,11 @@ class CutQuality(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A place `at` which a text may be cut: how good it is, and what speaks against it."""
+    """A place `at` which a text may be cut: how good it is, and what is against it."""
 
     at: int
     rank: CutQuality
-    waits: bool = (
-        False  # a lone marker would end the text, or a table's header row stand without its separator
-    )
+    waits: bool = False  # a lone marker would end the text, or a header row without its separator row
     inside: bool = False  # a mark that begins in the new text is open
 
 
@@ -122,7 +118,7 @@ class Cuts:
 
 
 def find_cuts(text: str, limit: int | None = None, *, before: str | MarkdownState = "") -> Cuts:
-    """All three cuts of `text` at once. `before` is what of the same message stands already."""
+    """All three cuts of `text`. `before` is what the message shows already."""
     line = safe = word = 0
     for cut in cuts_up_to(text, limit, before):
         if cut.waits:
@@ -136,7 +132,7 @@ def find_cuts(text: str, limit: int | None = None, *, before: str | MarkdownStat
 
 
 def best_cut(text: str, limit: int, *, before: str | MarkdownState = "") -> int:
-    """Where to end a message that may take `limit` (> 0) characters: never 0 unless `text` is empty.
+    """Where to end a message that takes `limit` (> 0) characters: never 0 unless `text` is empty.
 
     In the last quarter a blank line is better than a line end, that than a sentence's end, and that than a
     word's. Failing that, the last border between words; failing that, `limit` less a cluster it would cut.
@@ -159,31 +155,31 @@ def best_cut(text: str, limit: int, *, before: str | MarkdownState = "") -> int:
 
 def open_at_end(text: str, *, before: str | MarkdownState = "") -> OpenMarks:
     """What is open where `text` ends."""
-    standing = _standing(before).then(text)
-    state, line = standing.open, standing.line
+    state = _state(before).then(text)
+    is_open, line = state.open, state.line
     if not line:
-        return state
-    return _after(state, line) if state.fence or _fence(line) else _within(state, line)
+        return is_open
+    return _after(is_open, line) if is_open.fence or _fence(line) else _within(is_open, line)
 
 
-def _standing(before: str | MarkdownState) -> MarkdownState:
+def _state(before: str | MarkdownState) -> MarkdownState:
     return MarkdownState().then(before) if isinstance(before, str) else before
 
 
 def cuts_up_to(text: str, limit: int | None, before: str | MarkdownState) -> Iterator[Cut]:
     """The cuts of `text` in order, those above 0 and not above `limit`."""
     last = len(text) if limit is None else min(limit, len(text))
-    for cut in _cuts(_standing(before), text[: last + _LOOK_AHEAD]):
+    for cut in _cuts(_state(before), text[: last + _LOOK_AHEAD]):
         if cut.at > last:
             return
         if cut.at > 0:
             yield cut
 
 
-def _cuts(standing: MarkdownState, text: str) -> Iterator[Cut]:
-    """Every cut of `text`. What a table's header row decides is kept until the row below it is known."""
-    lines = (standing.line + text).split("\n")
-    state, offset = standing.open, -len(standing.line)
+def _cuts(before: MarkdownState, text: str) -> Iterator[Cut]:
+    """Every cut of `text`. Those of a possible header row come when the row below it is known."""
+    lines = (before.line + text).split("\n")
+    state, offset = before.open, -len(before.line)
     header: list[Cut] = []
     for line in lines[:-1]:
         after = _after(state, line)
@@ -199,7 +195,7 @@ def _cuts(standing: MarkdownState, text: str) -> Iterator[Cut]:
 
 
 def _last_line_cuts(state: OpenMarks, line: str, offset: int, header: list[Cut]) -> Iterator[Cut]:
-    """The cuts of a line that is still being written, after those of a header row that waits for it."""
+    """The cuts of an unfinished line, after those of a possible header row above it."""
     cuts = _line_cuts(state, line, offset)
     if header and set(line) <= set("|-: \t"):
         yield from (replace(cut, waits=True) for cut in header)
@@ -220,8 +216,8 @@ def _line_cuts(state: OpenMarks, line: str, offset: int) -> Iterator[Cut]:
     if state.fence:
         yield from (Cut(offset + place.at, CutQuality.WORD) for place in InlineMarks().places(line))
     elif not line.lstrip(" \t>").startswith(("```", "~~~")):
-        spans = InlineMarks(_inherited(state, line))
-        yield from (_word_cut(place, offset) for place in spans.places(line))
+        marks = InlineMarks(_inherited(state, line))
+        yield from (_word_cut(place, offset) for place in marks.places(line))
 
 
 def _end_rank(after: OpenMarks, line: str) -> CutQuality:
@@ -250,7 +246,7 @@ def _after(state: OpenMarks, line: str) -> OpenMarks:
 
 
 def _after_text(state: OpenMarks, line: str) -> OpenMarks:
-    """The same for a line outside of a fence that begins none."""
+    """The same for a line that neither is in a fence nor begins one."""
     if not line.strip() or _HEADING.match(line):
         return _NOTHING
     if state.header and is_rule(state.header, line):
@@ -262,11 +258,11 @@ def _after_text(state: OpenMarks, line: str) -> OpenMarks:
 
 
 def _within(state: OpenMarks, line: str) -> OpenMarks:
-    """What is open at the end of `line`, which is not finished."""
+    """What is open at the end of the unfinished `line`."""
     if state.fence or state.table:
         return state
-    spans = spans_of(line, _inherited(state, line))
-    return replace(state, emphasis=spans.emphasis, code=spans.code, header="")
+    marks = InlineMarks(_inherited(state, line)).read(line)
+    return replace(state, emphasis=marks.emphasis, code=marks.code, header="")
 
 
 def _inherited(state: OpenMarks, line: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a turn is about and how it ended: the values that outlive the process that ran it."""
+"""What a turn is about and how it ended: values that outlive the process."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Question:
     """One message to the agent, as accepted from Slack.
 
     `ts` is the asker's message. `user_team` is the *asker's* team, which Slack wants as recipient team and
-    which differs from `thread.team` in Slack Connect channels. `task_id` is set only when the message answers
-    an agent that asked. `attempt` counts how often the asker had it asked again; each is another question.
+    which differs from `thread.team` in Slack Connect channels. `task_id` is set only where the message
+    answers an agent that asked. `attempt` counts the asker's retries; each is another question.
     """
 
     thread: ThreadKey
@@ -52,13 +52,13 @@ class Question:
 
     @property
     def key(self) -> str:
-        """Names this question for ever: the key of deduplication, records and logs."""
+        """The key of deduplication, records and logs. It never changes."""
         again = f":{self.attempt}" if self.attempt else ""
         return f"{self.thread.team}:{self.thread.channel}:{self.ts}{again}"
 
     @property
     def message_id(self) -> str:
-        """The A2A messageId: the same for the same Slack message, whoever computes it (delivery.md 7.1)."""
+        """The A2A messageId, always the same for the same Slack message (delivery.md 7.1)."""
         return message_id_of(self.key)
 
 
@@ -69,9 +69,9 @@ def message_id_of(key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """What is known when a turn is over. `reason` is plain words for operators, never agent text.
+    """The result of a turn. `reason` is plain words for operators, never agent text.
 
-    `answers` is the task that the asker's next message in this thread must name, where the agent waits.
+    `awaiting_task_id` is the task that the asker's next message in this thread must name, if the agent waits.
     """
 
     outcome: Outcome

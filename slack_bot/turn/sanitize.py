@@ -1,41 +1,44 @@
-"""What an agent wrote becomes harmless before it enters the buffer: all behind it sees what Slack receives.
+"""Makes what an agent wrote harmless before it waits to be shown: what is counted is what Slack receives.
 
-In this order, because each step could uncover something for the next:
+In this order, because each step may uncover something for the next:
 
-1. Characters. Control characters and the invisible ones that turn text around go; every line end becomes a
-   newline, but U+2028 and U+2029 stay; halves of a surrogate pair are joined, or replaced where the other
-   half never comes.
+1. Characters. Control characters and the invisible ones that turn text around are removed. Every line end
+   becomes a newline, but U+2028 and U+2029 stay. Halves of a surrogate pair are joined, or replaced where
+   the other half never comes.
 2. Secrets: first the values given, then what looks like a token or a private key. They become
    `[secret removed]`. A key's body is dropped up to its END line; a backtick ends it too, because a key has
    none and the code span or fence around a key does.
-3. Mentions. Slack makes a live mention of `<!channel>`, `<@U1>` and `<#C1>` in Markdown (facts: Slack 6), and
-   its own parser decides what is code. So the `<` in front of one becomes `&lt;` wherever it stands: nothing
-   is lost, and a reader sees the same characters, except in code, where a client may show the entity. Any
-   other `<` stays, and so do `<https://...|links>` and dates. A bare `@channel` stays: Slack links none in
-   what an app sends.
+3. Mentions. Slack makes a live mention of `<!channel>`, `<@U1>` and `<#C1>` in Markdown (facts: Slack 6),
+   and its own parser decides what is code. So the `<` in front of one becomes `&lt;` everywhere: a reader
+   sees the same characters, except in code, where a client may show the entity. Any other `<` stays, and so
+   do `<https://...|links>` and dates. A bare `@channel` stays: Slack links none in what an app sends.
 
-A danger can be cut in two by a delta's border, so the end of a text is held while it could still become one.
-Every pattern has a longest beginning, after which it is decided; so what is held has a bound (`HELD_MOST`, or
-the longest secret given), and an ordinary word is not held. How a text was cut into deltas never changes what
-comes out, because a place is decided only when no pattern that may begin there is open any more. So a long
-text may be worked off in slices (`slices`, `harmless_slices`), each of which costs a few milliseconds.
+A danger may be cut in two by the border of two deltas, so the end of a text is kept back while it is
+undecided. Every pattern has a longest beginning, so this has a bound: `MAX_UNDECIDED`, or the longest secret
+given. An ordinary word is not kept back. A place is decided only when no pattern that may begin there is
+open. So the deltas never change what comes out, and a long text may be worked off in `slices`, each of which
+costs a few milliseconds.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from .actions import LONGEST, TaskCard
+from .form import Field, Form
+
 MASK = "[secret removed]"
-HELD_MOST = 512
-"""Characters that may be held back, where no secret that was given is longer."""
+MAX_UNDECIDED = 512
+"""Characters that may be kept back, where no secret that was given is longer."""
 SLICE = 16_384
 """Characters of a long text that are read in one step."""
 _SHORTEST_SECRET = 4  # a shorter value is no secret, and masking it would tear words apart
 
+_RARE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # all below
 _GONE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _LINE_END = re.compile("\r\n?")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -52,8 +55,8 @@ class _Danger:
     """A pattern, step by step, so that its beginnings can be recognised too.
 
     A match becomes its first `keeps` characters and then `instead`. It takes `takes` characters of the text
-    (None: all it matched), and after it all that matches `tail` is dropped. `starts_word`: no letter or digit
-    may stand before it. `needs` must match where the last step begins.
+    (None: all it matched), and all that follows and matches `tail` is dropped. `starts_word`: no letter or
+    digit may precede it. `needs` must match where the last step begins.
     """
 
     steps: Steps
@@ -67,7 +70,7 @@ class _Danger:
 
     @property
     def first(self) -> str:
-        """The class of its first character."""
+        """Its first character's class."""
         return self.steps[0][0]
 
     def whole(self) -> str:
@@ -98,7 +101,7 @@ def _letters(text: str, *, any_case: bool = False) -> Steps:
 
 
 def _token(begins: str, chars: str, least: int) -> _Danger:
-    """`begins` and at least `least` of `chars`; decided there, and the rest is dropped as it comes."""
+    """`begins` and at least `least` of `chars`; what follows of them is dropped as it comes."""
     return _Danger((*_letters(begins), (chars, least, least)), tail=chars)
 
 
@@ -142,7 +145,7 @@ _PATTERNS = (
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
-    """Dangers, made ready. `growing` also finds those that begin at the text's end, as group `open`."""
+    """Compiled dangers. `growing` also finds those that begin at the text's end, as group `open`."""
 
     dangers: tuple[_Danger, ...]
     growing: re.Pattern[str]
@@ -151,7 +154,7 @@ class _Patterns:
 
 
 def _compiled(dangers: Sequence[_Danger]) -> _Patterns:
-    """Grouped by first character, so that most characters of a text are passed over at once."""
+    """Grouped by first character, so that most characters of a text are skipped at once."""
     wholes: dict[str, list[str]] = {}
     for number, danger in enumerate(dangers):
         wholes.setdefault(danger.first, []).append(f"(?P<d{number}>{danger.whole()})")
@@ -170,7 +173,7 @@ _COMPILED = _compiled(_PATTERNS)
 
 @dataclass(frozen=True, slots=True)
 class _Secrets:
-    """Values that must not be shown, made ready. `values`: longest first, because one may begin another."""
+    """Values that must not be shown. `values`: longest first, because one may begin another."""
 
     values: tuple[str, ...]
     whole: re.Pattern[str]
@@ -183,7 +186,7 @@ class _Secrets:
 
 @functools.lru_cache(maxsize=8)
 def _secrets(given: tuple[str, ...]) -> _Secrets | None:
-    """Made ready once a set of secrets: forms and cards have thousands of texts. None: none is worth it."""
+    """Compiled once: forms and cards have thousands of texts. None: no value is long enough."""
     values = sorted({value for value in given if len(value) >= _SHORTEST_SECRET}, key=len, reverse=True)
     if not values:
         return None
@@ -195,17 +198,19 @@ class _Characters:
     """Step 1, over delta borders."""
 
     def __init__(self) -> None:
-        self._held = ""
+        self._half = ""
 
     def push(self, text: str) -> str:
-        text = self._held + _GONE.sub("", text)
+        if not self._half and _RARE.search(text) is None:
+            return text
+        text = self._half + _GONE.sub("", text)
         half = _HALF_DONE.search(text)
-        self._held = half.group() if half else ""
-        return _clean(text.removesuffix(self._held))
+        self._half = half.group() if half else ""
+        return _clean(text.removesuffix(self._half))
 
     def end(self) -> str:
-        held, self._held = self._held, ""
-        return _clean(held)
+        half, self._half = self._half, ""
+        return _clean(half)
 
 
 def _clean(text: str) -> str:
@@ -218,20 +223,17 @@ def _joined(pair: re.Match[str]) -> str:
 
 
 class _Values:
-    """Step 2 for the values given, over delta borders. They may be long, as signed tokens are: a pattern of
-    all beginnings of one would be deeper than `re` can read."""
+    """Step 2 for the values given, over delta borders.
+
+    They may be long, as signed tokens are: a pattern of all beginnings of one would be too deep for `re`.
+    """
 
     def __init__(self, secrets: _Secrets) -> None:
         self._secrets = secrets
-        self._held = ""
-
-    @property
-    def held(self) -> str:
-        """What is held back."""
-        return self._held
+        self.undecided = ""
 
     def push(self, text: str) -> str:
-        text = self._held + text
+        text = self.undecided + text
         shown: list[str] = []
         at, begun = 0, -1
         while True:
@@ -241,12 +243,12 @@ class _Values:
                 break
             shown += (text[at : found.start()], MASK)
             at = found.end()
-        self._held = text[begun:]
+        self.undecided = text[begun:]
         return "".join((*shown, text[at:begun]))
 
     def end(self) -> str:
-        held, self._held = self._held, ""
-        return self._secrets.whole.sub(MASK, held)
+        text, self.undecided = self.undecided, ""
+        return self._secrets.whole.sub(MASK, text)
 
     def _begun(self, text: str, at: int) -> int:
         """Where, from `at` on, a value may begin that the end of `text` cuts; its length if none does."""
@@ -259,7 +261,7 @@ class _Values:
 
 
 class _Filter:
-    """Steps 2 and 3, over delta borders. `_text` is what is held, behind one character for context."""
+    """Steps 2 and 3, over delta borders. `_text` from `_at` on is undecided; what precedes is context."""
 
     def __init__(self, patterns: _Patterns) -> None:
         self._patterns = patterns
@@ -268,8 +270,7 @@ class _Filter:
         self._in_key = False
 
     @property
-    def held(self) -> str:
-        """What is held back."""
+    def undecided(self) -> str:
         return self._text[self._at :]
 
     def push(self, text: str) -> str:
@@ -280,8 +281,8 @@ class _Filter:
         return self._run(grows=False)
 
     def _find(self, *, grows: bool) -> re.Match[str] | None:
-        """The next danger. `grows`: or what may become one, which begins near the text's end."""
-        near = len(self._text) - HELD_MOST if grows else len(self._text)
+        """The next danger. `grows`: or what may become one, near the text's end."""
+        near = len(self._text) - MAX_UNDECIDED if grows else len(self._text)
         if self._at < near:
             found = self._patterns.ended.search(self._text, self._at)
             if not grows or (found is not None and found.start() < near):
@@ -313,7 +314,7 @@ class _Filter:
         return found.group()[: danger.keeps] + danger.instead
 
     def _drop(self) -> bool:
-        """Drop what belongs to the secret before. True if something is left to be read."""
+        """Drop what belongs to the last secret. True if something is left to be read."""
         if self._in_key:
             end = _KEY_END.search(self._text, self._at)
             self._in_key = end is None
@@ -327,14 +328,14 @@ class _Filter:
         return self._at < len(self._text) and not self._in_key
 
     def _forget(self, until: int) -> None:
-        """What was masked is gone. A word begins behind it: two secrets in one word are two."""
+        """Remove what was masked. A word begins behind it: two secrets in one word are two."""
         self._text, self._at = f"]{self._text[until:]}", 1
 
 
 class StreamSanitizer:
-    """The text of one answer, made harmless delta by delta. `secrets` are values that must never be shown.
+    """Sanitizes the text of one answer delta by delta. `secrets` are values that must never be shown.
 
-    Whatever the deltas, all that `push` and at last `end` give is `neutralise` of the whole.
+    All that `push` and at last `end` return is `sanitize` of the whole, whatever the deltas.
     """
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
@@ -351,12 +352,12 @@ class StreamSanitizer:
 
     @property
     def splits_a_word(self) -> bool:
-        """What is held begins with a letter, so it may go on in a word whose beginning was given."""
-        held = next((each.held for each in reversed(self._filters) if each.held), "")
-        return held[:1].isalnum()
+        """What is undecided begins with a letter, so it may go on in a word whose beginning was given."""
+        text = next((each.undecided for each in reversed(self._filters) if each.undecided), "")
+        return text[:1].isalnum()
 
     def end(self) -> str:
-        """What was still held. Nothing may be pushed after it."""
+        """What was undecided. Nothing may be pushed after it."""
         text = self._characters.end()
         for each in self._filters:
             text = each.push(text) + each.end()
@@ -369,17 +370,70 @@ def slices(text: str) -> Iterator[str]:
     yield from (text[at : at + SLICE] for at in range(SLICE, len(text), SLICE))
 
 
-def harmless_slices(text: str, secrets: tuple[str, ...] = ()) -> Iterator[str]:
-    """The whole `text`, made harmless, piece by piece: a step for each slice."""
-    safety = StreamSanitizer(secrets)
+def sanitize_slices(text: str, secrets: tuple[str, ...] = ()) -> Iterator[str]:
+    """The whole `text`, sanitized, a piece for each slice."""
+    sanitizer = StreamSanitizer(secrets)
     shown: str | None = None
     for piece in slices(text):
         if shown is not None:
             yield shown
-        shown = safety.push(piece)
-    yield (shown or "") + safety.end()
+        shown = sanitizer.push(piece)
+    yield (shown or "") + sanitizer.end()
 
 
 def sanitize(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """The whole `text`, made harmless."""
-    return "".join(harmless_slices(text, secrets))
+    """The whole `text`, sanitized."""
+    return "".join(sanitize_slices(text, secrets))
+
+
+def sanitize_in_steps(text: str, secrets: tuple[str, ...]) -> Generator[None, None, str]:
+    """The whole `text`, sanitized; a step for each slice but the last."""
+    pieces: list[str] = []
+    for piece in sanitize_slices(text, secrets):
+        if pieces:
+            yield
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+# -- cards and forms: they come complete, and an agent's megabyte in one of their texts is cut ---------------
+
+
+def sanitize_beginning(text: str, secrets: tuple[str, ...]) -> str:
+    """`text`, sanitized; a very long one ends in dots, and never within a secret."""
+    if len(text) <= LONGEST:
+        return sanitize(text, secrets)
+    return StreamSanitizer(secrets).push(text.lstrip()[:LONGEST]) + "…"
+
+
+def sanitize_card(card: TaskCard, secrets: tuple[str, ...]) -> TaskCard:
+    """`card`, sanitized. Its id too: with half a surrogate pair in it no call can be read."""
+    return replace(
+        card,
+        id=sanitize_beginning(card.id, secrets),
+        title=sanitize_beginning(card.title, secrets),
+        details=sanitize_beginning(card.details, secrets),
+        output=sanitize_beginning(card.output, secrets),
+    )
+
+
+def sanitize_form(
+    form: Form, secrets: tuple[str, ...], most_fields: int, most_choices: int
+) -> Generator[None, None, Form]:
+    """`form`, sanitized, with at most so many fields and choices; steps as in `sanitize_in_steps`."""
+    fields: list[Field] = []
+    read = 0
+    for each in form.fields[:most_fields]:
+        texts: list[str] = []
+        for text in (each.name, each.label, *each.choices[:most_choices]):
+            if read > SLICE:
+                read = 0
+                yield
+            read += min(len(text), LONGEST)
+            texts.append(sanitize_beginning(text, secrets))
+        name, label, *choices = texts
+        hidden = len(each.choices) - len(choices)
+        fields.append(replace(each, name=name, label=label, choices=tuple(choices), hidden_choices=hidden))
+    prompt = yield from sanitize_in_steps(form.prompt, secrets)
+    title = sanitize_beginning(form.title, secrets)
+    return Form(prompt, tuple(fields), title, form.is_auth, len(form.fields) - len(fields))

@@ -52,10 +52,10 @@ def cost(job: Callable[[], object]) -> int:
 
 def read(payloads: list[Json], marker: str = "auto") -> None:
     """All of a turn, as the reader does it."""
-    parser, overlay = EventParser(marker=marker), SnapshotMerger(in_statuses=False)
+    parser, merger = EventParser(marker=marker), SnapshotMerger(in_statuses=False)
     for payload in payloads:
         frame: Frame = decode(payload)
-        overlay.on_frame(frame)
+        merger.on_frame(frame)
         parser.feed(frame)
     parser.finish()
     parser.lessons()

@@ -119,6 +119,12 @@ def test_ids_are_learned_from_any_event_and_told_once() -> None:
     assert not [
         event for event in parser.feed(chunk("b", "answer", task_id="t")) if isinstance(event, TaskKnown)
     ]
+    third = parser.feed(chunk("c", "answer", {"trace_id": "y"}))
+    assert third[0] == TaskKnown(None, None, "y", reason="named by the agent")
+    fourth = parser.feed(MessageReply(AgentMessage(task_id="t2")))
+    assert fourth[0] == TaskKnown("t2", None, None, reason="named by the agent")
+    odd = [*parser.feed(Unknown("x")), *parser.feed(StatusUpdate("", "", metadata={"trace_id": 7}))]
+    assert not [event for event in odd if isinstance(event, TaskKnown)]
 
 
 def test_a_chunk_for_an_unknown_artifact_creates_it_and_a_full_text_replaces() -> None:

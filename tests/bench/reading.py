@@ -170,6 +170,11 @@ def compare(
     return comparison.run([reader.read(text) for text in messages])
 
 
+def reads_as(messages: Sequence[str], answer: str) -> bool:
+    """The messages show `answer`, all of it, once."""
+    return compare(answer, messages, closed=False) is None
+
+
 class _Comparison:
     def __init__(self, answer: Page, *, whole: bool, closed: bool) -> None:
         self._answer, self._whole, self._closed = answer, whole, closed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness import answer, on_wire
+from slack_bot.testing.tape.builders import answer, on_wire
 
 from .away import KEEPS, LOSES
 from .fault_run import run

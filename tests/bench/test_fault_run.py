@@ -11,7 +11,7 @@ import pytest
 
 from slack_bot.dispatch import TurnDispatcher
 from slack_bot.slack.sink import Sink
-from tests.harness import answer
+from slack_bot.testing.tape.builders import answer
 
 from . import faults
 from .agent_behaviours import Said

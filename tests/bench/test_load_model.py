@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from slack_bot.testing.slack.workspace import BOT_TOKEN
-from slack_bot.testing.virtual_clock import new_clock
-from tests.harness import on_virtual_time
+from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 
 from .load_model import Crowd, Load, Report, answer_tokens
 from .running import CHANNEL, event

@@ -14,6 +14,8 @@ from slack_bot.settings.models import StreamSettings
 from slack_bot.turn.actions import AppendText, FlushText
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.events import TurnBegun
+from slack_bot.turn.fit import MessageLimits
+from slack_bot.turn.ledger import Ledger
 from slack_bot.turn.machine import Turn
 from slack_bot.turn.sanitize import StreamSanitizer
 
@@ -67,10 +69,9 @@ def _one_turn(frames: list[Frame]) -> None:
     """All events of one answer, in the order of the runner, with a Slack that takes every call at once."""
     stream = StreamSettings()
     parser, machine, safety = EventParser(), Turn(), StreamSanitizer()
+    ledger = Ledger(MessageLimits(max_call_chars=stream.max_call_chars))
     buffer = StreamBuffer(
-        first_flush_delay=stream.first_flush_delay,
-        flush_interval=stream.flush_interval,
-        max_call_chars=stream.max_call_chars,
+        ledger, first_flush_delay=stream.first_flush_delay, flush_interval=stream.flush_interval
     )
     machine.handle(TurnBegun())
     for number, frame in enumerate(frames):
@@ -82,5 +83,6 @@ def _one_turn(frames: list[Frame]) -> None:
                 elif isinstance(action, FlushText):
                     buffer.flush()
         deadline = buffer.deadline()
-        if deadline is not None and deadline <= now and (text := buffer.ready(now)):
-            buffer.acknowledge(text, now)
+        if deadline is not None and deadline <= now and buffer.release(now):
+            ledger.released = ""
+            buffer.acknowledge(now)

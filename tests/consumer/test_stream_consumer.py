@@ -9,8 +9,8 @@ import pytest
 from slack_bot.a2a.wire.frames import TaskState
 from slack_bot.consumer.stream_consumer import StreamExit
 from slack_bot.errors import BadAgentData, StreamCut
+from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.events import AgentIdle, TaskKnowledge
-from tests.harness import on_virtual_time
 
 from .consumer_side import Scene, chunk, status, stream
 

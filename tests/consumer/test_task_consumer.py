@@ -10,22 +10,13 @@ from typing import Any
 import httpx
 import pytest
 
+from slack_bot.testing.harness import BotHarness, run_bot
+from slack_bot.testing.tape.builders import answer, chunk, failure, on_wire, question, status, task
 from slack_bot.testing.tape.tape import Moment, Recording, Tape
-from tests.harness import (
-    Bot,
-    answer,
-    chunk,
-    failure,
-    on_virtual_time,
-    on_wire,
-    question,
-    status,
-    task,
-    whole_bot,
-)
+from slack_bot.testing.virtual_clock import on_virtual_time
 
 
-def asked(bot: Bot) -> list[str]:
+def asked(bot: BotHarness) -> list[str]:
     return [call.method for call in bot.agent.calls]
 
 
@@ -38,11 +29,11 @@ def cut(tape: Tape, after: int) -> Tape:
 @on_virtual_time
 async def test_a_cut_stream_is_asked_about_and_the_question_is_sent_once() -> None:
     tape = answer("one two three four five", seconds=5)
-    async with whole_bot(tape, cut_after=3) as bot:
+    async with run_bot(tape, cut_after=3) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert bot.read(root) == ["one two three four five"]
-        assert bot.ends == ["answered"]
+        assert bot.outcomes == ["answered"]
         assert asked(bot).count("message/stream") == 1
         assert "tasks/get" in asked(bot)
 
@@ -77,23 +68,23 @@ class _Breaking(httpx.AsyncByteStream):
 
 @on_virtual_time
 async def test_a_stream_that_tls_breaks_is_one_that_was_cut() -> None:
-    async with whole_bot(answer("one two three four", seconds=5), cut_after=3, through=BadRecords) as bot:
+    async with run_bot(answer("one two three four", seconds=5), cut_after=3, through=BadRecords) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert (bot.read(root), bot.ends) == (["one two three four"], ["answered"])
+        assert (bot.read(root), bot.outcomes) == (["one two three four"], ["answered"])
 
 
 @on_virtual_time
 async def test_a_task_that_works_for_ever_ends_with_the_turn_s_time_and_what_was_written_stays() -> None:
     """A crashed 0.3 server leaves its task so (facts: A2A 2.4): its reader is not left alone meanwhile."""
     tape = answer("one two three four five six seven eight", seconds=8)
-    async with whole_bot(cut(tape, 6), turn_timeout=300) as bot:
+    async with run_bot(cut(tape, 6), turn_timeout=300) as bot:
         began, root = bot.now, await bot.ask("hi")
         await asyncio.sleep(200)
         (card,) = bot.thread(root)[-1].tasks
         assert (card.title, card.status) == ("No news from the agent for 2 min", "complete")
         await bot.idle()
-        assert bot.ends == ["lost"]
+        assert bot.outcomes == ["lost"]
         assert 300 <= bot.now - began < 310
         assert len(bot.read(root)) == 1
         text = bot.read(root)[0]
@@ -112,10 +103,10 @@ async def test_a_stream_that_closes_without_an_end_is_not_a_success() -> None:
         {"wire": "0.3"},
         (Moment(0.1, event=task()), Moment(0.2, event=chunk("half ")), Moment(0.3, end="closed")),
     )
-    async with whole_bot(tape, poll_timeout=10) as bot:
+    async with run_bot(tape, poll_timeout=10) as bot:
         await bot.ask("hi")
         await bot.idle()
-        assert bot.ends == ["lost"]
+        assert bot.outcomes == ["lost"]
         assert asked(bot).count("tasks/get") > 10
 
 
@@ -124,19 +115,19 @@ async def test_a_message_that_names_a_task_nobody_made_is_the_whole_answer() -> 
     reply = {"kind": "message", "role": "agent", "messageId": "m", "taskId": "t", "contextId": "c"}
     said = {**reply, "parts": [{"kind": "text", "text": "Here you are."}]}
     tape = Tape({"wire": "0.3"}, (Moment(0.1, event=said), Moment(0.2, end="closed")))
-    async with whole_bot(tape) as bot:
+    async with run_bot(tape) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert (bot.ends, bot.read(root)) == (["answered"], ["Here you are."])
+        assert (bot.outcomes, bot.read(root)) == (["answered"], ["Here you are."])
         assert asked(bot) == ["message/stream"]
 
 
 @on_virtual_time
 async def test_an_agent_that_sends_nothing_at_all_is_told() -> None:
-    async with whole_bot(Tape({"wire": "0.3"}, (Moment(0.1, end="closed"),))) as bot:
+    async with run_bot(Tape({"wire": "0.3"}, (Moment(0.1, end="closed"),))) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert bot.ends == ["lost"]
+        assert bot.outcomes == ["lost"]
         assert "closed the connection" in str(bot.thread(root)[-1].blocks)
 
 
@@ -145,13 +136,13 @@ async def test_pings_do_not_keep_a_dead_stream_alive() -> None:
     """Events are watched for: the task is asked for, the reader is told, and the turn ends in time."""
     pings = tuple(Moment(float(n), comment="ping") for n in range(1, 4000, 15))
     tape = Tape({"wire": "0.3"}, (Moment(0.1, event=task()), *pings))
-    async with whole_bot(tape, turn_timeout=600) as bot:
+    async with run_bot(tape, turn_timeout=600) as bot:
         began, root = bot.now, await bot.ask("hi")
         await asyncio.sleep(130)
         assert asked(bot) == ["message/stream", "tasks/get"]
         assert bot.thread(root)[0].status_line == "is still working, nothing new for 2 min..."
         await bot.idle()
-        assert bot.ends == ["lost"]
+        assert bot.outcomes == ["lost"]
         assert 600 <= bot.now - began < 610
         assert "retry" in str(bot.thread(root)[-1].blocks)
 
@@ -168,7 +159,7 @@ async def test_a_stream_that_is_only_slow_is_listened_to_all_the_time() -> None:
             Moment(400.2, end="closed"),
         ),
     )
-    async with whole_bot(tape) as bot:
+    async with run_bot(tape) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(380)
         assert bot.thread(root)[-1].status_line == "is still working, nothing new for 6 min..."
@@ -189,7 +180,7 @@ async def test_an_agent_that_says_nothing_until_it_is_done_is_waited_for() -> No
         "artifacts": [{"artifactId": "a", "parts": [{"kind": "text", "text": "Done."}]}],
     }
     tape = Tape({"wire": "0.3"}, (Moment(500.0, event=whole), Moment(500.1, end="closed")))
-    async with whole_bot(tape) as bot:
+    async with run_bot(tape) as bot:
         root = await bot.ask("hi")
         for seconds, says in (
             (44, "is thinking..."),
@@ -207,11 +198,11 @@ async def test_an_agent_that_says_nothing_until_it_is_done_is_waited_for() -> No
 async def test_the_time_of_a_turn_is_up_one_day() -> None:
     ticks = [Moment(10.0 * n, event=chunk(f"tick{n} ")) for n in range(1, 100)]
     tape = Tape({"wire": "0.3"}, (Moment(0.1, event=task()), *ticks))
-    async with whole_bot(tape, turn_timeout=220) as bot:
+    async with run_bot(tape, turn_timeout=220) as bot:
         began = bot.now
         root = await bot.ask("hi")
         await bot.idle()
-        assert bot.ends == ["lost"]
+        assert bot.outcomes == ["lost"]
         assert bot.now - began < 230
         assert "took too long" in str(bot.thread(root)[-1].blocks)
 
@@ -227,7 +218,7 @@ async def test_a_trailing_snapshot_is_waited_for_but_not_for_ever() -> None:
             Moment(900.0, end="closed"),
         ),
     )
-    async with whole_bot(never_closes) as bot:
+    async with run_bot(never_closes) as bot:
         began = bot.now
         root = await bot.ask("hi")
         await bot.idle()
@@ -238,21 +229,21 @@ async def test_a_trailing_snapshot_is_waited_for_but_not_for_ever() -> None:
 @on_virtual_time
 async def test_an_agent_that_asks_and_never_closes_is_left_after_the_grace() -> None:
     asks = Tape({"wire": "0.3"}, (*question("Which one?").moments[:-1], Moment(900.0, end="closed")))
-    async with whole_bot(asks) as bot:
+    async with run_bot(asks) as bot:
         began = bot.now
         root = await bot.ask("hi")
         await bot.idle()
-        assert bot.ends == ["asked"]
+        assert bot.outcomes == ["asked"]
         assert "Which one?" in bot.read(root)[0]
         assert bot.now - began < 5
 
 
 @on_virtual_time
 async def test_a_failed_task_is_told_with_a_way_to_try_again() -> None:
-    async with whole_bot(failure("the model is out")) as bot:
+    async with run_bot(failure("the model is out")) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert bot.ends == ["failed"]
+        assert bot.outcomes == ["failed"]
         blocks = str(bot.thread(root)[-1].blocks)
         assert "The agent could not finish this. Reference: " in blocks
         assert "the model is out" not in blocks
@@ -277,10 +268,10 @@ async def test_what_a_server_writes_into_its_errors_is_not_shown(
 ) -> None:
     kind = "application/json" if body[:1] == b"{" else "text/html"
     recording = Recording(status_code, {"content-type": kind}, ((0.1, body),), False)
-    async with whole_bot(recording) as bot:  # type: ignore[arg-type]  # the agent plays recordings too
+    async with run_bot(recording) as bot:  # type: ignore[arg-type]  # the agent plays recordings too
         root = await bot.ask("hi")
         await bot.idle()
-        assert bot.ends == [outcome]
+        assert bot.outcomes == [outcome]
         shown = str([(seen.text, seen.blocks) for seen in bot.thread(root)])
         assert "10.0.0.1" not in shown
         assert "html" not in shown
@@ -293,12 +284,12 @@ async def test_a_stop_before_there_is_a_task_is_carried_out_when_there_is_one() 
         {"wire": "0.3"},
         (Moment(5.0, event=task()), Moment(30.0, event=chunk("never shown")), Moment(31.0, end="closed")),
     )
-    async with whole_bot(late) as bot:
+    async with run_bot(late) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(1)
         stop(bot)
         await bot.idle()
-        assert bot.ends == ["stopped"]
+        assert bot.outcomes == ["stopped"]
         assert asked(bot) == ["message/stream", "tasks/cancel"]
         assert "never shown" not in str(bot.thread(root))
 
@@ -307,16 +298,16 @@ async def test_a_stop_before_there_is_a_task_is_carried_out_when_there_is_one() 
 async def test_a_stop_that_comes_too_late_says_so() -> None:
     tape = answer("quick", seconds=1)
     slow_to_close = Tape(tape.head, (*tape.moments[:-1], Moment(60.0, end="closed")))
-    async with whole_bot(slow_to_close, terminal_grace=30) as bot:
+    async with run_bot(slow_to_close, terminal_grace=30) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(5)
         stop(bot)
         await bot.idle()
-        assert bot.ends == ["stopped"]
+        assert bot.outcomes == ["stopped"]
         assert "already finished" in str(bot.thread(root)[-1].blocks)
 
 
-def stop(bot: Bot) -> None:
+def stop(bot: BotHarness) -> None:
     for running in bot.app.dispatcher._running.values():
         running.handle.stop("U1")
 
@@ -365,10 +356,10 @@ async def test_a_question_is_sent_again_only_while_it_cannot_have_been_taken(
         doors.append(Door(inner, *first))
         return doors[0]
 
-    async with whole_bot(answer("Hello."), through=door) as bot:
+    async with run_bot(answer("Hello."), through=door) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert bot.ends == [end]
+        assert bot.outcomes == [end]
         assert doors[0].asked == asked_times
         if end == "answered":
             assert bot.read(root) == ["Hello."]
@@ -381,12 +372,12 @@ async def test_a_question_is_sent_again_only_while_it_cannot_have_been_taken(
 @on_virtual_time
 async def test_a_stop_while_the_agent_takes_no_question_is_at_once() -> None:
     busy = httpx.Response(503, headers={"retry-after": "25"})
-    async with whole_bot(answer("Hello."), through=lambda inner: Door(inner, busy)) as bot:
+    async with run_bot(answer("Hello."), through=lambda inner: Door(inner, busy)) as bot:
         began, root = bot.now, await bot.ask("hi")
         await asyncio.sleep(2)
         stop(bot)
         await bot.idle()
-        assert (bot.ends, bot.agent.questions) == (["stopped"], [])
+        assert (bot.outcomes, bot.agent.questions) == (["stopped"], [])
         assert bot.now - began < 3
         assert "before the agent had begun" in str(bot.thread(root)[-1].blocks)
 
@@ -395,12 +386,12 @@ async def test_a_stop_while_the_agent_takes_no_question_is_at_once() -> None:
 @pytest.mark.parametrize("wire", ["0.3", "1.0"])
 async def test_a_stop_while_the_task_is_followed_is_at_once_and_stops_the_task(wire: str) -> None:
     tape = on_wire(answer("one two three four five six", seconds=60), wire)
-    async with whole_bot(tape, cut_after=3) as bot:
+    async with run_bot(tape, cut_after=3) as bot:
         began, root = bot.now, await bot.ask("hi")
         await asyncio.sleep(33)
         stop(bot)
         await bot.idle()
-        assert bot.ends == ["stopped"]
+        assert bot.outcomes == ["stopped"]
         assert bot.now - began < 34
         assert asked(bot)[-1] in ("tasks/cancel", "CancelTask")
         shown = bot.read(root)[0]
@@ -412,10 +403,10 @@ async def test_a_stop_while_the_task_is_followed_is_at_once_and_stops_the_task(w
 @on_virtual_time
 @pytest.mark.parametrize("wire", ["0.3", "1.0"])
 async def test_a_question_to_the_human_is_found_behind_the_cut(wire: str) -> None:
-    async with whole_bot(on_wire(question("Which one?"), wire), cut_after=1) as bot:
+    async with run_bot(on_wire(question("Which one?"), wire), cut_after=1) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert bot.ends == ["asked"]
+        assert bot.outcomes == ["asked"]
         assert "Which one?" in bot.read(root)[0]
 
 
@@ -433,10 +424,10 @@ async def test_a_restarted_agent_that_knows_nothing_is_told_and_a_retry_offered(
                 return httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "error": error})
             return await self.inner.handle_async_request(request)
 
-    async with whole_bot(answer("one two three", seconds=9), cut_after=3, through=Restarted) as bot:
+    async with run_bot(answer("one two three", seconds=9), cut_after=3, through=Restarted) as bot:
         began, root = bot.now, await bot.ask("hi")
         await bot.idle()
-        assert bot.ends == ["lost"]
+        assert bot.outcomes == ["lost"]
         assert bot.now - began < 10
         told = str(bot.thread(root)[-1].blocks)
         assert "no longer knows this question: it was probably restarted. What was written stays" in told
@@ -493,12 +484,12 @@ async def test_an_answer_to_the_agent_s_question_that_is_cut_does_not_tell_the_f
             yield self.body
             raise httpx.ReadError("cut")
 
-    async with whole_bot(on_wire(asks, wire), on_wire(goes_on, wire), through=Cut) as bot:
+    async with run_bot(on_wire(asks, wire), on_wire(goes_on, wire), through=Cut) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         await bot.ask("the second", thread_ts=root)
         await bot.idle()
-        assert bot.ends == ["asked", "answered"]
+        assert bot.outcomes == ["asked", "answered"]
         assert "".join(bot.read(root)).count("First part.") == 1
         assert bot.read(root)[-1].strip() == "Second part."
         assert len(bot.agent.questions) == 2
@@ -512,10 +503,10 @@ async def test_a_result_that_is_known_needs_one_look_behind_the_cut() -> None:
     never_ends = Tape(
         {"wire": "0.3"}, (Moment(0.1, event=task()), Moment(0.2, event=final), Moment(0.3, end="cut"))
     )
-    async with whole_bot(never_ends) as bot:
+    async with run_bot(never_ends) as bot:
         began, root = bot.now, await bot.ask("hi")
         await bot.idle()
-        assert (bot.read(root), bot.ends) == (["All of it."], ["answered"])
+        assert (bot.read(root), bot.outcomes) == (["All of it."], ["answered"])
         assert asked(bot) == ["message/stream", "tasks/get"]
         assert bot.now - began < 2
 
@@ -523,10 +514,10 @@ async def test_a_result_that_is_known_needs_one_look_behind_the_cut() -> None:
 @on_virtual_time
 async def test_a_task_that_has_become_too_long_is_told() -> None:
     tape = answer("one two three " + "word " * 500, seconds=5)
-    async with whole_bot(tape, cut_after=3, max_turn_chars=1000) as bot:
+    async with run_bot(tape, cut_after=3, max_turn_chars=1000) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert bot.ends == ["failed"]
+        assert bot.outcomes == ["failed"]
         assert "too long" in str(bot.thread(root)[-1].blocks)
 
 
@@ -541,12 +532,12 @@ async def test_a_task_that_cannot_be_read_before_its_question_is_answered_is_ans
                 return httpx.Response(500)
             return await self.inner.handle_async_request(request)
 
-    async with whole_bot(question("Which one?"), answer("That one."), through=NoTasks) as bot:
+    async with run_bot(question("Which one?"), answer("That one."), through=NoTasks) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         await bot.ask("that", thread_ts=root)
         await bot.idle()
-        assert bot.ends == ["asked", "answered"]
+        assert bot.outcomes == ["asked", "answered"]
         assert bot.read(root)[-1] == "That one."
 
 
@@ -563,11 +554,11 @@ async def test_a_stop_does_not_wait_for_an_agent_that_does_not_say_what_became_o
                 await asyncio.sleep(25)
             return await self.inner.handle_async_request(request)
 
-    async with whole_bot(answer("one two three", seconds=60), cut_after=2, through=Slow) as bot:
+    async with run_bot(answer("one two three", seconds=60), cut_after=2, through=Slow) as bot:
         began = bot.now
         await bot.ask("hi")
         await asyncio.sleep(5)
         stop(bot)
         await bot.idle()
-        assert (bot.ends, asked(bot)[-1]) == (["stopped"], "tasks/cancel")
+        assert (bot.outcomes, asked(bot)[-1]) == (["stopped"], "tasks/cancel")
         assert bot.now - began < 6

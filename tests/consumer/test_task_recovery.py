@@ -12,8 +12,8 @@ from slack_bot.a2a.recovery_policy import PollResult, TaskDone, TaskLost
 from slack_bot.a2a.wire.frames import Frame, Received, Snapshot, TaskState
 from slack_bot.consumer.task_recovery import TaskRecovery
 from slack_bot.errors import AgentError, AgentFailed, AgentRefused, StreamCut
+from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.events import AgentIdle
-from tests.harness import on_virtual_time
 
 from .consumer_side import Scene, chunk, snapshot, status, stream
 

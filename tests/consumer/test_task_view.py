@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 
 from slack_bot.a2a.wire.frames import Artifact, ArtifactUpdate, Part, Received, Snapshot, TaskState
+from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.events import (
     AgentIdle,
     AnswerReplaced,
@@ -17,7 +18,6 @@ from slack_bot.turn.events import (
     TaskKnown,
     ToolStarted,
 )
-from tests.harness import on_virtual_time
 
 from .consumer_side import Scene, chunk, snapshot, status
 

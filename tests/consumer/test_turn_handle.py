@@ -8,7 +8,7 @@ import pytest
 
 from slack_bot.consumer.turn_handle import TurnHandle
 from slack_bot.errors import AgentUnreachable
-from tests.harness import on_virtual_time
+from slack_bot.testing.virtual_clock import on_virtual_time
 
 
 async def test_the_first_user_who_stops_a_turn_counts() -> None:

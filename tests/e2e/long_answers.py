@@ -12,8 +12,8 @@ from itertools import count
 from typing import Any
 
 from slack_bot.testing.slack.workspace import SeenMessage
+from slack_bot.testing.tape.builders import chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
-from tests.harness import chunk, status, task
 
 WORD = re.compile(r"w\d{5}")
 HEADER, RULE = "| Name | What | Where |", "| --- | :-- | --: |"

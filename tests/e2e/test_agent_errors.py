@@ -11,11 +11,13 @@ import pytest
 
 from slack_bot.observe.facts import TurnEnded, reference_of
 from slack_bot.observe.logs import LogObserver, TextLines
+from slack_bot.testing.harness import BotHarness, run_bot
+from slack_bot.testing.tape.builders import chunk, failure, status, task
 from slack_bot.testing.tape.recording import Recording, read_recording
 from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.tools.replay.replay import replay
 from slack_bot.tools.replay.scenario import make_scenario
-from tests.harness import Bot, chunk, failure, on_virtual_time, status, task, whole_bot
 
 FRAMEWORKS = Path(__file__).parents[1] / "captures" / "frameworks"
 BOOMS = sorted(FRAMEWORKS.glob("*_boom.sse"))
@@ -67,7 +69,7 @@ FAILURES: dict[str, Tape | Recording] = {
 }
 
 
-def reader_sees(bot: Bot, root: str) -> str:
+def reader_sees(bot: BotHarness, root: str) -> str:
     return str([(seen.text, seen.blocks) for seen in bot.thread(root) if seen.is_bot])
 
 
@@ -76,7 +78,7 @@ def reader_sees(bot: Bot, root: str) -> str:
 @on_virtual_time
 async def test_an_agents_own_words_are_shown_only_if_it_is_set_so(name: str, shows: bool) -> None:
     tape: Any = FAILURES[name]
-    async with whole_bot(tape, error_text="show" if shows else "hide") as bot:
+    async with run_bot(tape, error_text="show" if shows else "hide") as bot:
         root = await bot.ask("hi")
         await bot.idle()
         seen = reader_sees(bot, root)
@@ -93,7 +95,7 @@ async def test_an_agents_own_words_are_shown_only_if_it_is_set_so(name: str, sho
 @on_virtual_time
 async def test_why_a_task_was_rejected_is_for_the_reader() -> None:
     tape = stream(Moment(0.1, event=task()), Moment(0.5, event=status("rejected", "Only for admins.")))
-    async with whole_bot(tape) as bot:
+    async with run_bot(tape) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert "The agent declined this. It says: Only for admins. Reference: " in reader_sees(bot, root)
@@ -106,7 +108,7 @@ def test_the_reference_finds_the_turn_in_the_log_and_only_a_debug_log_has_the_wo
     @on_virtual_time
     async def story() -> None:
         tape: Any = FAILURES[name]
-        async with whole_bot(tape) as bot:
+        async with run_bot(tape) as bot:
             bot.app.observers.add(LogObserver())
             root = await bot.ask("hi")
             await bot.idle()

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from slack_bot.testing.harness import BotHarness, run_bot
+from slack_bot.testing.tape.builders import answer, chunk, on_wire, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.a2a.memory_server import capture
-from tests.harness import Bot, answer, chunk, on_virtual_time, on_wire, status, task, whole_bot
 
 LINK = "Sign in at https://login.example/x"
 WAITS = "is waiting for you to sign in..."
@@ -37,20 +39,20 @@ def forever(*moments: tuple[float, dict[str, Any]]) -> Tape:
     return tape(*moments, (86_400.0, status("completed")))
 
 
-def signs(bot: Bot, root: str) -> list[str]:
+def signs(bot: BotHarness, root: str) -> list[str]:
     """What stands in small letters below the bot's messages."""
     blocks = [block for seen in bot.thread(root) if seen.is_bot for block in seen.blocks]
     return [each["text"] for block in blocks if block["type"] == "context" for each in block["elements"]]
 
 
-def line(bot: Bot, root: str) -> str | None:
+def line(bot: BotHarness, root: str) -> str | None:
     return bot.thread(root)[-1].status_line
 
 
 @pytest.mark.parametrize("name", ["a2asdk130_auth", "a2asdk130compat03_auth"])
 @on_virtual_time
 async def test_the_link_stands_there_while_the_agent_waits(name: str) -> None:
-    async with whole_bot(capture(name)) as bot:  # type: ignore[arg-type]  # plays recordings too
+    async with run_bot(capture(name)) as bot:  # type: ignore[arg-type]  # plays recordings too
         root = await bot.ask("hi")
         await asyncio.sleep(0.8)
         assert bot.read(root) == [LINK]
@@ -58,15 +60,15 @@ async def test_the_link_stands_there_while_the_agent_waits(name: str) -> None:
         assert bot.workspace.session("C1", root) == "suspended"
         await bot.idle()
         assert bot.read(root) == [LINK, "thanks, signed in out of band"]
-        assert (bot.ends, line(bot, root)) == (["answered"], None)
+        assert (bot.outcomes, line(bot, root)) == (["answered"], None)
 
 
 @on_virtual_time
 async def test_an_agent_that_closes_its_stream_has_one_message_with_the_way_to_answer() -> None:
-    async with whole_bot(capture("a2asdk0326_auth")) as bot:  # type: ignore[arg-type]
+    async with run_bot(capture("a2asdk0326_auth")) as bot:  # type: ignore[arg-type]
         root = await bot.ask("hi")
         await bot.idle()
-        assert (bot.read(root), signs(bot, root), bot.ends) == ([LINK], [REPLY], ["asked"])
+        assert (bot.read(root), signs(bot, root), bot.outcomes) == ([LINK], [REPLY], ["asked"])
 
 
 @on_virtual_time
@@ -78,16 +80,16 @@ async def test_people_take_their_time_to_sign_in() -> None:
         (906.0, status("completed")),
         end=906.1,
     )
-    async with whole_bot(played) as bot:
+    async with run_bot(played) as bot:
         root = await bot.ask("hi")
         for seconds in (3, 130, 500):
             await asyncio.sleep(seconds)
-            assert (bot.read(root), line(bot, root), bot.ends) == ([LINK], None, [])
+            assert (bot.read(root), line(bot, root), bot.outcomes) == ([LINK], None, [])
             assert bot.workspace.session("C1", root) == "suspended"
         await asyncio.sleep(270)
         assert line(bot, root) == "is thinking..."
         await bot.idle()
-        assert (bot.read(root), bot.ends) == ([LINK, "You are in."], ["answered"])
+        assert (bot.read(root), bot.outcomes) == ([LINK, "You are in."], ["answered"])
         assert len(bot.calls("chat.postMessage")) == 1
 
 
@@ -101,7 +103,7 @@ async def test_what_was_written_stands_above_the_link_and_what_follows_below_it(
         (61.0, status("completed")),
         end=61.1,
     )
-    async with whole_bot(played) as bot:
+    async with run_bot(played) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(5)
         assert [text.strip() for text in bot.read(root)] == ["Looking at your files.", LINK]
@@ -109,15 +111,15 @@ async def test_what_was_written_stands_above_the_link_and_what_follows_below_it(
         assert bot.workspace.session("C1", root) == "suspended"
         await bot.idle()
         assert [text.strip() for text in bot.read(root)] == ["Looking at your files.", LINK, "Here they are."]
-        assert (bot.ends, bot.workspace.session("C1", root)) == (["answered"], "active")
+        assert (bot.outcomes, bot.workspace.session("C1", root)) == (["answered"], "active")
 
 
 @on_virtual_time
 async def test_who_never_signs_in_is_asked_in_the_end() -> None:
-    async with whole_bot(forever((1.0, waiting("auth-required"))), answer("Then this.", ids="2")) as bot:
+    async with run_bot(forever((1.0, waiting("auth-required"))), answer("Then this.", ids="2")) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert (bot.read(root), bot.ends, line(bot, root)) == ([LINK], ["asked"], None)
+        assert (bot.read(root), bot.outcomes, line(bot, root)) == ([LINK], ["asked"], None)
         await bot.say("done", thread_ts=root)
         await bot.idle()
         assert bot.read(root)[-1] == "Then this."
@@ -126,15 +128,15 @@ async def test_who_never_signs_in_is_asked_in_the_end() -> None:
 
 @on_virtual_time
 async def test_what_the_asker_writes_meanwhile_goes_to_the_waiting_agent() -> None:
-    async with whole_bot(forever((1.0, waiting("auth-required"))), answer("You are in.")) as bot:
+    async with run_bot(forever((1.0, waiting("auth-required"))), answer("You are in.")) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(60)
         await bot.say("somebody else talks", user="U2", thread_ts=root)
         await asyncio.sleep(60)
-        assert bot.ends == []
+        assert bot.outcomes == []
         await bot.say("I have signed in", thread_ts=root)
         await asyncio.sleep(10)
-        assert (bot.ends, bot.read(root)) == (["asked", "answered"], [LINK, "You are in."])
+        assert (bot.outcomes, bot.read(root)) == (["asked", "answered"], [LINK, "You are in."])
         sent = [call.params["message"] for call in bot.agent.calls if "Stream" in call.method]
         assert [(each.get("taskId"), each["parts"][0]["text"]) for each in sent] == [
             (None, "hi"),
@@ -152,54 +154,54 @@ async def test_a_link_is_shown_again_only_where_it_is_another_one() -> None:
         (20.0, status("completed", "Done.")),
         end=20.1,
     )
-    async with whole_bot(played) as bot:
+    async with run_bot(played) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert (bot.read(root), bot.ends) == ([LINK, other, "Done."], ["answered"])
+        assert (bot.read(root), bot.outcomes) == ([LINK, other, "Done."], ["answered"])
 
 
 @on_virtual_time
 async def test_a_stop_while_the_agent_waits() -> None:
-    async with whole_bot(forever((1.0, waiting("auth-required")))) as bot:
+    async with run_bot(forever((1.0, waiting("auth-required")))) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(30)
         await bot.say("stop", thread_ts=root)
         await bot.ask("stop", thread_ts=root)
         await bot.idle()
-        assert (bot.read(root)[0], bot.ends, line(bot, root)) == (LINK, ["stopped"], None)
+        assert (bot.read(root)[0], bot.outcomes, line(bot, root)) == (LINK, ["stopped"], None)
         assert "Stopped" in " ".join(signs(bot, root))
 
 
 @on_virtual_time
 async def test_where_there_are_no_agent_sessions_a_status_says_who_is_waited_for() -> None:
     faults = {"agents.sessions.setStatus": ["feature_disabled"]}
-    async with whole_bot(forever((1.0, waiting("auth-required"))), faults=faults) as bot:
+    async with run_bot(forever((1.0, waiting("auth-required"))), faults=faults) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(400)
         assert (bot.read(root), line(bot, root)) == ([LINK], WAITS)
         await bot.idle()
-        assert (bot.ends, line(bot, root)) == (["asked"], None)
+        assert (bot.outcomes, line(bot, root)) == (["asked"], None)
 
 
 @pytest.mark.parametrize("end", ["completed", "failed"])
 @on_virtual_time
 async def test_a_task_that_ends_without_an_answer_does_not_wait_for_anybody(end: str) -> None:
     played = tape((1.0, waiting("auth-required")), (9.0, status(end)), end=9.1)
-    async with whole_bot(played) as bot:
+    async with run_bot(played) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert bot.read(root)[0] == LINK
-        assert bot.ends == [{"completed": "answered"}.get(end, end)]
+        assert bot.outcomes == [{"completed": "answered"}.get(end, end)]
 
 
 @on_virtual_time
 async def test_where_the_post_is_refused_the_question_comes_with_the_end() -> None:
     faults = {"chat.postMessage": ["invalid_blocks", "invalid_blocks", None]}
     played = tape((1.0, waiting("auth-required")), end=30.0)
-    async with whole_bot(played, faults=faults) as bot:
+    async with run_bot(played, faults=faults) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert (bot.read(root), bot.ends) == ([LINK], ["asked"])
+        assert (bot.read(root), bot.outcomes) == ([LINK], ["asked"])
 
 
 @on_virtual_time
@@ -209,10 +211,10 @@ async def test_a_form_behind_which_nothing_comes_ends_the_turn() -> None:
     form = {"artifactId": "f", "name": "UserInputMetaData", "parts": [{"kind": "data", "data": fields}]}
     asks = {"kind": "artifact-update", "taskId": "task-1", "contextId": "ctx-1", "artifact": form}
     played = tape((1.0, asks), (1.5, waiting("working", "")), (7_200.0, status("completed")), wire="0.3")
-    async with whole_bot(played) as bot:
+    async with run_bot(played) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(50)
-        assert bot.ends == ["asked"]
+        assert bot.outcomes == ["asked"]
         assert "Which environment?" in bot.read(root)[0]
         assert signs(bot, root) == [REPLY]
 
@@ -223,7 +225,11 @@ async def test_a_question_on_a_stream_that_stays_open_is_shown_within_seconds(wi
     """input-required without `final`: nobody answers on this stream, so the turn ends."""
     asked = waiting("input-required", "Which environment?")
     played = tape((1.0, asked), (600.0, status("completed")), wire=wire)
-    async with whole_bot(played) as bot:
+    async with run_bot(played) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(4)
-        assert (bot.read(root), signs(bot, root), bot.ends) == (["Which environment?"], [REPLY], ["asked"])
+        assert (bot.read(root), signs(bot, root), bot.outcomes) == (
+            ["Which environment?"],
+            [REPLY],
+            ["asked"],
+        )

@@ -19,10 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.testing import virtual_clock
+from slack_bot.testing.harness import run_bot
+from slack_bot.testing.tape.builders import on_wire, status, task
 from slack_bot.testing.tape.recording import Recording
 from slack_bot.testing.tape.tape import Moment, Tape
 from tests.a2a.memory_server import capture
-from tests.harness import on_wire, status, task, whole_bot
 
 # name of the recording -> how many events it has, and its answer
 CAPTURES = {
@@ -52,13 +53,13 @@ class Ended:
 
 def ended(source: Tape | Recording, **options: Any) -> Ended:
     async def story() -> Ended:
-        async with whole_bot(source, **options) as bot:  # type: ignore[arg-type]  # plays recordings too
+        async with run_bot(source, **options) as bot:  # type: ignore[arg-type]  # plays recordings too
             root = await bot.ask("hi")
             await bot.idle()
             notes = " ".join(str(seen.blocks) for seen in bot.thread(root) if seen.is_bot)
             asked = [call.method for call in bot.agent.calls]
             assert all(seen.state != "streaming" for seen in bot.thread(root))
-            return Ended("".join(bot.read(root)), bot.ends, notes, asked, str(bot.workspace.calls))
+            return Ended("".join(bot.read(root)), bot.outcomes, notes, asked, str(bot.workspace.calls))
 
     return virtual_clock.run(story())
 

@@ -13,13 +13,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.testing.tape.builders import chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.turn.sanitize import sanitize
 from tests.bench.fault_run import Plan, run
 from tests.bench.fault_scripts import NOT_HERE, NOT_THIS_ONE, Script
 from tests.bench.verdict import Truth
 from tests.examples import examples
-from tests.harness import chunk, status, task
 
 FAULTS = """
     ratelimited:2 rate_limited service_unavailable connect timeout timeout! internal_error internal_error!

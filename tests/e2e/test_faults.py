@@ -10,21 +10,23 @@ from itertools import pairwise
 
 import pytest
 
+from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.slack.workspace import WorkspaceRules
+from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
-from slack_bot.turn.carryover import reads_as
-from tests.harness import Bot, answer, chunk, on_virtual_time, status, task, whole_bot
+from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.bench.reading import reads_as
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 POST, UPDATE, REPLIES = "chat.postMessage", "chat.update", "conversations.replies"
 STORY = " ".join(f"Sentence number {number} of a long story." for number in range(24))
 
 
-def extras(bot: Bot, root: str) -> list[tuple[str, ...]]:
+def extras(bot: BotHarness, root: str) -> list[tuple[str, ...]]:
     return [message.extras for message in bot.thread(root) if message.is_bot]
 
 
-def assert_at_rest(bot: Bot, root: str) -> None:
+def assert_at_rest(bot: BotHarness, root: str) -> None:
     """No stream is open, and what belongs under an answer stands under its last message only."""
     assert bot.workspace.open_streams() == []
     signed = ["Helpful Not helpful" in below for below in extras(bot, root)]
@@ -48,19 +50,19 @@ def assert_at_rest(bot: Bot, root: str) -> None:
 )
 @on_virtual_time
 async def test_the_reader_has_the_whole_answer_once(method: str, faults: Sequence[str | None]) -> None:
-    async with whole_bot(answer(STORY, seconds=40), faults={method: faults}) as bot:
+    async with run_bot(answer(STORY, seconds=40), faults={method: faults}) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert reads_as(bot.read(root), STORY)
         assert_at_rest(bot, root)
-        assert bot.ends == ["answered"]
+        assert bot.outcomes == ["answered"]
 
 
 @pytest.mark.parametrize("error", ["channel_type_not_supported", "user_not_found", "feature_disabled"])
 @on_virtual_time
 async def test_where_slack_streams_nothing_the_answer_is_edited_and_keeps_every_promise(error: str) -> None:
     long = "\n\n".join([STORY] * 16)
-    async with whole_bot(answer(long, seconds=60), faults={START: [error]}) as bot:
+    async with run_bot(answer(long, seconds=60), faults={START: [error]}) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(10)
         begun = bot.read(root)
@@ -78,7 +80,7 @@ async def test_where_slack_streams_nothing_the_answer_is_edited_and_keeps_every_
 @on_virtual_time
 async def test_a_refusal_is_remembered_for_the_next_question() -> None:
     faults = {START: ["feature_disabled"]}
-    async with whole_bot(answer("One."), answer("Two.", ids="2"), faults=faults) as bot:
+    async with run_bot(answer("One."), answer("Two.", ids="2"), faults=faults) as bot:
         for _ in range(2):
             await bot.ask("hi")
             await bot.idle()
@@ -92,7 +94,7 @@ async def test_a_refusal_without_a_name_costs_no_waiting_and_what_is_not_there_i
 ) -> None:
     is_absent = entry in ("http:404", "http:405", "unknown_method")
     tapes = (answer(STORY, seconds=10), answer("Two.", ids="2"))
-    async with whole_bot(*tapes, faults={START: [entry]}) as bot:
+    async with run_bot(*tapes, faults={START: [entry]}) as bot:
         asked = bot.now
         root = await bot.ask("hi")
         await bot.idle()
@@ -112,9 +114,7 @@ async def test_a_refusal_without_a_name_costs_no_waiting_and_what_is_not_there_i
 @on_virtual_time
 async def test_edits_that_are_not_there_are_tried_once() -> None:
     faults = {START: ["unknown_method"], UPDATE: ["http:404"]}
-    async with whole_bot(
-        answer(STORY, seconds=30), answer("Two.", ids="2", seconds=10), faults=faults
-    ) as bot:
+    async with run_bot(answer(STORY, seconds=30), answer("Two.", ids="2", seconds=10), faults=faults) as bot:
         roots = []
         for _ in range(2):
             roots.append(await bot.ask("hi"))
@@ -127,7 +127,7 @@ async def test_edits_that_are_not_there_are_tried_once() -> None:
 @on_virtual_time
 async def test_an_answer_too_long_for_the_thread_comes_as_a_file_byte_for_byte() -> None:
     long = "\n\n".join(f"{number}. Grüße, 漢字 🎉 {STORY * 4}" for number in range(4))
-    async with whole_bot(answer(long, seconds=60), max_segments=3, rotate_bytes=4_000) as bot:
+    async with run_bot(answer(long, seconds=60), max_segments=3, rotate_bytes=4_000) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         thread = [message for message in bot.thread(root) if message.is_bot]
@@ -145,7 +145,7 @@ async def test_from_the_last_message_to_the_file_the_reader_is_never_left_alone(
     long = "\n\n".join(f"{number}. {STORY * 4}" for number in range(8))
     slow = {"files.completeUploadExternal": ["slow:5", "ratelimited:40", None]}
     limits = {"max_segments": 3, "rotate_bytes": 4_000, "retry_timeout": 100}
-    async with whole_bot(answer(long, seconds=400), faults=slow, **limits) as bot:
+    async with run_bot(answer(long, seconds=400), faults=slow, **limits) as bot:
         signs: list[bool] = []
 
         def look() -> None:
@@ -155,7 +155,7 @@ async def test_from_the_last_message_to_the_file_the_reader_is_never_left_alone(
             signs.append(is_written or line is not None or any(message.files for message in thread))
 
         root = await bot.ask("hi")
-        while not bot.ends:
+        while not bot.outcomes:
             await asyncio.sleep(0.5)
             look()
         assert signs.count(False) <= 2  # half a second each, until a status has come
@@ -168,7 +168,7 @@ async def test_from_the_last_message_to_the_file_the_reader_is_never_left_alone(
 async def test_where_no_file_can_be_uploaded_there_are_more_messages() -> None:
     long = "\n\n".join(f"{number}. {STORY * 4}" for number in range(4))
     faults = {"files.getUploadURLExternal": ["missing_scope"]}
-    async with whole_bot(answer(long, seconds=60), max_segments=3, rotate_bytes=4_000, faults=faults) as bot:
+    async with run_bot(answer(long, seconds=60), max_segments=3, rotate_bytes=4_000, faults=faults) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert reads_as(bot.read(root), long)
@@ -198,7 +198,7 @@ async def test_another_final_answer_stands_there_once(entry: str | None, pieces:
     tape = final_differs(STORY, final)
     silent = [entry, None]
     faults = {UPDATE: silent, "chat.delete": silent, POST: silent}
-    async with whole_bot(tape, rotate_bytes=2_000, faults=faults) as bot:
+    async with run_bot(tape, rotate_bytes=2_000, faults=faults) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert reads_as(bot.read(root), final)
@@ -210,7 +210,7 @@ async def test_another_final_answer_stands_there_once(entry: str | None, pieces:
 
 @on_virtual_time
 async def test_a_stop_does_not_wait_for_slacks_budget() -> None:
-    async with whole_bot(answer(STORY, seconds=40), faults={APPEND: [None, "ratelimited:50"]}) as bot:
+    async with run_bot(answer(STORY, seconds=40), faults={APPEND: [None, "ratelimited:50"]}) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(10)
         before = bot.read(root)
@@ -221,26 +221,26 @@ async def test_a_stop_does_not_wait_for_slacks_budget() -> None:
         assert bot.read(root) == before
         assert any("Stopped" in text for text in extras(bot, root)[0])
         assert bot.workspace.open_streams() == []
-        assert bot.ends[0] == "stopped"
+        assert bot.outcomes[0] == "stopped"
 
 
 @on_virtual_time
 async def test_a_stop_while_the_start_has_no_answer_leaves_no_stream_behind() -> None:
     for entry in ("timeout", "timeout!"):
-        async with whole_bot(answer(STORY, seconds=40), faults={START: [entry, None]}) as bot:
+        async with run_bot(answer(STORY, seconds=40), faults={START: [entry, None]}) as bot:
             root = await bot.ask("hi")
             await asyncio.sleep(3)
             await bot.ask("stop", thread_ts=root)
             await bot.idle()
             assert bot.workspace.open_streams() == []
             assert any("Stopped" in text for below in extras(bot, root) for text in below)
-            assert bot.ends[0] == "stopped"
+            assert bot.outcomes[0] == "stopped"
 
 
 @on_virtual_time
 async def test_slacks_own_stop_ends_quietly(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
-    async with whole_bot(answer(STORY, seconds=40)) as bot:
+    async with run_bot(answer(STORY, seconds=40)) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(10)
         (before,) = bot.read(root)
@@ -249,7 +249,7 @@ async def test_slacks_own_stop_ends_quietly(caplog: pytest.LogCaptureFixture) ->
         await bot.idle()
         assert bot.read(root) == [before]
         assert any("Stopped" in text for text in extras(bot, root)[0])
-        assert bot.ends == ["stopped"]
+        assert bot.outcomes == ["stopped"]
         assert caplog.records == []
 
 
@@ -258,12 +258,12 @@ async def test_slacks_own_stop_ends_quietly(caplog: pytest.LogCaptureFixture) ->
 
 @on_virtual_time
 async def test_a_thread_that_is_deleted_meanwhile_ends_quietly_and_truthfully() -> None:
-    async with whole_bot(answer(STORY * 4, seconds=40), rotate_bytes=2_000) as bot:
+    async with run_bot(answer(STORY * 4, seconds=40), rotate_bytes=2_000) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(2)
         bot.workspace.delete_root("C1", root, now=bot.now)
         await bot.idle()
-        assert bot.ends == ["gone"]
+        assert bot.outcomes == ["gone"]
         assert [message.ts for message in bot.workspace.history("C1")] == []
         assert bot.workspace.open_streams() == []
 
@@ -282,7 +282,7 @@ async def test_a_form_that_is_taken_and_not_shown_costs_no_text(
     long = "\n\n".join([STORY] * 16)
     faults = {START: ["unknown_method"]}
     tapes = (answer(long, seconds=seconds), answer(STORY, seconds=20, ids="2"))
-    async with whole_bot(*tapes, faults=faults, rules=deaf(*methods)) as bot:
+    async with run_bot(*tapes, faults=faults, rules=deaf(*methods)) as bot:
         for text in (long, STORY):
             root = await bot.ask("hi")
             await bot.idle()
@@ -302,7 +302,7 @@ async def test_a_rewrite_that_is_taken_and_not_shown_is_made_in_another_form(
     final = "\n\n".join(f"Quite another paragraph {number}: {STORY}" for number in range(14))
     faults = {START: ["unknown_method"]} if surface == "edit" else {}
     tape = final_differs(streamed, final)
-    async with whole_bot(tape, faults=faults, rules=deaf(*methods), rotate_bytes=3_000) as bot:
+    async with run_bot(tape, faults=faults, rules=deaf(*methods), rotate_bytes=3_000) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert len(bot.read(root)) > 4

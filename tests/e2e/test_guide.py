@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from slack_bot.cli import main
-from slack_bot.tools.conform.cases import CHECKS
-from tests.harness import free_port
+from slack_bot.testing.harness import free_port
+from slack_bot.tools.conform.checks import CHECKS
 
 ROOT = Path(__file__).parent.parent.parent
 GUIDE = (ROOT / "docs" / "agents.md").read_text("utf-8")

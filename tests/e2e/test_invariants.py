@@ -12,23 +12,26 @@ from typing import Any
 
 import pytest
 
-from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import AgentEvent, Fact
 from slack_bot.playground.reference.agent import serve
 from slack_bot.testing.tape.tape import read_tape
-from slack_bot.tools.replay.replay import perform, replay
+from slack_bot.tools.replay.replay import replay
 from slack_bot.tools.replay.scenario import make_scenario
+from slack_bot.tools.turn_log import TurnLog
+from tests.live_agent import replay_live
 
 Json = dict[str, Any]
 
 
-class Heard:
+class Heard(TurnLog):
     """All facts of a turn, and what the agent itself called its answer."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.facts: list[Fact] = []
 
-    def __call__(self, fact: Fact) -> None:
+    def take(self, fact: Fact) -> None:
+        super().take(fact)
         self.facts.append(fact)
 
     @property
@@ -55,7 +58,7 @@ async def live_agent(pace: float = 0.0) -> AsyncIterator[str]:
 async def ask(url: str, text: str, **settings: Any) -> tuple[Json, Heard]:
     heard = Heard()
     scenario = make_scenario({"text": text, "settings": settings})
-    return await perform(scenario, url, loop_clock(), observer=heard), heard
+    return await replay_live(scenario, url, heard), heard
 
 
 def streamed(result: Json, *methods: str) -> list[str]:
@@ -105,7 +108,7 @@ def played(*events: Json) -> Json:
 )
 async def test_1_every_query_is_answered(query: str, wire: str) -> None:
     async with live_agent() as url:
-        result, heard = await ask(url, query, wire=wire)
+        result, heard = await ask(url, query, protocol_version=wire)
     assert result["outcome"] == "answered"
     assert len(result["visible"].strip()) > 20
     assert " ".join(result["visible"].split()) == " ".join(heard.text_of("final_result").split())
@@ -132,7 +135,7 @@ async def test_1_no_query_ends_in_silence(query: str, outcome: str) -> None:
 @pytest.mark.parametrize("wire", ["1.0", "0.3"])
 async def test_eight_thousand_letters_of_every_kind_arrive_as_written(wire: str) -> None:
     async with live_agent() as url:
-        result, heard = await ask(url, "unicode 8000", wire=wire)
+        result, heard = await ask(url, "unicode 8000", protocol_version=wire)
     wrote = heard.text_of("final_result")
     assert len(wrote.encode()) >= 8000
     assert "\u2028" in wrote and "👨‍👩‍👧‍👦" in wrote

@@ -6,12 +6,13 @@ import httpx
 import pytest
 
 from slack_bot.observe.facts import TurnStarted
-from slack_bot.playground.replay_router import ReplayRouter
+from slack_bot.playground.recorder import ReplayRouter
 from slack_bot.testing import virtual_clock
+from slack_bot.testing.harness import run_bot
+from slack_bot.testing.tape.builders import answer, failure, on_wire, question
 from slack_bot.testing.tape.tape import Tape, read_tape, write_tape
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.turn.record import message_id_of
-from tests.harness import answer, failure, on_wire, question, whole_bot
 
 ANSWER = answer("One line of it.\nAnother line, longer than the first.\nThe last one.", seconds=6.0)
 
@@ -25,7 +26,7 @@ async def kept(tape: Tape, cut: int | None) -> tuple[list[tuple[str, str]], Tape
         boards[0].cut_after = cut
         return boards[0]
 
-    async with whole_bot(tape, through=through) as bot:
+    async with run_bot(tape, through=through) as bot:
         root = await bot.ask("why?")
         await bot.idle()
         turn = next(fact.turn for fact in bot.facts if isinstance(fact, TurnStarted))

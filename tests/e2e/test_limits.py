@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.slack.workspace import Change, SeenMessage
+from slack_bot.testing.tape.builders import chunk, status
 from slack_bot.testing.tape.tape import Tape
-from tests.harness import CHANNEL, Bot, chunk, on_virtual_time, status, whole_bot
+from slack_bot.testing.virtual_clock import on_virtual_time
 
 from .long_answers import FEEDBACK, WORD, Writer, answers, faults_of, pieces, streamed, tape
 
@@ -35,7 +37,7 @@ def tool(kind: str, number: int, words: str) -> Json:
 class Watched:
     """The answer as it grows, seen by the asker, and Slack's book of the calls."""
 
-    def __init__(self, bot: Bot) -> None:
+    def __init__(self, bot: BotHarness) -> None:
         self.bot, self.root = bot, ""
         self.growth: list[tuple[float, int]] = []  # seconds, words that stand there
         bot.workspace.listen(self._changed)
@@ -64,7 +66,7 @@ class Watched:
         return max(seen - written for seen, written in zip(shown, times, strict=True))
 
 
-def kept(bot: Bot, root: str) -> None:
+def kept(bot: BotHarness, root: str) -> None:
     """Slack has nothing to complain of."""
     calls = bot.workspace.calls
     assert [(call.method, call.error) for call in calls if not call.ok] == []
@@ -75,17 +77,17 @@ def kept(bot: Bot, root: str) -> None:
     assert all(at - float(ts) < MOST_AGE for ts, at in stops.items())
 
 
-def sessions(bot: Bot) -> list[str]:
+def sessions(bot: BotHarness) -> list[str]:
     """What each stop said about the session."""
     return [str(call.get("session_status", "active")) for call in bot.calls("chat.stopStream")]
 
 
-async def told(tape: Tape, text: str, **settings: Any) -> tuple[Bot, list[SeenMessage], Watched]:
+async def told(tape: Tape, text: str, **settings: Any) -> tuple[BotHarness, list[SeenMessage], Watched]:
     """Ask, wait for the end, and judge what stands there."""
-    async with whole_bot(tape, **settings) as bot:
+    async with run_bot(tape, **settings) as bot:
         watched = Watched(bot)
         thread = await watched.ask()
-        assert bot.ends == ["answered"]
+        assert bot.outcomes == ["answered"]
         assert faults_of(thread, text) == []
         kept(bot, watched.root)
     return bot, answers(thread), watched
@@ -128,7 +130,7 @@ async def test_many_cards() -> None:
         ]
     text = Writer().report(4_000)
     events += streamed(text, 30, 400)
-    async with whole_bot(tape(events)) as bot:
+    async with run_bot(tape(events)) as bot:
         watched = Watched(bot)
         thread = await watched.ask()
         kept(bot, watched.root)
@@ -155,7 +157,7 @@ def test_thousands_of_cards_leave_room_for_the_answer(seconds: float) -> None:
 
     @on_virtual_time
     async def story() -> None:
-        async with whole_bot(tape([*events, *streamed(text, 60, seconds + 5.0)])) as bot:
+        async with run_bot(tape([*events, *streamed(text, 60, seconds + 5.0)])) as bot:
             watched = Watched(bot)
             mine = [seen for seen in await watched.ask() if seen.is_bot]
             kept(bot, watched.root)

@@ -12,10 +12,10 @@ import pytest
 from aiohttp import web
 
 from slack_bot.playground.page_server import build_site
-from slack_bot.playground.replay_router import ReplayRouter
+from slack_bot.playground.recorder import ReplayRouter
 from slack_bot.playground.visitor import CHANNEL, Visitor
 from slack_bot.testing import virtual_clock
-from tests.harness import whole_bot
+from slack_bot.testing.harness import run_bot
 
 from .chromium import CHROMIUM, Browser
 from .long_answers import WORD, Writer, streamed, tape
@@ -42,14 +42,14 @@ _READ = f"""[...document.querySelectorAll("#thread {ANSWER.removeprefix("#thread
 
 
 async def answered(text: str, seconds: float, **overrides: Any) -> Visitor:
-    """A stage on which `text` was asked for and told, in so many virtual seconds."""
-    async with whole_bot(tape(streamed(text, seconds)), **overrides) as bot:
+    """A visitor on which `text` was asked for and told, in so many virtual seconds."""
+    async with run_bot(tape(streamed(text, seconds)), **overrides) as bot:
         nobody = httpx.MockTransport(lambda _: httpx.Response(503))
-        stage = Visitor(bot.workspace, ReplayRouter(nobody), bot.app.clock)
+        visitor = Visitor(bot.workspace, ReplayRouter(nobody), bot.app.clock)
         await bot.say(f"<@{bot.workspace.bot.user_id}> Tell me everything.", user="U0MAYA", channel=CHANNEL)
         await bot.idle()
-        assert bot.ends == ["answered"]
-    return stage
+        assert bot.outcomes == ["answered"]
+    return visitor
 
 
 @pytest.fixture
@@ -58,14 +58,14 @@ def text() -> str:
 
 
 @pytest.fixture
-def stage(text: str) -> Visitor:
+def visitor(text: str) -> Visitor:
     """What twelve minutes left behind."""
     return virtual_clock.run(answered(text, 720))
 
 
 @asynccontextmanager
-async def shown(stage: Visitor) -> AsyncIterator[str]:
-    runner = web.AppRunner(build_site(stage, ["127.0.0.1"]), access_log=None, shutdown_timeout=1.0)
+async def shown(visitor: Visitor) -> AsyncIterator[str]:
+    runner = web.AppRunner(build_site(visitor, ["127.0.0.1"]), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -74,8 +74,8 @@ async def shown(stage: Visitor) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-async def test_a_long_answer_reads_as_one_text(stage: Visitor, text: str, browser: Browser) -> None:
-    async with shown(stage) as url:
+async def test_a_long_answer_reads_as_one_text(visitor: Visitor, text: str, browser: Browser) -> None:
+    async with shown(visitor) as url:
         page = await browser.open(url, 1280, 900)
         await page.until("document.body.dataset.ready")
         await page.click(f"[data-channel={CHANNEL}]")

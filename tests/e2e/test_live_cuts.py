@@ -11,12 +11,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from slack_bot.clock import loop_clock
-from slack_bot.observe.facts import AgentEvent, Fact
-from slack_bot.tools.replay.replay import perform
+from slack_bot.testing.harness import free_port
 from slack_bot.tools.replay.scenario import make_scenario
-from tests.harness import free_port
-from tests.live_agent import HELD, live_agent
+from slack_bot.tools.turn_log import AgentOutput, Entry, LoggedTurn, TurnLog
+from tests.live_agent import HELD, live_agent, replay_live
 from tests.proxy import proxy
 
 EVENTS = len(HELD) + 3  # the task, that it works, the chunks, that it is done
@@ -28,9 +26,9 @@ QUICK = {
 }
 
 
-async def asked(url: str, wire: str, heard: Any = lambda _: None, **settings: Any) -> dict[str, Any]:
+async def asked(url: str, wire: str, log: TurnLog | None = None, **settings: Any) -> dict[str, Any]:
     scenario = make_scenario({"text": "held", "settings": {**QUICK, "protocol_version": wire, **settings}})
-    return await perform(scenario, url, loop_clock(), observer=heard)
+    return await replay_live(scenario, url, log)
 
 
 def port_of(url: str) -> int:
@@ -82,16 +80,14 @@ async def process(port: int) -> AsyncIterator[asyncio.subprocess.Process]:
 @pytest.mark.parametrize("wire", ["1.0", "0.3"])
 async def test_a_server_that_is_killed_and_started_anew_has_lost_the_task(wire: str) -> None:
     port, shown = free_port(), asyncio.Event()
-    events: list[Fact] = []
 
-    def heard(fact: Fact) -> None:
-        events.append(fact)
-        if sum(isinstance(each, AgentEvent) for each in events) == 5:  # task, working, three chunks
+    def follow(turn: LoggedTurn, entry: Entry) -> None:
+        if isinstance(entry, AgentOutput) and entry.number == 5:  # task, working, three chunks
             shown.set()
 
     async with proxy(port) as between, asyncio.timeout(30):
         async with process(port) as first:
-            asking = asyncio.create_task(asked(between.url, wire, heard))
+            asking = asyncio.create_task(asked(between.url, wire, TurnLog(follow)))
             await shown.wait()
             first.kill()
             await first.wait()

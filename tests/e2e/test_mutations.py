@@ -16,18 +16,18 @@ from typing import Any
 import pytest
 
 from slack_bot import runner
-from slack_bot.a2a.answer.marker_filter import MarkedText, MarkerFilter
+from slack_bot.a2a.answer.filters import MarkedText, MarkerFilter
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.consumer.turn_handle import TurnHandle
-from slack_bot.slack.api import CallOk
-from slack_bot.slack.chunks import CardTracker, text_chunk
+from slack_bot.playground.reference.modes import memory_target
+from slack_bot.slack.blocks import text_chunk
+from slack_bot.slack.calls import CallOk
+from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.surfaces import stream
-from slack_bot.slack.surfaces.stream import Streams
-from slack_bot.tools.conform.case_runner import examine, playground
-from slack_bot.tools.conform.cases import Case
-from slack_bot.tools.conform.conform import open_suite
-from slack_bot.tools.conform.findings import CaseRun
+from slack_bot.slack.surfaces.stream import StreamSurface
+from slack_bot.slack.turn_client import TurnClient
+from slack_bot.tools.conform.cases import Case, open_suite
+from slack_bot.tools.conform.runner import CaseRun, run_case
 from slack_bot.turn import machine
 from slack_bot.turn.actions import AppendText, NoOp
 from slack_bot.turn.buffer import StreamBuffer
@@ -54,13 +54,13 @@ def suite() -> tuple[Mapping[str, Case], Any]:
 
 def ran(name: str) -> CaseRun:
     cases, tapes = suite()
-    return examine(cases[name], playground(), tapes)
+    return run_case(cases[name], memory_target(), tapes)
 
 
 def failed(run: CaseRun, name: str) -> set[str]:
     checks = suite()[0][name].checks
     return {
-        wanted.check.name for wanted, verdict in zip(checks, run.verdicts, strict=True) if verdict.ok is False
+        wanted.check.name for wanted, verdict in zip(checks, run.results, strict=True) if verdict.ok is False
     }
 
 
@@ -69,7 +69,7 @@ def failed(run: CaseRun, name: str) -> set[str]:
 
 def flush_at_blank_lines_only(patch: Patch) -> None:
     def deadline(self: StreamBuffer) -> float | None:
-        return self._since if "\n\n" in self._window or self._is_forced() else None
+        return self._since if "\n\n" in self._waiting.front or self._is_forced() else None
 
     patch.setattr(StreamBuffer, "deadline", deadline)
 
@@ -153,33 +153,34 @@ def mentions_are_passed_on(patch: Patch) -> None:
 
 
 def cards_are_left_open(patch: Patch) -> None:
-    patch.setattr(CardTracker, "closing", lambda self, how: ())
+    patch.setattr(MessageCards, "closing", lambda self, how: ())
 
 
 def stop_is_missing(patch: Patch) -> None:
-    async def stop(self: Streams, message: Any, *rest: Any, **more: Any) -> CallOk:
+    async def stop(self: StreamSurface, message: Any, *rest: Any, **more: Any) -> CallOk:
         message.is_open = False
         return CallOk({})
 
-    patch.setattr(Streams, "stop", stop)
+    patch.setattr(StreamSurface, "stop", stop)
 
 
 def text_goes_with_the_stop(patch: Patch) -> None:
-    honest = stream.retry_unknown
+    honest = TurnClient.call_until_known
 
-    async def repeated(line: Any, method: str, args: Mapping[str, Any], **more: Any) -> Any:
-        chunks = [*args.get("chunks", ()), text_chunk("One more thing.")]
-        return await honest(line, method, {**args, "chunks": chunks}, **more)
+    async def call(self: TurnClient, method: str, args: Mapping[str, Any], **more: Any) -> Any:
+        if method == "chat.stopStream":
+            args = {**args, "chunks": [*args.get("chunks", ()), text_chunk("One more thing.")]}
+        return await honest(self, method, args, **more)
 
-    patch.setattr(stream, "repeated", repeated)
+    patch.setattr(TurnClient, "call_until_known", call)
 
 
 def rotation_repeats_the_last_lines(patch: Patch) -> None:
     honest = Ledger.closed
 
     def closed(self: Ledger) -> None:
-        assert self._present is not None
-        self._waiting = self._present.text[-200:] + self._waiting
+        assert self.present is not None
+        self.released = self.present.text[-200:] + self.released
         honest(self)
 
     patch.setattr(Ledger, "closed", closed)

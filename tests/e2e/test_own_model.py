@@ -17,13 +17,12 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from slack_bot.clock import loop_clock
+from slack_bot.playground.hosting import host_app
 from slack_bot.playground.reference.agent import serve
 from slack_bot.playground.reference.model import Mode
 from slack_bot.settings.models import ReferenceSettings
-from slack_bot.testing.hosting import host_app
-from slack_bot.tools.replay.replay import perform
 from slack_bot.tools.replay.scenario import make_scenario
+from tests.live_agent import replay_live
 
 KEY = "sk-hunter2"
 ANSWER = "# What AGNTCY is\n\nAn *open* collective — für Agenten 🤖.\n\nThe last word stays."
@@ -79,7 +78,7 @@ async def asked(mode: Mode, key: str = KEY) -> AsyncIterator[tuple[dict[str, Any
         settings = ReferenceSettings(model_url=f"{url}v1", model_key=SecretStr(key), model_name="own", pace=0)
         async with serve(mode=mode, settings=settings) as agent_url:
             scenario = make_scenario({"text": "what is agntcy", "settings": {"error_text": "show"}})
-            yield await perform(scenario, agent_url, loop_clock()), endpoint
+            yield await replay_live(scenario, agent_url), endpoint
 
 
 @pytest.mark.parametrize("mode", list(Mode))

@@ -16,8 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from slack_bot.testing.harness import CHANNEL, BotHarness, bot_on_network, run_bot, wait_until
 from slack_bot.testing.slack.workspace import Envelope, SeenMessage, Workspace
-from tests.harness import CHANNEL, Bot, answer, bot_on_network, on_virtual_time, seen, whole_bot
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
 
 START, STOP, DELETE = "chat.startStream", "chat.stopStream", "chat.delete"
 TEXT = "One two three four five six seven eight nine ten eleven twelve."
@@ -32,7 +34,7 @@ def began(envelope: Envelope) -> bool:
 class Mail:
     """What Slack delivers, as it comes; what `holds` picks stays until it is let go."""
 
-    def __init__(self, bot: Bot, holds: Callable[[Envelope], bool]) -> None:
+    def __init__(self, bot: BotHarness, holds: Callable[[Envelope], bool]) -> None:
         self._bot, self._holds = bot, holds
         self.held: list[Envelope] = []
 
@@ -54,7 +56,7 @@ class Mail:
 
 
 @asynccontextmanager
-async def mail(bot: Bot, holds: Callable[[Envelope], bool] = lambda _: False) -> AsyncIterator[Mail]:
+async def mail(bot: BotHarness, holds: Callable[[Envelope], bool] = lambda _: False) -> AsyncIterator[Mail]:
     post = Mail(bot, holds)
     delivering = asyncio.create_task(post.deliver())
     try:
@@ -65,11 +67,11 @@ async def mail(bot: Bot, holds: Callable[[Envelope], bool] = lambda _: False) ->
             await delivering
 
 
-def answers(bot: Bot, root: str) -> list[SeenMessage]:
+def answers(bot: BotHarness, root: str) -> list[SeenMessage]:
     return [message for message in bot.thread(root) if message.is_bot]
 
 
-def whole(bot: Bot, root: str) -> str:
+def whole(bot: BotHarness, root: str) -> str:
     """What the reader has in the end. No stream may be open then."""
     assert bot.workspace.open_streams() == []
     return "".join(bot.read(root))
@@ -78,7 +80,7 @@ def whole(bot: Bot, root: str) -> str:
 @pytest.mark.parametrize("entry", ["timeout!", "slow:9!", "internal_error!", "cut!", "http:502!"])
 @on_virtual_time
 async def test_where_the_thread_cannot_be_read_the_event_suffices(entry: str) -> None:
-    async with whole_bot(answer(TEXT, seconds=8), faults={START: [entry, None], **UNREADABLE}) as bot:
+    async with run_bot(answer(TEXT, seconds=8), faults={START: [entry, None], **UNREADABLE}) as bot:
         async with mail(bot):
             root = await bot.ask("hi")
             await bot.idle()
@@ -90,7 +92,7 @@ async def test_where_the_thread_cannot_be_read_the_event_suffices(entry: str) ->
 @on_virtual_time
 async def test_an_answer_that_never_comes_is_not_waited_for_to_the_end() -> None:
     """The event tells at once; a call may take ten seconds."""
-    async with whole_bot(answer(TEXT, seconds=8), faults={START: ["timeout!", None], **UNREADABLE}) as bot:
+    async with run_bot(answer(TEXT, seconds=8), faults={START: ["timeout!", None], **UNREADABLE}) as bot:
         async with mail(bot):
             root = await bot.ask("hi")
             await asyncio.sleep(5.5)
@@ -102,7 +104,7 @@ async def test_an_answer_that_never_comes_is_not_waited_for_to_the_end() -> None
 
 @on_virtual_time
 async def test_an_event_that_comes_when_the_call_was_given_up_is_not_waited_past() -> None:
-    async with whole_bot(answer(TEXT, seconds=8), faults={START: ["timeout!", None], **UNREADABLE}) as bot:
+    async with run_bot(answer(TEXT, seconds=8), faults={START: ["timeout!", None], **UNREADABLE}) as bot:
         async with mail(bot, began) as post:
             root = await bot.ask("hi")
             await asyncio.sleep(12)
@@ -121,7 +123,7 @@ async def test_a_stream_that_shows_itself_late_is_stopped_and_taken_away(
     start: list[str | None], over: bool
 ) -> None:
     """The rest went on in another stream, or on another surface: the late one stands there twice."""
-    async with whole_bot(answer(TEXT, seconds=60), faults={START: start, **UNREADABLE}) as bot:
+    async with run_bot(answer(TEXT, seconds=60), faults={START: start, **UNREADABLE}) as bot:
         async with mail(bot, began) as post:
             root = await bot.ask("hi")
             await asyncio.sleep(40)
@@ -129,11 +131,11 @@ async def test_a_stream_that_shows_itself_late_is_stopped_and_taken_away(
             assert len(answers(bot, root)) == 2
             if over:
                 await bot.app.dispatcher.idle()
-                assert bot.ends == ["answered"]
+                assert bot.outcomes == ["answered"]
             await post.let_go()
             await asyncio.sleep(1)
             assert lost not in [message.ts for message in answers(bot, root)]
-            assert ("answered" in bot.ends) is over
+            assert ("answered" in bot.outcomes) is over
             await bot.idle()
         assert whole(bot, root) == TEXT
         assert len(answers(bot, root)) == 1
@@ -144,7 +146,7 @@ async def test_a_stream_of_the_turn_before_is_not_taken_for_this_one() -> None:
     """Its event is late; the next answer neither goes into it nor waits for it."""
     again = "A second answer that is quite another one."
     faults = {START: ["timeout!", "timeout", None], **UNREADABLE}
-    async with whole_bot(answer("First.", seconds=1), answer(again, ids="2"), faults=faults) as bot:
+    async with run_bot(answer("First.", seconds=1), answer(again, ids="2"), faults=faults) as bot:
         async with mail(bot, began) as post:
             root = await bot.ask("hi")
             await bot.app.dispatcher.idle()
@@ -163,7 +165,7 @@ async def test_another_app_s_stream_is_nobody_s() -> None:
         body = {**envelope.payload["event"], "bot_id": "B0OTHER", "user": "U0OTHER"}
         return Envelope("other", "events_api", {**envelope.payload, "event": body})
 
-    async with whole_bot(answer(TEXT, seconds=8), faults={START: ["timeout!", None], **UNREADABLE}) as bot:
+    async with run_bot(answer(TEXT, seconds=8), faults={START: ["timeout!", None], **UNREADABLE}) as bot:
         async with mail(bot, began) as post:
             root = await bot.ask("hi")
             await asyncio.sleep(5)
@@ -178,7 +180,7 @@ async def test_another_app_s_stream_is_nobody_s() -> None:
 @on_virtual_time
 async def test_a_start_that_was_refused_owns_no_event() -> None:
     faults = {START: ["channel_type_not_supported"]}
-    async with whole_bot(answer(TEXT), faults=faults) as bot:
+    async with run_bot(answer(TEXT), faults=faults) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(2)
         event = {"type": "message", "bot_id": "B0BOT", "streaming_state": "in_progress", "channel": CHANNEL}
@@ -204,7 +206,7 @@ async def test_the_event_comes_over_the_real_wire(http: bool) -> None:
         workspace.faults.set(START, ["timeout!", None])
         workspace.faults.set("conversations.replies", ["missing_scope"])
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
-        await seen(lambda: is_done(workspace, root), workspace, within=5)
+        await wait_until(lambda: is_done(workspace, root), workspace, within=5)
         await app.dispatcher.idle()
         await face.settle()
         assert face.lost == []

@@ -71,8 +71,8 @@ async def test_a_mention_is_answered_live(page: Page, playground: Playground) ->
 
     first = "[...document.querySelectorAll('#figures div')].find((it) => /first visible/.test(it.innerText))"
     (visible,) = [
-        fact["at"] - playground.stage.feed.snapshot()["facts"][0]["at"]
-        for fact in playground.stage.feed.snapshot()["facts"]
+        fact["at"] - playground.visitor.feed.snapshot()["facts"][0]["at"]
+        for fact in playground.visitor.feed.snapshot()["facts"]
         if fact["kind"] == "visible"
     ]
     assert await page.value(f"{first}.lastElementChild.innerText") == f"{visible:.2f} s"

@@ -8,11 +8,13 @@ from dataclasses import replace
 import pytest
 
 from slack_bot.slack.rate_limiter.local import LocalRateLimiter
+from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.slack.rules import RATES, MethodRate, WorkspaceRules
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.bench.baselines import ours
 from tests.bench.load import crowded
 from tests.bench.load_model import Load
-from tests.harness import Bot, answer, on_virtual_time, whole_bot
 
 LONG = " ".join(f"word{number}" for number in range(200))
 SHORT = " ".join(f"brief{number}" for number in range(20))
@@ -69,8 +71,8 @@ def test_where_slack_allows_less_at_once_than_we_think_nothing_is_lost() -> None
 # -- when there is one stream a minute
 
 
-def gate_of(bot: Bot) -> LocalRateLimiter:
-    gate = bot.app.dispatcher._api._gate
+def gate_of(bot: BotHarness) -> LocalRateLimiter:
+    gate = bot.app.dispatcher._api._rate_limiter
     assert isinstance(gate, LocalRateLimiter)
     return gate
 
@@ -78,7 +80,7 @@ def gate_of(bot: Bot) -> LocalRateLimiter:
 @on_virtual_time
 async def test_without_a_slot_in_time_the_answer_becomes_a_message_that_is_edited() -> None:
     tapes = answer(LONG, seconds=30), answer(LONG.upper(), seconds=30, ids="2")
-    async with whole_bot(*tapes, starts_per_minute=1) as bot:
+    async with run_bot(*tapes, starts_per_minute=1) as bot:
         first, second = await bot.ask("one"), await bot.ask("two", user="U2")
         await asyncio.sleep(3)
         assert bot.workspace.status_line("C1", second, now=bot.now) == "is writing..."
@@ -88,12 +90,12 @@ async def test_without_a_slot_in_time_the_answer_becomes_a_message_that_is_edite
         await bot.idle()
         assert (bot.read(first), bot.read(second)) == ([LONG], [LONG.upper()])
         assert [len(bot.calls(f"chat.{name}Stream")) for name in ("start", "stop")] == [1, 1]
-        assert gate_of(bot).waiting == 0
+        assert not gate_of(bot)._waiting
 
 
 @on_virtual_time
 async def test_an_answer_that_is_whole_before_its_slot_comes_is_one_post() -> None:
-    async with whole_bot(answer(LONG, seconds=30), answer(SHORT, ids="2"), starts_per_minute=1) as bot:
+    async with run_bot(answer(LONG, seconds=30), answer(SHORT, ids="2"), starts_per_minute=1) as bot:
         await bot.ask("one")
         await asyncio.sleep(0.1)  # or it is left to chance who comes first
         second = await bot.ask("two", user="U2")
@@ -107,29 +109,29 @@ async def test_an_answer_that_is_whole_before_its_slot_comes_is_one_post() -> No
 @on_virtual_time
 async def test_who_stops_while_waiting_gets_nothing_more_and_leaves_the_line() -> None:
     tapes = answer(LONG, seconds=30), answer(LONG.upper(), seconds=30, ids="2")
-    async with whole_bot(*tapes, starts_per_minute=1) as bot:
+    async with run_bot(*tapes, starts_per_minute=1) as bot:
         first, second = await bot.ask("one"), await bot.ask("two", user="U2")
         await asyncio.sleep(3)
-        assert gate_of(bot).waiting == 1
+        assert len(gate_of(bot)._waiting) == 1
         await bot.ask("stop", user="U2", thread_ts=second)
         await asyncio.sleep(0.1)
-        assert gate_of(bot).waiting == 0
+        assert not gate_of(bot)._waiting
         await bot.idle()
         assert bot.read(first) == [LONG]
         assert "WORD" not in "".join(bot.read(second))
-        assert sorted(bot.ends) == ["answered", "stopped"]
+        assert sorted(bot.outcomes) == ["answered", "stopped"]
 
 
 @on_virtual_time
 async def test_a_bot_that_ends_while_answers_wait_leaves_nobody_in_the_line() -> None:
     tapes = [answer(LONG, seconds=30, ids=str(number)) for number in range(3)]
-    async with whole_bot(*tapes, starts_per_minute=1) as bot:
+    async with run_bot(*tapes, starts_per_minute=1) as bot:
         roots = [await bot.ask("one", user=user) for user in ("U1", "U2", "U3")]
         await asyncio.sleep(3)
         gate = gate_of(bot)
-        assert gate.waiting == 2
+        assert len(gate._waiting) == 2
         await bot.app.close(grace=0)
-        assert gate.waiting == 0
+        assert not gate._waiting
         told = [extra for root in roots for seen in bot.thread(root) for extra in seen.extras]
         assert sum("could not finish this answer" in extra for extra in told) == 3
         assert bot.workspace.open_streams() == []
@@ -138,7 +140,7 @@ async def test_a_bot_that_ends_while_answers_wait_leaves_nobody_in_the_line() ->
 @on_virtual_time
 async def test_a_refusal_after_all_is_waited_out_and_learned_from() -> None:
     faults = {"chat.appendStream": [None, "ratelimited:5", None, "rate_limited", None]}
-    async with whole_bot(answer(LONG, seconds=30), faults=faults) as bot:
+    async with run_bot(answer(LONG, seconds=30), faults=faults) as bot:
         root = await bot.ask("one")
         await bot.idle()
         assert bot.read(root) == [LONG]

@@ -106,14 +106,14 @@ async def over(playground: Playground, text: str) -> None:
     """Ask the reference agent and wait until the turn is over."""
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def hear(tale: Mapping[str, Any]) -> None:
-        if tale["type"] == "fact" and tale["fact"]["kind"] == "closed" and not ended.done():
+    def hear(update: Mapping[str, Any]) -> None:
+        if update["type"] == "fact" and update["fact"]["kind"] == "closed" and not ended.done():
             ended.set_result(None)
 
-    stop = playground.stage.feed.listen(hear)
+    stop = playground.visitor.feed.listen(hear)
     try:
         order = {"type": "say", "user": "U0MAYA", "channel": CHANNEL, "text": f"<@U0BOT> {text}"}
-        await playground.stage.take(order)
+        await playground.visitor.take(order)
         await asyncio.wait_for(ended, PATIENCE)
     finally:
         stop()

@@ -17,9 +17,11 @@ from slack_bot.listeners.authorizer import Authorizer, call_or_raise
 from slack_bot.listeners.scopes import NEEDED
 from slack_bot.store.memory import MemoryStore
 from slack_bot.testing import virtual_clock
+from slack_bot.testing.harness import CHANNEL, bot_settings, free_port, run_bot
 from slack_bot.testing.slack.in_process import SlackResponse, SlackSession
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
-from tests.harness import CHANNEL, answer, bot_settings, free_port, on_virtual_time, whole_bot
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
 
 
 def client(token: str = BOT_TOKEN, **faults: list[str | None]) -> AsyncWebClient:
@@ -31,12 +33,12 @@ def client(token: str = BOT_TOKEN, **faults: list[str | None]) -> AsyncWebClient
 @on_virtual_time
 async def test_the_identity_is_asked_once() -> None:
     web = client()
-    door = Authorizer(web, BOT_TOKEN)
-    known = await door.identity()
-    assert (known.team, known.user) == ("T1", "U0BOT")
-    assert await door.identity() is known
-    allowed = await door.authorize()
-    assert (allowed.bot_user_id, allowed.bot_id, allowed.bot_token) == ("U0BOT", known.bot, BOT_TOKEN)
+    authorizer = Authorizer(web, BOT_TOKEN)
+    identity = await authorizer.identity()
+    assert (identity.team, identity.user) == ("T1", "U0BOT")
+    assert await authorizer.identity() is identity
+    allowed = await authorizer.authorize()
+    assert (allowed.bot_user_id, allowed.bot_id, allowed.bot_token) == ("U0BOT", identity.bot, BOT_TOKEN)
     assert len(web.session.workspace.calls) == 1  # type: ignore[union-attr]
 
 
@@ -93,7 +95,7 @@ async def test_a_slack_that_is_not_there_is_one_sentence() -> None:
 
 @on_virtual_time
 async def test_an_event_that_comes_while_slack_does_not_know_us_is_not_acknowledged() -> None:
-    async with whole_bot(answer("Now."), faults={"auth.test": ["internal_error", None]}) as bot:
+    async with run_bot(answer("Now."), faults={"auth.test": ["internal_error", None]}) as bot:
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         (first, second) = bot.workspace.take()
         assert await bot.deliver([first]) == [500]
@@ -149,9 +151,9 @@ async def test_the_token_s_scopes_are_known() -> None:
     session = SayingScopes(Workspace(), virtual_clock.new_clock())
     session.scopes = "chat:write, channels:history,"
     client = AsyncWebClient(token=BOT_TOKEN, session=session, retry_handlers=[])  # type: ignore[arg-type]
-    known = await Authorizer(client, BOT_TOKEN).identity()
-    assert known.scopes is not None
-    assert {"chat:write", "channels:history"} <= known.scopes
+    identity = await Authorizer(client, BOT_TOKEN).identity()
+    assert identity.scopes is not None
+    assert {"chat:write", "channels:history"} <= identity.scopes
 
 
 @on_virtual_time

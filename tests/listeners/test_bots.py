@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from slack_bot.listeners.bots import BotAccess
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.slack.workspace import Change
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import Question, ThreadKey
-from tests.harness import CHANNEL, Bot, answer, on_virtual_time, whole_bot
 
 OTHER = "U9"
 ROUNDS = 20
@@ -20,7 +22,7 @@ ROUNDS = 20
 class OtherBot:
     """A second bot in the channel, which answers each message of ours with a mention, `ROUNDS` times."""
 
-    def __init__(self, bot: Bot) -> None:
+    def __init__(self, bot: BotHarness) -> None:
         self._bot = bot
         self._answered: set[str] = set()
         self._talking: set[asyncio.Task[str]] = set()
@@ -47,20 +49,20 @@ class OtherBot:
             await self._bot.idle()
 
 
-def answers(bot: Bot, root: str) -> int:
+def answers(bot: BotHarness, root: str) -> int:
     return len(bot.read(root))
 
 
 @on_virtual_time
 async def test_two_bots_do_not_talk_for_ever() -> None:
-    async with whole_bot(answer("Yes.")) as bot:
+    async with run_bot(answer("Yes.")) as bot:
         other = OtherBot(bot)
         root = await bot.ask("begin")
         await other.rest()
         assert answers(bot, root) == 1
 
 
-async def talk(bot: Bot, other: OtherBot, text: str, root: str | None = None, **more: Any) -> str:
+async def talk(bot: BotHarness, other: OtherBot, text: str, root: str | None = None, **more: Any) -> str:
     ts = await (bot.say(text, thread_ts=root) if root else bot.ask(text, **more))
     await other.rest()
     return root or ts
@@ -69,7 +71,7 @@ async def talk(bot: Bot, other: OtherBot, text: str, root: str | None = None, **
 @pytest.mark.parametrize("allowed", [OTHER, f"B{OTHER[1:]}", CHANNEL])
 @on_virtual_time
 async def test_a_bot_that_may_ask_gets_three_turns_until_a_person_writes_again(allowed: str) -> None:
-    async with whole_bot(answer("Yes."), allowed_bots=[allowed]) as bot:
+    async with run_bot(answer("Yes."), allowed_bots=[allowed]) as bot:
         other = OtherBot(bot)
         root = await talk(bot, other, "begin")
         assert answers(bot, root) == 1 + 3
@@ -82,7 +84,7 @@ async def test_a_bot_that_may_ask_gets_three_turns_until_a_person_writes_again(a
 
 @on_virtual_time
 async def test_the_number_of_turns_is_a_setting() -> None:
-    async with whole_bot(answer("Yes."), allowed_bots=[OTHER], max_bot_turns=5) as bot:
+    async with run_bot(answer("Yes."), allowed_bots=[OTHER], max_bot_turns=5) as bot:
         other = OtherBot(bot)
         root = await talk(bot, other, "begin")
         assert answers(bot, root) == 1 + 5
@@ -90,7 +92,7 @@ async def test_the_number_of_turns_is_a_setting() -> None:
 
 @on_virtual_time
 async def test_a_thread_has_its_own_count() -> None:
-    async with whole_bot(answer("Yes."), allowed_bots=[OTHER], max_bot_turns=1) as bot:
+    async with run_bot(answer("Yes."), allowed_bots=[OTHER], max_bot_turns=1) as bot:
         bot.workspace.add_user(OTHER, is_bot=True)
         for _ in range(3):
             root = await bot.ask("an alert", user=OTHER)
@@ -103,13 +105,13 @@ async def test_a_thread_has_its_own_count() -> None:
 @on_virtual_time
 async def test_why_a_bot_is_ignored_is_logged_once_with_the_remedy(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "slack_bot.listeners")
-    async with whole_bot(answer("Yes."), allowed_bots=["U7"], max_bot_turns=1) as bot:
+    async with run_bot(answer("Yes."), allowed_bots=["U7"], max_bot_turns=1) as bot:
         for user in (OTHER, "U7"):
             bot.workspace.add_user(user, is_bot=True)
         root = await bot.ask("the words", user=OTHER)
         await bot.idle()
         assert bot.read(root) == []
-        assert bot.whispers(root) == []
+        assert bot.ephemeral(root) == []
         root = await bot.ask("the words", user="U7")
         await bot.ask("the words", user="U7", thread_ts=root)
         await bot.idle()

@@ -15,9 +15,9 @@ import pytest
 
 from slack_bot.app import App
 from slack_bot.listeners.http_mode import EVENTS_PATH
+from slack_bot.testing.harness import bot_on_network
 from slack_bot.testing.slack.events_api import sign
 from slack_bot.testing.slack.workspace import SIGNING_SECRET
-from tests.harness import bot_on_network
 
 from .payloads import event
 
@@ -26,7 +26,7 @@ WITHIN = 20.0  # seconds in which anything here must have happened
 
 
 def head(length: int | None, *, is_recent: bool = True) -> bytes:
-    """A request's head as somebody writes it who does not know the signing secret."""
+    """The head of a request from a sender without the signing secret."""
     at = int(time.time()) - (0 if is_recent else 301)
     size = "Transfer-Encoding: chunked" if length is None else f"Content-Length: {length}"
     return (
@@ -39,7 +39,7 @@ UNSIGNED = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: bot\r\nContent-Length: 900000\
 
 
 @asynccontextmanager
-async def door(**settings: float) -> AsyncIterator[App]:
+async def http_bot(**settings: float) -> AsyncIterator[App]:
     async with asyncio.timeout(WITHIN), bot_on_network(http=True, **settings) as (_, _, app):
         yield app
 
@@ -75,14 +75,14 @@ async def is_served(app: App) -> bool:
 
 
 async def test_a_head_that_does_not_come_whole_is_not_waited_for() -> None:
-    async with door(http_header_timeout=0.2) as app:
+    async with http_bot(http_header_timeout=0.2) as app:
         slow = [await connect(app, UNSIGNED[:size]) for size in (0, 1, 30, len(UNSIGNED) - 2)]
         assert await is_served(app)
         assert [await closed(each) for each in slow] == [b""] * 4
 
 
 async def test_nor_is_the_head_after_an_answered_request() -> None:
-    async with door(http_header_timeout=0.2) as app:
+    async with http_bot(http_header_timeout=0.2) as app:
         reader, writer = await connect(app, head(2) + b"{}")
         assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 401")
         writer.write(UNSIGNED[:30])
@@ -90,7 +90,7 @@ async def test_nor_is_the_head_after_an_answered_request() -> None:
 
 
 async def test_nor_is_one_of_which_a_byte_comes_now_and_then() -> None:
-    async with door(http_header_timeout=0.3) as app:
+    async with http_bot(http_header_timeout=0.3) as app:
         reader, writer = await connect(app)
 
         async def drip() -> None:
@@ -105,7 +105,7 @@ async def test_nor_is_one_of_which_a_byte_comes_now_and_then() -> None:
 
 
 async def test_a_body_that_does_not_come_whole_is_not_waited_for() -> None:
-    async with door(http_body_timeout=0.2) as app:
+    async with http_bot(http_body_timeout=0.2) as app:
         slow = [await connect(app, head(900_000) + b"{" * size) for size in (0, 1, 200_000)]
         slow.append(await connect(app, head(None) + b"5\r\nhello\r\n"))
         assert await is_served(app)
@@ -114,7 +114,7 @@ async def test_a_body_that_does_not_come_whole_is_not_waited_for() -> None:
 
 
 async def test_a_connection_too_many_takes_the_place_of_the_oldest_that_has_asked_nothing() -> None:
-    async with door(http_max_connections=10) as app:
+    async with http_bot(http_max_connections=10) as app:
         heads = [await connect(app, UNSIGNED[:30]) for _ in range(10)]
         bodies = [await connect(app, head(900_000) + b"{") for _ in range(10)]
         assert [await closed(each) for each in heads] == [b""] * 10
@@ -125,7 +125,7 @@ async def test_a_connection_too_many_takes_the_place_of_the_oldest_that_has_aske
 
 
 async def test_many_who_send_nothing_do_not_keep_slack_out(caplog: pytest.LogCaptureFixture) -> None:
-    async with door(http_max_connections=20) as app:
+    async with http_bot(http_max_connections=20) as app:
         many = [await connect(app, (UNSIGNED[:30], head(900_000))[number % 2]) for number in range(300)]
         for _ in range(5):
             assert await is_served(app)
@@ -138,7 +138,7 @@ async def test_many_who_send_nothing_do_not_keep_slack_out(caplog: pytest.LogCap
 
 @pytest.mark.parametrize("sent", [UNSIGNED, head(900_000, is_recent=False)], ids=["unsigned", "old"])
 async def test_what_is_not_slack_s_is_refused_before_its_body_is_read(sent: bytes) -> None:
-    async with door() as app:
+    async with http_bot() as app:
         reader, writer = await connect(app, sent)  # and no body
         assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 401")
         writer.close()
@@ -146,7 +146,7 @@ async def test_what_is_not_slack_s_is_refused_before_its_body_is_read(sent: byte
 
 @pytest.mark.parametrize("length", [2_000_000, None])
 async def test_a_body_that_is_too_large_is_refused(length: int | None) -> None:
-    async with door(http_max_body_bytes=100_000) as app:
+    async with http_bot(http_max_body_bytes=100_000) as app:
         body = b"186a1\r\n" + b"x" * 100_001 + b"\r\n" if length is None else b""
         reader, writer = await connect(app, head(length) + body)
         assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 413")
@@ -169,7 +169,7 @@ async def test_unsigned_bodies_are_not_kept() -> None:
             writer.close()
         return answered
 
-    async with door() as app:
+    async with http_bot() as app:
         tracemalloc.start()
         try:
             before = tracemalloc.get_traced_memory()[0]
@@ -203,7 +203,7 @@ async def test_a_broken_request_is_refused_without_a_traceback(
     sent: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    async with door() as app:
+    async with http_bot() as app:
         assert (await closed(await connect(app, sent))).split()[1] == b"400"
         assert await is_served(app)
     assert errors(caplog) == []
@@ -213,7 +213,7 @@ async def test_a_body_that_breaks_on_its_way_is_refused_without_a_traceback(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
-    async with door(http_body_timeout=0.5) as app:
+    async with http_bot(http_body_timeout=0.5) as app:
         reader, writer = await connect(app, head(None) + b"5\r\nhello\r\n")
         assert await is_served(app)  # the server has begun to read the other one by now
         writer.write(b"zzz\r\n")
@@ -223,7 +223,7 @@ async def test_a_body_that_breaks_on_its_way_is_refused_without_a_traceback(
 
 async def test_a_body_whose_sender_goes_away_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    async with door() as app:
+    async with http_bot() as app:
         for sent in (head(100) + b"{", head(None) + b"5\r\nhello\r\n"):
             _, writer = await connect(app, sent)
             assert await is_served(app)  # the server has begun to read the other one by now

@@ -13,9 +13,10 @@ import pytest
 from slack_bot.app import serve
 from slack_bot.errors import SettingsError
 from slack_bot.listeners.http_mode import EVENTS_PATH, check_address
+from slack_bot.testing.harness import CHANNEL, bot_on_network, free_port, wait_until
 from slack_bot.testing.slack.events_api import sign
 from slack_bot.testing.slack.workspace import SIGNING_SECRET
-from tests.harness import CHANNEL, answer, bot_on_network, free_port, seen
+from slack_bot.testing.tape.builders import answer
 
 from .payloads import mention
 
@@ -25,11 +26,11 @@ async def test_a_mention_is_acknowledged_and_answered_and_a_press_arrives() -> N
         assert face.events is not None
         assert await face.events.verify()
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
-        await seen(lambda: any(m.state == "sealed" for m in workspace.thread(CHANNEL, root)), workspace)
+        await wait_until(lambda: any(m.state == "sealed" for m in workspace.thread(CHANNEL, root)), workspace)
         (message,) = [m for m in workspace.thread(CHANNEL, root) if m.is_bot]
         assert message.text == "Over HTTP."
         workspace.press("U1", CHANNEL, message.ts, "feedback", now=time.time(), value="positive")
-        await seen(lambda: any(m.ephemeral_for for m in workspace.thread(CHANNEL, root)), workspace)
+        await wait_until(lambda: any(m.ephemeral_for for m in workspace.thread(CHANNEL, root)), workspace)
         await face.settle()
         assert face.lost == []
         await app.dispatcher.idle()

@@ -43,9 +43,14 @@ def ignored(body: object) -> str:
 
 
 def own_stream(**changes: Any) -> dict[str, Any]:
-    """As Slack tells of a stream that began."""
-    told = {"bot_id": "B0BOT", "text": "", "thread_ts": "1600000000.000001", "streaming_state": "in_progress"}
-    return event(**{"user": None, **told, **changes})
+    """The event of a stream that started."""
+    fields = {
+        "bot_id": "B0BOT",
+        "text": "",
+        "thread_ts": "1600000000.000001",
+        "streaming_state": "in_progress",
+    }
+    return event(**{"user": None, **fields, **changes})
 
 
 def test_slack_tells_of_the_bots_own_stream() -> None:

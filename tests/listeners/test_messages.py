@@ -15,9 +15,11 @@ from slack_bot.observe.facts import MessageIgnored
 from slack_bot.store.contracts import Conversation
 from slack_bot.store.memory import MemoryStore
 from slack_bot.store.sqlite import open_sqlite
+from slack_bot.testing.harness import CHANNEL, bot_on_network, run_bot
 from slack_bot.testing.slack.workspace import Envelope
+from slack_bot.testing.tape.builders import answer, question
+from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import ThreadKey
-from tests.harness import CHANNEL, answer, bot_on_network, on_virtual_time, question, whole_bot
 from tests.log_watch import log_watch
 from tests.store.small_disk import YESTERDAY_KEYS, add_yesterday_keys, count_keys, fill, small_disk
 
@@ -51,13 +53,13 @@ class SlowToOpen(MemoryStore):
 async def test_a_question_that_cannot_be_stored_is_not_acknowledged_and_is_taken_when_it_comes_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with whole_bot(answer("At last."), store=SlowToOpen(2)) as bot:
+    async with run_bot(answer("At last."), store=SlowToOpen(2)) as bot:
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         envelopes = bot.workspace.take()
         with caplog.at_level(logging.ERROR):
             assert await bot.deliver(envelopes) == [503, 503]
-        assert "Slack will bring it again: The disk is full." in caplog.text
-        assert bot.ends == []
+        assert "Slack will send it again: The disk is full." in caplog.text
+        assert bot.outcomes == []
         assert await bot.deliver(envelopes) == [200, 200]
         await bot.idle()
         assert bot.read(root) == ["At last."]
@@ -66,7 +68,7 @@ async def test_a_question_that_cannot_be_stored_is_not_acknowledged_and_is_taken
 @on_virtual_time
 async def test_it_is_stored_before_it_is_acknowledged() -> None:
     store = MemoryStore()
-    async with whole_bot(store=store) as bot:
+    async with run_bot(store=store) as bot:
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         (first, *_) = bot.workspace.take()
         assert await bot.deliver([first]) == [200]
@@ -77,7 +79,7 @@ async def test_it_is_stored_before_it_is_acknowledged() -> None:
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 @on_virtual_time
 async def test_whichever_twin_comes_first_the_mention_is_answered_once(order: tuple[int, int]) -> None:
-    async with whole_bot(answer("Once.")) as bot:
+    async with run_bot(answer("Once.")) as bot:
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         twins = bot.workspace.take()
         assert {twin.payload["event"]["type"] for twin in twins} == {"app_mention", "message"}
@@ -88,7 +90,7 @@ async def test_whichever_twin_comes_first_the_mention_is_answered_once(order: tu
 
 @on_virtual_time
 async def test_an_ignored_twin_does_not_take_the_key() -> None:
-    async with whole_bot(answer("Answered.")) as bot:
+    async with run_bot(answer("Answered.")) as bot:
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         twins = bot.workspace.take()
         (spoken,) = [twin for twin in twins if twin.payload["event"]["type"] == "message"]
@@ -104,7 +106,7 @@ async def test_an_ignored_twin_does_not_take_the_key() -> None:
 
 @on_virtual_time
 async def test_a_direct_message_needs_no_mention_and_its_thread_goes_on() -> None:
-    async with whole_bot(answer("Hello you."), answer("Again.")) as bot:
+    async with run_bot(answer("Hello you."), answer("Again.")) as bot:
         channel = bot.workspace.direct("U1")
         root = await bot.say("hello", channel=channel)
         await bot.idle()
@@ -116,15 +118,15 @@ async def test_a_direct_message_needs_no_mention_and_its_thread_goes_on() -> Non
 
 @on_virtual_time
 async def test_what_people_say_to_each_other_is_left_alone() -> None:
-    async with whole_bot() as bot:
-        told: list[MessageIgnored] = []
-        bot.app.observers.add(lambda fact: told.append(fact) if isinstance(fact, MessageIgnored) else None)
+    async with run_bot() as bot:
+        ignored: list[MessageIgnored] = []
+        bot.app.observers.add(lambda fact: ignored.append(fact) if isinstance(fact, MessageIgnored) else None)
         root = await bot.say("lunch?")
         await bot.say("yes", user="U2", thread_ts=root)
         await bot.idle()
         assert bot.agent.calls == []
         assert bot.read(root) == []
-        assert [(fact.user, fact.channel, fact.thread_ts, fact.text, fact.reason) for fact in told] == [
+        assert [(fact.user, fact.channel, fact.thread_ts, fact.text, fact.reason) for fact in ignored] == [
             ("U1", CHANNEL, root, "lunch?", "a message that does not mention the bot"),
             (
                 "U2",
@@ -138,7 +140,7 @@ async def test_what_people_say_to_each_other_is_left_alone() -> None:
 
 @on_virtual_time
 async def test_a_reply_without_mention_counts_only_while_the_agent_waits_for_its_author() -> None:
-    async with whole_bot(question("Which one?"), answer("Done.")) as bot:
+    async with run_bot(question("Which one?"), answer("Done.")) as bot:
         root = await bot.ask("deploy")
         await bot.idle()
         await bot.say("blue", user="U2", thread_ts=root)
@@ -154,16 +156,16 @@ async def test_a_reply_without_mention_counts_only_while_the_agent_waits_for_its
 
 @on_virtual_time
 async def test_the_bot_never_answers_itself() -> None:
-    async with whole_bot(answer("I mention <@U0BOT>.")) as bot:
-        told: list[MessageIgnored] = []
-        bot.app.observers.add(lambda fact: told.append(fact) if isinstance(fact, MessageIgnored) else None)
+    async with run_bot(answer("I mention <@U0BOT>.")) as bot:
+        ignored: list[MessageIgnored] = []
+        bot.app.observers.add(lambda fact: ignored.append(fact) if isinstance(fact, MessageIgnored) else None)
         await bot.ask("hi")
         await bot.idle()
         for _ in range(3):
             await bot.idle()
         assert len(bot.agent.questions) == 1
         assert set(bot.answers) == {200}
-        assert told == [], "nobody wonders why the bot does not answer itself"
+        assert ignored == [], "nobody wonders why the bot does not answer itself"
 
 
 @pytest.mark.parametrize(
@@ -179,7 +181,7 @@ async def test_the_bot_never_answers_itself() -> None:
 )
 @on_virtual_time
 async def test_what_is_ignored_is_acknowledged(body: dict[str, Any]) -> None:
-    async with whole_bot() as bot:
+    async with run_bot() as bot:
         assert await bot.deliver(envelope(body)) == [200]
         await bot.idle()
         assert bot.agent.calls == []
@@ -187,7 +189,7 @@ async def test_what_is_ignored_is_acknowledged(body: dict[str, Any]) -> None:
 
 @on_virtual_time
 async def test_a_bot_that_asks_gets_a_post() -> None:
-    async with whole_bot(answer("For a bot."), allowed_bots=["U9"]) as bot:
+    async with run_bot(answer("For a bot."), allowed_bots=["U9"]) as bot:
         bot.workspace.add_user("U9", is_bot=True)
         root = await bot.ask("hi", user="U9")
         await bot.idle()
@@ -227,7 +229,7 @@ async def test_a_question_that_a_full_disk_refused_is_answered_when_slack_brings
         async with bot_on_network(answer("At last.", seconds=0.1), **options) as (workspace, face, app):
             filler = fill(disk, leave=0)
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
-            await log.wait_for("Slack will bring it again", times=2)
+            await log.wait_for("Slack will send it again", times=2)
             filler.unlink()
             await face.settle()
             await app.dispatcher.idle()
@@ -236,7 +238,7 @@ async def test_a_question_that_a_full_disk_refused_is_answered_when_slack_brings
 
 @on_virtual_time
 async def test_when_slack_comes_for_the_last_time_the_asker_is_told_once() -> None:
-    async with whole_bot(answer("Again."), store=SlowToOpen(8)) as bot:
+    async with run_bot(answer("Again."), store=SlowToOpen(8)) as bot:
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         envelopes = bot.workspace.take()
         for retry in range(3):
@@ -245,8 +247,8 @@ async def test_when_slack_comes_for_the_last_time_the_asker_is_told_once() -> No
             assert bot.read(root) == []
         assert await bot.deliver(envelopes, retry=3) == [200, 200]
         await bot.idle()
-        (told,) = [seen.read for seen in bot.thread(root) if seen.is_bot]
-        assert NOT_TAKEN in told
+        (notice,) = [seen.read for seen in bot.thread(root) if seen.is_bot]
+        assert NOT_TAKEN in notice
         await bot.ask("hi", thread_ts=root)
         await bot.idle()
         assert bot.read(root)[1:] == ["Again."]
@@ -255,7 +257,7 @@ async def test_when_slack_comes_for_the_last_time_the_asker_is_told_once() -> No
 @on_virtual_time
 async def test_the_twin_of_a_question_that_was_taken_needs_no_store() -> None:
     store = SlowToOpen(0)
-    async with whole_bot(answer("Answered."), store=store) as bot:
+    async with run_bot(answer("Answered."), store=store) as bot:
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         one, other = bot.workspace.take()
         assert await bot.deliver([one]) == [200]
@@ -278,7 +280,7 @@ async def test_what_people_say_to_each_other_is_never_answered_with_a_problem_of
         async def _fail(self, agent: str, thread: ThreadKey) -> Conversation:
             raise StoreError("The disk is gone.")
 
-    async with whole_bot(store=Unreadable()) as bot:
+    async with run_bot(store=Unreadable()) as bot:
         root = bot.workspace.say("U1", CHANNEL, "lunch?", now=bot.now)
         bot.workspace.say("U2", CHANNEL, "yes", now=bot.now, thread_ts=root)
         envelopes = bot.workspace.take()
@@ -291,7 +293,7 @@ async def test_what_people_say_to_each_other_is_never_answered_with_a_problem_of
 @pytest.mark.parametrize("number", ["", "x", "-1", "9" * 5_000, "³"])
 @on_virtual_time
 async def test_a_retry_number_that_is_none_counts_as_the_first_delivery(number: str) -> None:
-    async with whole_bot(store=SlowToOpen(99)) as bot:
+    async with run_bot(store=SlowToOpen(99)) as bot:
         bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         body = dict(bot.workspace.take()[0].payload)
         headers = {"x-slack-retry-num": [number]}

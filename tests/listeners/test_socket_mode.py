@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import aiohttp
@@ -18,9 +18,10 @@ from slack_bot.app import serve
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError
 from slack_bot.listeners.socket_mode import serve_socket
+from slack_bot.testing.harness import CHANNEL, bot_on_network, wait_until
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
-from tests.harness import CHANNEL, answer, bot_on_network, seen
+from slack_bot.testing.tape.builders import answer
 from tests.log_watch import log_watch
 
 
@@ -33,7 +34,7 @@ def done(workspace: Workspace, root: str, text: str) -> bool:
 async def test_a_mention_is_acknowledged_and_answered() -> None:
     async with bot_on_network(answer("Over the socket.", seconds=0.3)) as (workspace, face, app):
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
-        await seen(lambda: done(workspace, root, "Over the socket."), workspace)
+        await wait_until(lambda: done(workspace, root, "Over the socket."), workspace)
         await face.settle()
         assert face.lost == []
         await app.dispatcher.idle()
@@ -43,7 +44,7 @@ async def test_after_slack_asked_to_reconnect_the_bot_still_hears() -> None:
     async with bot_on_network(answer("Still here.", seconds=0.1)) as (workspace, face, app):
         await face.refresh()
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
-        await seen(lambda: done(workspace, root, "Still here."), workspace, within=20)
+        await wait_until(lambda: done(workspace, root, "Still here."), workspace, within=20)
         await face.settle()
         assert (face.lost, face.sockets.connections) == ([], 1)
         await app.dispatcher.idle()
@@ -99,6 +100,22 @@ async def one_process(
             await task
 
 
+@asynccontextmanager
+async def slack_api(
+    open_connection: Callable[[web.Request], Awaitable[web.StreamResponse]], *routes: web.RouteDef
+) -> AsyncIterator[str]:
+    """The address of a Slack that answers every method with `open_connection`."""
+    server = web.Application()
+    server.add_routes([web.post("/api/{method}", open_connection), *routes])
+    runner = web.AppRunner(server, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
+    finally:
+        await runner.cleanup()
+
+
 async def acknowledge() -> BoltResponse:
     return BoltResponse(status=200)
 
@@ -120,12 +137,42 @@ async def test_a_reconnect_that_breaks_is_repeated_with_another_ticket() -> None
 
 async def test_who_is_told_to_end_ends_though_slack_lets_nobody_in() -> None:
     async with serving(breaks=1_000_000) as (face, task, stop, ready):
-        while face.sockets.breaks == 1_000_000:  # noqa: ASYNC110  a broken handshake tells nobody
+        while face.sockets.breaks == 1_000_000:  # noqa: ASYNC110  no event reports a broken handshake
             await asyncio.sleep(0.01)
         stop.set()
         async with asyncio.timeout(5):
             await task
         assert not ready.is_set()
+
+
+class UnreachableSocket:
+    """Slack's API, which names an unreachable socket server, then one that refuses."""
+
+    def __init__(self) -> None:
+        self.tickets = 0
+
+    async def open(self, request: web.Request) -> web.Response:
+        self.tickets += 1
+        host = "127.0.0.1:1" if self.tickets < 4 else request.host
+        return web.json_response({"ok": True, "url": f"ws://{host}/link?ticket=hunter{self.tickets}"})
+
+
+async def test_a_socket_server_that_cannot_be_reached_is_one_line_an_attempt_with_longer_pauses(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    slack = UnreachableSocket()
+    async with slack_api(slack.open) as api_url:
+        with log_watch() as log:
+            async with one_process(api_url, ping_interval=0.05) as (task, _, ready):
+                await log.wait_for("(HTTP 404)")
+                assert not ready.is_set() and not task.done()
+    lines = [line for line in log.messages if "socket server" in line]
+    said = "WARNING: Slack's socket server %s cannot be reached (%s): check the network, and the proxy if"
+    assert lines[0].startswith(said % ("127.0.0.1:1", "Connect call failed ('127.0.0.1', 1)"))
+    assert [line.rpartition(" is in ")[2] for line in lines] == ["0.05 s.", "0.1 s.", "0.2 s.", "0.4 s."]
+    assert "hunter" not in caplog.text
+    assert not any(record.exc_info for record in caplog.records)
+    assert slack.tickets == 4, "each attempt has a ticket of its own"
 
 
 # -- more than one process
@@ -204,17 +251,10 @@ class TwoConnections:
 
 
 async def test_an_event_that_comes_during_the_second_look_is_not_lost() -> None:
-    slack, server = TwoConnections(), web.Application()
-    server.add_routes([web.post("/api/{method}", slack.open), web.get("/link", slack.link)])
-    runner = web.AppRunner(server, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        api_url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
+    slack = TwoConnections()
+    async with slack_api(slack.open, web.get("/link", slack.link)) as api_url:
         with log_watch() as log:
             async with one_process(api_url, check_delay=0.05), asyncio.timeout(10):
                 await slack.acknowledged.wait()
                 await log.wait_for(WARNING % 2)
         assert slack.acknowledged.is_set()
-    finally:
-        await runner.cleanup()

@@ -15,7 +15,7 @@ from slack_bot.observe.facts import (
     TurnEnded,
     TurnStarted,
 )
-from slack_bot.playground.feed import Feed, Tale, named, plain
+from slack_bot.playground.feed import Feed, PageUpdate, named, plain
 from slack_bot.slack.blocks import retry_button
 from slack_bot.testing.slack.workspace import BOT_TOKEN, Workspace
 from slack_bot.turn.actions import AppendText, CardState, TaskCard, UpdateCard
@@ -34,7 +34,7 @@ class Stand:
         self.feed = Feed(
             self.workspace, now=lambda: 7.5, virtual=["U9"], suggestions=[("A joke", "tell me a joke")]
         )
-        self.told: list[Tale] = []
+        self.told: list[PageUpdate] = []
         self.stop = self.feed.listen(self.told.append)
         self.root = self.workspace.say("U1", "C1", "<@U0BOT> hi", now=1.0)
 
@@ -59,7 +59,7 @@ class Stand:
         self.call("chat.appendStream", channel="C1", ts=ts, chunks=list(chunks))
 
     def kinds(self) -> list[str]:
-        return [tale["type"] for tale in self.told]
+        return [update["type"] for update in self.told]
 
 
 def text(words: str) -> dict[str, Any]:
@@ -99,10 +99,10 @@ def test_a_message_that_changes_otherwise_is_told_whole(stand: Stand) -> None:
     stand.append(
         ts, {"type": "task_update", "id": "a", "title": "Search", "status": "in_progress"}, text("!")
     )
-    (tale,) = [tale for tale in stand.told if tale["type"] == "message"]
-    assert tale["message"]["text"] == "Hello!"
-    assert tale["message"]["tasks"][0]["title"] == "Search"
-    assert tale["message"]["state"] == "streaming"
+    (update,) = [update for update in stand.told if update["type"] == "message"]
+    assert update["message"]["text"] == "Hello!"
+    assert update["message"]["tasks"][0]["title"] == "Search"
+    assert update["message"]["state"] == "streaming"
 
 
 def test_what_is_told_adds_up_to_the_snapshot(stand: Stand) -> None:
@@ -111,13 +111,16 @@ def test_what_is_told_adds_up_to_the_snapshot(stand: Stand) -> None:
         stand.append(ts, text(word))
     stand.call("chat.stopStream", channel="C1", ts=ts)
     stand.call("chat.postMessage", channel="C1", thread_ts=stand.root, text="and a post")
-    kept: dict[str, Tale] = {}
-    for tale in stand.told:
-        match tale["type"]:
+    kept: dict[str, PageUpdate] = {}
+    for update in stand.told:
+        match update["type"]:
             case "message":
-                kept[tale["message"]["ts"]] = tale["message"]
+                kept[update["message"]["ts"]] = update["message"]
             case "grow":
-                kept[tale["ts"]] = {**kept[tale["ts"]], "text": kept[tale["ts"]]["text"] + tale["text"]}
+                kept[update["ts"]] = {
+                    **kept[update["ts"]],
+                    "text": kept[update["ts"]]["text"] + update["text"],
+                }
     assert list(kept.values()) == stand.feed.snapshot()["messages"]
     assert kept[ts]["text"] == "one two three"
     json.dumps(stand.told)
@@ -237,7 +240,7 @@ def test_facts_are_numbered_named_and_kept(stand: Stand) -> None:
     feed(SlackCalled(5.2, "t1", "chat.appendStream", {"chunks": [1]}, False, "ratelimited", 0.1))
     feed(EventHandled(5.3, "t1", StreamEnded(StreamEnd.CLOSED), (), "closed", late=True))
     feed(TurnEnded(5.4, "t1", Outcome.ANSWERED, None, "c", "t", "trace", {"answer_begun": True}, 1))
-    facts = [tale["fact"] for tale in stand.told]
+    facts = [update["fact"] for update in stand.told]
     assert [fact["kind"] for fact in facts] == [
         "opened", "decision", "event", "decision", "call", "decision", "closed",
     ]  # fmt: skip
@@ -288,7 +291,7 @@ def test_a_reaction_is_told_when_it_comes_and_when_it_goes(stand: Stand) -> None
     where = {"channel": "C1", "timestamp": stand.root, "name": "eyes"}
     stand.call("reactions.add", **where)
     stand.call("reactions.remove", **where)
-    told = [tale["message"]["reactions"] for tale in stand.told if tale["type"] == "message"]
+    told = [update["message"]["reactions"] for update in stand.told if update["type"] == "message"]
     assert told == [{"eyes": 1}, {}]
 
 
@@ -310,8 +313,8 @@ def test_a_message_that_is_left_alone_is_told_with_its_reason(stand: Stand) -> N
     stand.told.clear()
     why = "a message that does not mention the bot"
     stand.feed(MessageIgnored(5.0, "U1", "C1", stand.root, stand.root, "lunch?", why))
-    (tale,) = stand.told
-    assert tale["fact"] == {
+    (update,) = stand.told
+    assert update["fact"] == {
         "n": 1,
         "at": 5.0,
         "turn": f"ignored:C1:{stand.root}",
@@ -322,7 +325,7 @@ def test_a_message_that_is_left_alone_is_told_with_its_reason(stand: Stand) -> N
         "channel": "C1",
         "thread_ts": stand.root,
     }
-    assert stand.feed.snapshot()["facts"] == [tale["fact"]]
+    assert stand.feed.snapshot()["facts"] == [update["fact"]]
 
 
 def test_the_snapshot_says_when_it_was_made_on_the_clock_of_the_facts(stand: Stand) -> None:

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from slack_bot.observe.facts import AgentEvent, TurnStarted
-from slack_bot.playground.feed import Feed, Listener, Tale
+from slack_bot.playground.feed import Feed, Listener, PageUpdate
 from slack_bot.playground.page_server import build_site
 from slack_bot.testing.slack.workspace import BOT_TOKEN, Workspace
 
@@ -45,11 +45,11 @@ class Stage:
         self.orders: list[Mapping[str, Any]] = []
         self.visitors = 0
 
-    def welcome(self) -> list[Tale]:
+    def welcome(self) -> list[PageUpdate]:
         self.visitors += 1
         return [{"type": "said", "channel": "C1", "ts": f"{self.visitors}.0", "thread_ts": None}]
 
-    async def take(self, order: Mapping[str, Any]) -> Tale | None:
+    async def take(self, order: Mapping[str, Any]) -> PageUpdate | None:
         self.orders.append(order)
         if order["type"] == "say":
             self.workspace.say("U1", "C1", order["text"], now=1.0)
@@ -58,8 +58,8 @@ class Stage:
 
 
 class Site:
-    def __init__(self, http: aiohttp.ClientSession, base: str, stage: Stage) -> None:
-        self.http, self.base, self.stage = http, base, stage
+    def __init__(self, http: aiohttp.ClientSession, base: str, visitor: Stage) -> None:
+        self.http, self.base, self.visitor = http, base, visitor
 
     def ws(self, origin: str | None = "own") -> Any:
         headers = {} if origin is None else {"Origin": self.base if origin == "own" else origin}
@@ -68,16 +68,16 @@ class Site:
 
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
-    stage = Stage()
-    runner = web.AppRunner(build_site(stage, ["play.example"]), access_log=None, shutdown_timeout=1.0)
+    visitor = Stage()
+    runner = web.AppRunner(build_site(visitor, ["play.example"]), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     async with aiohttp.ClientSession() as http:
-        yield Site(http, f"http://127.0.0.1:{runner.addresses[0][1]}", stage)
+        yield Site(http, f"http://127.0.0.1:{runner.addresses[0][1]}", visitor)
         await asyncio.wait_for(runner.cleanup(), 10)
 
 
-async def told(link: aiohttp.ClientWebSocketResponse) -> list[Tale]:
+async def told(link: aiohttp.ClientWebSocketResponse) -> list[PageUpdate]:
     return list(await link.receive_json(timeout=10))
 
 
@@ -104,7 +104,7 @@ async def test_files_are_served_under_a_strict_policy(site: Site, path: str, kin
 
 async def test_a_file_of_a_message_is_given_as_plain_text(site: Site) -> None:
     content = "# <script>alert(1)</script> ü".encode()
-    workspace = site.stage.workspace
+    workspace = site.visitor.workspace
 
     def call(method: str, **args: Any) -> dict[str, Any]:
         is_json = method != "files.getUploadURLExternal"
@@ -199,15 +199,15 @@ async def test_what_is_no_order_is_answered_in_words(site: Site, sent: str) -> N
         await link.send_str(sent)
         (answer,) = await told(link)
         assert answer["type"] == "refused"
-    assert site.stage.orders == []
+    assert site.visitor.orders == []
 
 
 async def test_a_page_that_falls_behind_is_sent_away_to_start_afresh(site: Site) -> None:
     async with site.ws() as link:
         await told(link)
-        site.stage.feed(TurnStarted(0.0, "t", "U1", "C1", "1.0", "q"))
+        site.visitor.feed(TurnStarted(0.0, "t", "U1", "C1", "1.0", "q"))
         for _ in range(25_000):  # in one go, so nothing can be sent in between
-            site.stage.feed(AgentEvent(0.0, "t", "x", {}))
+            site.visitor.feed(AgentEvent(0.0, "t", "x", {}))
         received = [message async for message in link]
         assert sum(len(json.loads(message.data)) for message in received) <= 20_000
         assert link.closed
@@ -216,5 +216,5 @@ async def test_a_page_that_falls_behind_is_sent_away_to_start_afresh(site: Site)
 async def test_a_page_that_leaves_is_not_told_any_more(site: Site) -> None:
     async with site.ws() as link:
         await told(link)
-        assert not site.stage.feed.left.is_set()
-    await asyncio.wait_for(site.stage.feed.left.wait(), 10)
+        assert not site.visitor.feed.left.is_set()
+    await asyncio.wait_for(site.visitor.feed.left.wait(), 10)

@@ -13,31 +13,31 @@ import aiohttp
 import pytest
 
 from slack_bot.cli import main
+from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
-from tests.harness import answer
 
 
-def facts_of(tales: list[Any]) -> list[dict[str, Any]]:
-    return [tale["fact"] for tale in tales if tale["type"] == "fact"]
+def facts_of(updates: list[Any]) -> list[dict[str, Any]]:
+    return [update["fact"] for update in updates if update["type"] == "fact"]
 
 
 async def test_the_replay_begins_when_the_page_is_opened(tmp_path: Path) -> None:
     file, around = tmp_path / "kept.jsonl", tmp_path / "around.json"
     file.write_text(write_tape(answer("One planned answer.", seconds=0.5)), "utf-8")
     around.write_text(json.dumps({"cut_after": 2, "user": "U7", "channel": "C9"}), "utf-8")
-    tales, errors, status = await played(str(file), "--scenario", str(around))
-    calls = [fact for fact in facts_of(tales) if fact["kind"] == "call"]
+    updates, errors, status = await played(str(file), "--scenario", str(around))
+    calls = [fact for fact in facts_of(updates) if fact["kind"] == "call"]
     chunks = [chunk for call in calls for chunk in call["args"].get("chunks", ())]
     assert "".join(chunk.get("text", "") for chunk in chunks) == "One planned answer."
-    assert tales[0]["trouble"] == {"slack_faults": {}, "cut_after": 2}
+    assert updates[0]["faults"] == {"slack_faults": {}, "cut_after": 2}
     assert "the scenario's channel, thread_ts and team are not used" in errors
     assert status == 0
 
 
 async def test_the_tape_is_read_as_its_head_says() -> None:
     """The README's own example: its stream is its answer, as its head says."""
-    tales, errors, status = await played("docs/tapes/caipe-0.2.41-simple.jsonl", "--speed", "10")
-    names = [fact["event"]["name"] for fact in facts_of(tales) if fact["kind"] == "decision"]
+    updates, errors, status = await played("docs/tapes/caipe-0.2.41-simple.jsonl", "--speed", "10")
+    names = [fact["event"]["name"] for fact in facts_of(updates) if fact["kind"] == "decision"]
     assert names.count("AnswerText") > 100
     assert (errors, status) == ("", 0)
 
@@ -66,14 +66,14 @@ async def played(*args: str) -> tuple[list[Any], str, int | None]:
             url = said.split()[-1]
             async with aiohttp.ClientSession() as http:
                 link = await http.ws_connect(f"{url}ws", headers={"Origin": url.rstrip("/")})
-                tales = list[Any]()
-                while not any(fact["kind"] == "closed" for fact in facts_of(tales)):
-                    tales += await link.receive_json()
+                updates = list[Any]()
+                while not any(fact["kind"] == "closed" for fact in facts_of(updates)):
+                    updates += await link.receive_json()
                 await link.close()
     finally:
         process.send_signal(signal.SIGINT)
         _, errors = await process.communicate()
-    return tales, errors.decode(), process.returncode
+    return updates, errors.decode(), process.returncode
 
 
 def test_a_file_that_cannot_be_read_is_told(capsys: pytest.CaptureFixture[str]) -> None:

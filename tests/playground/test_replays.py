@@ -13,16 +13,17 @@ import pytest
 
 from slack_bot.clock import Clock
 from slack_bot.errors import SettingsError
-from slack_bot.observe.facts import EventHandled, Fact, TurnEnded, null_observer
+from slack_bot.observe.facts import Observers, TurnEnded
 from slack_bot.playground.recorder import Recorder
-from slack_bot.playground.replays import Planned, Replays
+from slack_bot.playground.replays import PlannedReplay, Replays
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.testing.slack.workspace import Workspace
+from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.tape.tape import Moment, Tape, read_tape, write_tape
 from slack_bot.tools.replay.replay import replay, replayed
 from slack_bot.tools.replay.scenario import Scenario, as_captured, make_scenario
+from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.events import AnswerText
-from tests.harness import answer, failure
 
 CHANNEL = "C0GENERAL"
 EVENT = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "hi"}]}
@@ -39,11 +40,11 @@ class Scene:
         self.workspace.add_channel(CHANNEL, "general").members.add("U0REPLAY")
         clock = Clock(lambda: 0.0, lambda: 100.0)
         self.replays = Replays(
-            self.workspace, clock, CHANNEL, recorder=Recorder(clock.monotonic), observer=null_observer
+            self.workspace, clock, CHANNEL, recorder=Recorder(clock.monotonic), observer=Observers()
         )
 
     def begin(self, tape: Tape, around: Scenario | None = None, name: str = "a.jsonl") -> str:
-        return self.replays.begin(Planned(name, tape, 2.0), as_captured(around or Scenario(), tape))
+        return self.replays.begin(PlannedReplay(name, tape, 2.0), as_captured(around or Scenario(), tape))
 
     def over(self, ts: str) -> None:
         key = f"{self.workspace.state.team}:{CHANNEL}:{ts}"
@@ -113,19 +114,19 @@ async def shown(
     """The bot's messages after `tape` was replayed on the page, and all facts of its turn."""
     over, facts = asyncio.Event(), list[dict[str, Any]]()
 
-    def hear(tale: Mapping[str, Any]) -> None:
-        if tale["type"] == "fact":
-            facts.append(tale["fact"])
-            if tale["fact"]["kind"] == "closed":
+    def hear(update: Mapping[str, Any]) -> None:
+        if update["type"] == "fact":
+            facts.append(update["fact"])
+            if update["fact"]["kind"] == "closed":
                 over.set()
 
-    stop = playground.stage.feed.listen(hear)
+    stop = playground.visitor.feed.listen(hear)
     if around is None:
         order = {"type": "replay", "name": "t.jsonl", "text": write_tape(tape), "speed": speed}
-        told = await playground.stage.take(order)
+        told = await playground.visitor.take(order)
     else:
-        playground.stage.plan(Planned("t.jsonl", tape, speed, around=around))
-        (told,) = playground.stage.welcome()
+        playground.visitor.plan(PlannedReplay("t.jsonl", tape, speed, around=around))
+        (told,) = playground.visitor.welcome()
     assert told is not None and told["type"] == "said", told
     async with asyncio.timeout(30):
         await over.wait()
@@ -138,11 +139,10 @@ async def test_a_tape_is_read_as_its_head_says(playground: Playground) -> None:
     """The README's own example: its stream is its answer, as its head says."""
     tape = read_tape(PUBLISHED.read_bytes(), PUBLISHED.name)
     assert isinstance(tape, Tape)
-    heard = list[Fact]()
-    there = await asyncio.to_thread(replayed, tape, observer=heard.append)
+    there = await asyncio.to_thread(replayed, tape, log=TurnLog(keeps_events=True))
     texts, facts = await shown(playground, tape, speed=20.0)
     assert texts == [message.text for message in there.thread]
-    pieces = sum(isinstance(fact, EventHandled) and isinstance(fact.event, AnswerText) for fact in heard)
+    pieces = sum(isinstance(fact.event, AnswerText) for fact in there.log.turns[0].handled)
     assert decisions(facts).count("AnswerText") == pieces > 100
     first, *_ = [number for number, fact in enumerate(facts) if fact["kind"] == "visible"]
     assert "FinalAnswer" in decisions(facts[first:])
@@ -209,7 +209,7 @@ async def test_what_a_tape_teaches_is_not_believed_of_the_pages_agent(playground
     profiles = dict[str, str]()
     texts, _ = await shown(playground, tape)
     assert [text.strip() for text in texts] == ["".join(pieces).strip()]
-    bot = await playground.stage.replays.bot_for(
+    bot = await playground.visitor.replays.bot_for(
         {"event": {"ts": playground.workspace.history(CHANNEL)[0].ts}}
     )
     assert bot is not None
@@ -223,8 +223,8 @@ async def test_a_failed_replay_that_is_asked_again_plays_again(playground: Playg
     root = playground.workspace.history(CHANNEL)[0].ts
     (message,) = [each for each in playground.workspace.thread(CHANNEL, root) if each.is_bot]
     over = asyncio.Event()
-    playground.stage.feed.listen(
-        lambda tale: over.set() if tale.get("fact", {}).get("kind") == "closed" else None
+    playground.visitor.feed.listen(
+        lambda update: over.set() if update.get("fact", {}).get("kind") == "closed" else None
     )
     buttons = [element for block in message.blocks for element in block.get("elements", ())]
     retry = next(each for each in buttons if each.get("action_id") == "retry")

@@ -14,8 +14,8 @@ import pytest
 
 from slack_bot import cli
 from slack_bot.errors import BotError
-from slack_bot.playground import server
-from slack_bot.playground.feed import Tale
+from slack_bot.playground.feed import PageUpdate
+from slack_bot.playground.reference.agent_server import no_address
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.settings.load import Settings, with_overrides
@@ -24,25 +24,25 @@ from tests.live_agent import live_agent
 PATIENCE = 30
 
 
-async def closed(playground: Playground, order: dict[str, object]) -> Tale:
+async def closed(playground: Playground, order: dict[str, object]) -> PageUpdate:
     """Carry out an order and wait until the turn it causes is over."""
-    over: asyncio.Future[Tale] = asyncio.get_running_loop().create_future()
+    over: asyncio.Future[PageUpdate] = asyncio.get_running_loop().create_future()
 
-    def hear(tale: Tale) -> None:
-        if tale["type"] == "fact" and tale["fact"]["kind"] == "closed" and not over.done():
-            over.set_result(tale["fact"])
+    def hear(update: PageUpdate) -> None:
+        if update["type"] == "fact" and update["fact"]["kind"] == "closed" and not over.done():
+            over.set_result(update["fact"])
 
-    stop = playground.stage.feed.listen(hear)
+    stop = playground.visitor.feed.listen(hear)
     try:
-        answer = await playground.stage.take({"user": "U0MAYA", **order})
+        answer = await playground.visitor.take({"user": "U0MAYA", **order})
         assert answer is None or answer["type"] == "said", answer
         return await asyncio.wait_for(over, PATIENCE)
     finally:
         stop()
 
 
-def last(playground: Playground) -> Tale:
-    message = playground.stage.feed.snapshot()["messages"][-1]
+def last(playground: Playground) -> PageUpdate:
+    message = playground.visitor.feed.snapshot()["messages"][-1]
     assert isinstance(message, dict)
     return message
 
@@ -55,7 +55,7 @@ async def test_a_mention_is_answered_and_the_facts_of_it_are_told() -> None:
         assert len(answer["text"]) > 300
         assert answer["state"] == "sealed"
         assert {task["status"] for task in answer["tasks"]} == {"complete"}
-        kinds = {fact["kind"] for fact in playground.stage.feed.snapshot()["facts"]}
+        kinds = {fact["kind"] for fact in playground.visitor.feed.snapshot()["facts"]}
         assert kinds == {"opened", "event", "decision", "call", "visible", "closed"}
 
 
@@ -72,11 +72,11 @@ async def test_another_agent_is_asked_in_its_place() -> None:
 async def test_the_page_is_told_whom_it_asks_and_no_secret_of_it() -> None:
     url = "http://me:geheim@127.0.0.1:9/agent?key=geheim"
     async with open_playground(theirs=with_overrides(Settings(), {"agent.url": url})) as playground:
-        shot = playground.stage.feed.snapshot()
+        shot = playground.visitor.feed.snapshot()
     assert (shot["agent"], shot["suggestions"]) == ("http://127.0.0.1:9/agent", [])
     assert "geheim" not in json.dumps(shot)
     async with open_playground(pace=0) as playground:
-        shot = playground.stage.feed.snapshot()
+        shot = playground.visitor.feed.snapshot()
     assert shot["agent"] is None
     assert len(shot["suggestions"]) > 3
 
@@ -124,13 +124,15 @@ async def test_a_replay_is_a_thread_like_any_other() -> None:
 async def test_stop_ends_the_answer() -> None:
     async with open_playground(pace=30) as playground:
         growing = asyncio.Event()
-        playground.stage.feed.listen(lambda tale: growing.set() if tale["type"] == "grow" else None)
+        playground.visitor.feed.listen(lambda update: growing.set() if update["type"] == "grow" else None)
         over = asyncio.create_task(
             closed(playground, {"type": "say", "channel": CHANNEL, "text": "<@U0BOT> long 8000"})
         )
         await asyncio.wait_for(growing.wait(), PATIENCE)
         root = playground.workspace.history(CHANNEL)[0].ts
-        await playground.stage.take({"type": "stop", "user": "U0MAYA", "channel": CHANNEL, "thread_ts": root})
+        await playground.visitor.take(
+            {"type": "stop", "user": "U0MAYA", "channel": CHANNEL, "thread_ts": root}
+        )
         assert (await over)["outcome"] == "stopped"
         assert playground.workspace.open_streams() == []
 
@@ -138,8 +140,8 @@ async def test_stop_ends_the_answer() -> None:
 async def test_ending_with_an_answer_under_way_leaves_no_open_stream() -> None:
     async with open_playground(pace=30) as playground:
         growing = asyncio.Event()
-        playground.stage.feed.listen(lambda tale: growing.set() if tale["type"] == "grow" else None)
-        await playground.stage.take(
+        playground.visitor.feed.listen(lambda update: growing.set() if update["type"] == "grow" else None)
+        await playground.visitor.take(
             {"type": "say", "user": "U0MAYA", "channel": CHANNEL, "text": "<@U0BOT> long 8000"}
         )
         await asyncio.wait_for(growing.wait(), PATIENCE)
@@ -162,7 +164,7 @@ async def test_an_address_that_is_not_ours_is_said_in_one_sentence() -> None:
 
 
 def test_a_port_that_needs_rights_is_said_in_one_sentence() -> None:
-    said = server._no_address("127.0.0.1", 80, PermissionError(13, "Permission denied"))
+    said = no_address("page", "127.0.0.1", 80, PermissionError(13, "Permission denied"))
     assert said == "Port 80 is not ours to use: choose one above 1023 with --port."
 
 

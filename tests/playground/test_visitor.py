@@ -10,9 +10,9 @@ import pytest
 
 from slack_bot.clock import Clock
 from slack_bot.observe.facts import TurnEnded, TurnStarted
-from slack_bot.playground.replay_router import ReplayRouter
-from slack_bot.playground.replays import REPLAYER, Planned
-from slack_bot.playground.visitor import CHANNEL, Visitor, streams_in
+from slack_bot.playground.recorder import ReplayRouter
+from slack_bot.playground.replays import REPLAYER, PlannedReplay
+from slack_bot.playground.visitor import CHANNEL, Visitor, file_name, head_of, streams_in
 from slack_bot.testing.slack.workspace import BOT_TOKEN, Workspace
 from slack_bot.testing.tape.tape import read_tape
 from slack_bot.tools.replay.scenario import Scenario
@@ -23,10 +23,10 @@ EVENT = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind"
 class Scene:
     def __init__(self) -> None:
         self.workspace, self.board = Workspace(), ReplayRouter(httpx.AsyncHTTPTransport())
-        self.stage = Visitor(self.workspace, self.board, Clock(lambda: 0.0, lambda: 100.0))
+        self.visitor = Visitor(self.workspace, self.board, Clock(lambda: 0.0, lambda: 100.0))
 
     async def take(self, kind: str, **order: Any) -> dict[str, Any]:
-        return await self.stage.take({"type": kind, "user": "U0MAYA", **order}) or {}
+        return await self.visitor.take({"type": kind, "user": "U0MAYA", **order}) or {}
 
     def events(self) -> list[dict[str, Any]]:
         return [envelope.payload["event"] for envelope in self.workspace.take()]
@@ -79,7 +79,7 @@ async def test_a_direct_message_needs_no_mention(scene: Scene) -> None:
     ],
 )
 async def test_what_cannot_be_done_is_refused_in_words(scene: Scene, order: dict[str, Any]) -> None:
-    answer = await scene.stage.take({"user": "U0MAYA", **order})
+    answer = await scene.visitor.take({"user": "U0MAYA", **order})
     assert answer is not None
     assert answer["type"] == "refused"
     assert answer["text"].endswith(".") or "x" in answer["text"]
@@ -99,11 +99,11 @@ async def test_feedback_shows_as_pressed_at_once_and_a_plain_button_does_not(sce
     assert await scene.take("press", channel=CHANNEL, ts=ts, action_id="retry", value="again") == {}
     payloads = [envelope.payload for envelope in scene.workspace.take()]
     assert [payload["actions"][0]["value"] for payload in payloads] == ["pos", "again"]
-    assert scene.stage.feed.snapshot()["messages"][-1]["pressed"] == {"feedback": "pos"}
+    assert scene.visitor.feed.snapshot()["messages"][-1]["pressed"] == {"feedback": "pos"}
 
 
 async def test_everybody_is_in_the_channel_and_can_be_told_something_alone(scene: Scene) -> None:
-    general = scene.stage.feed.snapshot()["channels"][0]
+    general = scene.visitor.feed.snapshot()["channels"][0]
     assert general["members"] == ["U0BOT", "U0JONAS", "U0MAYA", "U0REPLAY"]
 
 
@@ -121,7 +121,7 @@ async def test_a_dropped_file_is_asked_about_by_somebody_else(scene: Scene) -> N
     mention = scene.events()[0]
     assert mention["user"] == REPLAYER
     assert mention["text"] == "<@U0BOT> Replay of `my 'tape'.json`"
-    assert scene.stage.replays.around(answer["ts"]) == Scenario()
+    assert scene.visitor.replays.around(answer["ts"]) == Scenario()
 
 
 async def test_what_goes_wrong_on_the_page_counts_more_than_what_a_tape_says(scene: Scene) -> None:
@@ -131,8 +131,8 @@ async def test_what_goes_wrong_on_the_page_counts_more_than_what_a_tape_says(sce
     await scene.take("replay", name="t", text=tape, speed=1)
     fault = scene.workspace.faults.next("chat.startStream")
     assert fault is not None and fault.error == "missing_scope"
-    await scene.take("trouble", slack_faults={"chat.update": ["fatal_error"]}, cut_after=None)
-    around = scene.stage.replays.around((await scene.take("replay", name="t", text=tape, speed=1))["ts"])
+    await scene.take("faults", slack_faults={"chat.update": ["fatal_error"]}, cut_after=None)
+    around = scene.visitor.replays.around((await scene.take("replay", name="t", text=tape, speed=1))["ts"])
     assert around is not None
     assert (around.slack_faults, around.cut_after) == ({"chat.update": ("fatal_error",)}, 7)
     assert scene.workspace.faults.next("chat.startStream") is None
@@ -194,12 +194,12 @@ def test_what_is_no_json_has_no_streams() -> None:
 
 async def test_what_goes_wrong_is_told_to_every_page_and_meets_each_question(scene: Scene) -> None:
     told: list[dict[str, Any]] = []
-    scene.stage.feed.listen(told.append)
+    scene.visitor.feed.listen(told.append)
     faults = {"chat.appendStream": [None, "ratelimited:2"]}
-    assert await scene.take("trouble", slack_faults=faults, cut_after=3) == {}
-    trouble = {"slack_faults": faults, "cut_after": 3}
-    assert told == [{"type": "trouble", "trouble": trouble}]
-    assert scene.stage.feed.snapshot()["trouble"] == trouble
+    assert await scene.take("faults", slack_faults=faults, cut_after=3) == {}
+    faults_set = {"slack_faults": faults, "cut_after": 3}
+    assert told == [{"type": "faults", "faults": faults_set}]
+    assert scene.visitor.feed.snapshot()["faults"] == faults_set
     script = scene.workspace.faults
     assert script.next("chat.appendStream") is None, "nothing goes wrong before the next question"
     assert scene.board.cut_after is None
@@ -208,7 +208,7 @@ async def test_what_goes_wrong_is_told_to_every_page_and_meets_each_question(sce
         assert scene.board.cut_after == 3
         errors = [fault and fault.error for fault in (script.next("chat.appendStream") for _ in range(3))]
         assert errors == [None, "ratelimited", "ratelimited"], "the script begins anew"
-    await scene.take("trouble", slack_faults={}, cut_after=None)
+    await scene.take("faults", slack_faults={}, cut_after=None)
     await scene.take("say", channel=CHANNEL, text="<@U0BOT> hello")
     assert script.next("chat.appendStream") is None
     assert scene.board.cut_after is None
@@ -226,16 +226,16 @@ async def test_what_goes_wrong_is_told_to_every_page_and_meets_each_question(sce
     ],
 )
 async def test_faults_that_cannot_be_are_refused(scene: Scene, order: dict[str, Any], said: str) -> None:
-    refused = await scene.take("trouble", **order)
+    refused = await scene.take("faults", **order)
     assert refused["type"] == "refused"
     assert said in refused["text"]
-    assert scene.stage.feed.snapshot()["trouble"] == {"slack_faults": {}, "cut_after": None}
+    assert scene.visitor.feed.snapshot()["faults"] == {"slack_faults": {}, "cut_after": None}
 
 
 def opened_turn(scene: Scene, *, closed: bool) -> None:
-    scene.stage.feed(TurnStarted(1.0, "T:C:1", "U1", CHANNEL, "1.0", "why?"))
+    scene.visitor.feed(TurnStarted(1.0, "T:C:1", "U1", CHANNEL, "1.0", "why?"))
     if closed:
-        scene.stage.feed(TurnEnded(2.0, "T:C:1", "answered", None, None, None, None, {}, 0))
+        scene.visitor.feed(TurnEnded(2.0, "T:C:1", "answered", None, None, None, None, {}, 0))
 
 
 async def test_a_turn_can_be_exported_when_it_is_over_and_something_was_heard(scene: Scene) -> None:
@@ -248,9 +248,56 @@ async def test_a_turn_can_be_exported_when_it_is_over_and_something_was_heard(sc
 
 async def test_a_planned_replay_begins_with_the_first_visitor(scene: Scene) -> None:
     capture = read_tape(json.dumps([EVENT]), "x")
-    scene.stage.plan(Planned("x.json", capture, 1.0))
+    scene.visitor.plan(PlannedReplay("x.json", capture, 1.0))
     assert scene.workspace.outbox == []
-    (tale,) = scene.stage.welcome()
-    assert tale["type"] == "said"
-    assert scene.events()[0]["ts"] == tale["ts"]
-    assert scene.stage.welcome() == []
+    (update,) = scene.visitor.welcome()
+    assert update["type"] == "said"
+    assert scene.events()[0]["ts"] == update["ts"]
+    assert scene.visitor.welcome() == []
+
+
+OPENED: dict[str, Any] = {"kind": "opened", "at": 10.0, "text": "why?"}
+
+
+def decision(name: str, at: float) -> dict[str, Any]:
+    return {"kind": "decision", "at": at, "event": {"name": name}}
+
+
+def test_a_head_says_what_was_asked() -> None:
+    assert head_of([OPENED, decision("AnswerText", 11.0)], 10.0) == {
+        "question": "why?",
+        "agent": "playground",
+    }
+
+
+def test_faults_and_a_stop_belong_to_the_scenario() -> None:
+    faults = {"chat.appendStream": [None, "ratelimited:2"]}
+    head = head_of([{**OPENED, "slack_faults": faults}, decision("StopRequested", 13.25)], 10.5)
+    assert head["scenario"] == {"slack_faults": faults, "stop_at": 2.75}
+
+
+def test_a_replay_that_is_kept_again_keeps_what_it_was_replayed_with() -> None:
+    faults, settings = {"chat.update": ("fatal_error",)}, {"dialect": "caipe-0.2"}
+    there = Scenario(slack_faults=faults, settings=settings, cut_after=3)
+    head = head_of([{**OPENED, "slack_faults": {"chat.update": ["other"]}}], 10.0, there)
+    assert head["scenario"] == {"slack_faults": {"chat.update": ["fatal_error"]}, "settings": settings}
+    assert "scenario" not in head_of([OPENED], 10.0, Scenario())
+
+
+def test_a_stop_stands_where_the_tape_has_it_and_not_before_its_beginning() -> None:
+    """A tape begins with the agent's answer: counted from the question, a stop comes too late."""
+    assert head_of([OPENED, decision("StopRequested", 13.25)], 13.0)["scenario"] == {"stop_at": 0.25}
+    assert head_of([OPENED, decision("StopRequested", 13.25)], 14.0)["scenario"] == {"stop_at": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What is AGNTCY?", "what-is-agntcy"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("???", "answer"),
+        ("word " * 40, "word-word-word-word-word-word-word-word"),
+    ],
+)
+def test_a_file_is_named_for_its_question(question: str, name: str) -> None:
+    assert file_name(question) == name

@@ -1,4 +1,4 @@
-"""The file is read whole or its line is named, and what stands in that line is not shown."""
+"""The file is read whole, or the wrong line is named but not shown."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_each_line_that_cannot_be_read_is_named_once_by_us_alone(
     assert (values, caplog.records) == ({}, [])
 
 
-def test_a_directory_is_told_unless_it_is_a_virtual_environment(tmp_path: Path) -> None:
+def test_a_directory_is_an_error_unless_it_is_a_virtual_environment(tmp_path: Path) -> None:
     """Docker makes a directory of a file to be mounted that is not there."""
     with pytest.raises(SettingsError, match="is a directory, not a file: remove it"):
         read(tmp_path)

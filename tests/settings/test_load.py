@@ -140,19 +140,19 @@ def test_what_kubernetes_adds_for_a_service_named_slack_bot_is_no_typo() -> None
 # -- problems
 
 
-def test_a_misspelt_name_is_told_with_the_nearest(tmp_path: Path) -> None:
-    told = (
+def test_a_misspelt_name_is_reported_with_the_nearest(tmp_path: Path) -> None:
+    line = (
         "SLACK_BOT_STREAM__FLUSH_INTERVALL is not a setting; did you mean SLACK_BOT_STREAM__FLUSH_INTERVAL?"
     )
-    assert problems({"SLACK_BOT_STREAM__FLUSH_INTERVALL": "1"}) == [told]
+    assert problems({"SLACK_BOT_STREAM__FLUSH_INTERVALL": "1"}) == [line]
     assert problems({"SLACK_BOT_STREAM_FLUSH_INTERVAL": "1"})[0].endswith(
         "did you mean SLACK_BOT_STREAM__FLUSH_INTERVAL?"
     )
     (tmp_path / ".env").write_text("SLACK_BOT_STREAM__FLUSH_INTERVALL=1")
-    assert problems({}, env_file=tmp_path / ".env") == [told]
+    assert problems({}, env_file=tmp_path / ".env") == [line]
 
 
-def test_a_name_like_no_other_is_told_without_a_guess() -> None:
+def test_a_name_like_no_other_is_reported_without_a_guess() -> None:
     assert problems({"SLACK_BOT_QQQQQQQQQQQQQQQQ": "1"}) == ["SLACK_BOT_QQQQQQQQQQQQQQQQ is not a setting"]
 
 
@@ -193,33 +193,38 @@ def test_a_name_like_no_other_is_told_without_a_guess() -> None:
         ),
         ("SLACK_BOT_AGENT__USE_CONFIGURED_URL", "maybe", " is 'maybe': should be true or false"),
         ("SLACK_BOT_AGENT__CONNECT_RETRIES", "many", " is 'many': should be a whole number, at least 0"),
+        (
+            "SLACK_BOT_SLACK__ALLOWED_BOTS",
+            "B0123ABC,foo",
+            " is 'B0123ABC,foo': should be ids of bots (U..., B..., A...) or channels (C...), with commas",
+        ),
         ("SLACK_BOT_AGENT__TURN_TIMEOUT", "inf", " is 'inf': should be a finite number of seconds"),
         ("SLACK_BOT_AGENT__TURN_TIMEOUT", "nan", " is 'nan': should be a finite number of seconds"),
     ],
 )
 def test_a_wrong_value_is_one_line_that_names_the_variable(name: str, value: str, line: str) -> None:
-    (told,) = problems({name: value})
-    assert told.startswith(name + line)
+    (problem,) = problems({name: value})
+    assert problem.startswith(name + line)
 
 
 def test_each_budget_that_does_not_nest_is_a_line_of_its_own() -> None:
-    """connect < idle < stream and continuation < turn < desk"""
+    """connect < idle < stream and continuation < turn < deadline"""
     env = {
         "SLACK_BOT_AGENT__CONNECT_TIMEOUT": "300",
         "SLACK_BOT_AGENT__IDLE_TIMEOUT": "200",
         "SLACK_BOT_AGENT__TURN_TIMEOUT": "250",
         "SLACK_BOT_TURNS__TURN_DEADLINE": "240",
     }
-    told = problems(env)
-    assert [line.split(" ")[0] for line in told] == [
+    lines = problems(env)
+    assert [line.split(" ")[0] for line in lines] == [
         "SLACK_BOT_AGENT__CONNECT_TIMEOUT",
         "SLACK_BOT_AGENT__TURN_TIMEOUT",
         "SLACK_BOT_TURNS__TURN_DEADLINE",
     ]
-    assert all("must be" in line for line in told)
+    assert all("must be" in line for line in lines)
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_every_problem_is_reported_at_once() -> None:
     env = {
         "SLACK_BOT_AGENT__PROTOCOL_VERSION": "2",
         "SLACK_BOT_AGENT__URLL": "x",
@@ -261,7 +266,7 @@ def missing(env: dict[str, str], *, http: bool, env_file: Path | None = None) ->
     return str(caught.value).splitlines()
 
 
-def test_what_is_wrong_and_what_is_missing_is_told_in_one_go() -> None:
+def test_what_is_wrong_and_what_is_missing_is_reported_together() -> None:
     env = {
         "SLACK_BOT_AGENT__PROTOCOL_VERSION": "2",
         "SLACK_BOT_AGENT__URLL": "x",
@@ -271,21 +276,21 @@ def test_what_is_wrong_and_what_is_missing_is_told_in_one_go() -> None:
     }
     assert [line.split(" ")[0] for line in missing(env, http=False)] == [
         "SLACK_BOT_AGENT__URLL",
-        "SLACK_BOT_AGENT__EXTENSIONS",
         "A2A_AGENT_URL",
         "SLACK_BOT_AGENT__PROTOCOL_VERSION",
+        "SLACK_BOT_AGENT__EXTENSIONS",
         "SLACK_BOT_AGENT__HEADER_NAME",
         "SLACK_BOT_TOKEN",
         "SLACK_APP_TOKEN",
     ]
 
 
-def test_a_contradiction_beside_a_broken_list_is_told_once() -> None:
+def test_a_contradiction_beside_a_broken_list_is_reported_once() -> None:
     env = {"SLACK_BOT_AGENT__EXTENSIONS": "[", "SLACK_BOT_AGENT__HEADER_NAME": "X-Key"}
     assert [line.split(" ")[0] for line in problems(env)] == [*env]
 
 
-def test_a_contradiction_with_a_refused_setting_is_not_told() -> None:
+def test_a_contradiction_with_a_refused_setting_is_not_reported() -> None:
     """Its default, which would be in its place, is not what was wanted."""
     env = {"SLACK_BOT_AGENT__TURN_TIMEOUT": "a minute", "SLACK_BOT_TURNS__TURN_DEADLINE": "300"}
     assert [line.split(" ")[0] for line in problems(env)] == ["SLACK_BOT_AGENT__TURN_TIMEOUT"]
@@ -293,8 +298,8 @@ def test_a_contradiction_with_a_refused_setting_is_not_told() -> None:
 
 def test_nothing_is_called_missing_that_may_stand_in_an_unreadable_line(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("SLACK_BOT_TOKEN='xoxb-hunter2\n")
-    (told,) = missing({}, http=False, env_file=tmp_path / ".env")
-    assert "line 1 cannot be read" in told
+    (line,) = missing({}, http=False, env_file=tmp_path / ".env")
+    assert "line 1 cannot be read" in line
 
 
 def test_each_thing_missing_is_one_line_with_its_remedy() -> None:
@@ -314,7 +319,7 @@ def test_tokens_in_each_other_s_place_are_noticed_and_not_shown() -> None:
 
 
 @pytest.mark.parametrize("quote", ['"', "'"])
-def test_a_token_in_quotes_is_told_so_in_one_sentence_and_not_shown(quote: str) -> None:
+def test_a_token_in_quotes_is_reported_in_one_sentence_and_not_shown(quote: str) -> None:
     """`docker --env-file` and a Kubernetes secret keep the quotes."""
     quoted = {name: f"{quote}{READY[name]}-hunter2{quote}" for name in ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN")}
     remedy = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
@@ -327,7 +332,7 @@ def test_a_token_in_quotes_is_told_so_in_one_sentence_and_not_shown(quote: str) 
     assert load_for_run(True, {**signed, "SLACK_SIGNING_SECRET": quote}, None, None).slack.signing_secret
 
 
-def test_any_other_value_in_quotes_is_told_so() -> None:
+def test_any_other_value_in_quotes_is_reported() -> None:
     quoted = {"SLACK_BOT_AGENT__BEARER_TOKEN": '"hunter2"', "A2A_AGENT_URL": "'http://agent.example/'"}
     remedy = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
     assert sorted(missing({**READY, **quoted}, http=False)) == [

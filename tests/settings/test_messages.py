@@ -17,7 +17,7 @@ from slack_bot.settings.models import (
 )
 
 
-def told(model: type[SettingsSection], leaf: str, value: object) -> str:
+def message(model: type[SettingsSection], leaf: str, value: object) -> str:
     with pytest.raises(ValidationError) as caught:
         model.model_validate({leaf: value})
     return expected(model.model_fields[leaf], caught.value.errors()[0]["msg"])
@@ -51,7 +51,7 @@ def told(model: type[SettingsSection], leaf: str, value: object) -> str:
     ],
 )
 def test_what_is_expected(model: type[SettingsSection], leaf: str, value: object, words: str) -> None:
-    assert told(model, leaf, value) == words
+    assert message(model, leaf, value) == words
 
 
 ALL = [(model, leaf) for _, model in sections() for leaf in model.model_fields]
@@ -59,4 +59,4 @@ ALL = [(model, leaf) for _, model in sections() for leaf in model.model_fields]
 
 @pytest.mark.parametrize(("model", "leaf"), ALL, ids=lambda each: str(each))
 def test_no_setting_is_refused_in_the_validator_s_words(model: type[SettingsSection], leaf: str) -> None:
-    assert told(model, leaf, {"no": "such"}).startswith("should be ")
+    assert message(model, leaf, {"no": "such"}).startswith("should be ")

@@ -1,4 +1,4 @@
-"""The sections on their own: what one value may be. What they must be together stands in test_settings."""
+"""The sections on their own: what one value may be. `test_load` checks how they fit together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A guess helps only if it is near: measured by what tells names apart, not by what all begin with."""
+"""A guess must be near, without the prefix that all names share."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import pytest
 
 from slack_bot.settings.suggestions import nearest, remedy, usual_meant
 
-SECTIONS = {"agent": ["url", "wire", "turn_timeout"], "stream": ["rotate_after", "flush_interval"]}
+SECTIONS = {
+    "agent": ["url", "protocol_version", "turn_timeout"],
+    "stream": ["rotate_after", "flush_interval"],
+}
 USUAL = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_API_URL", "A2A_AGENT_URL"]
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "words"),
     [
         ("AGENT__NOSUCH", ""),
         ("AGENT__URLL", "; did you mean SLACK_BOT_AGENT__URL?"),
@@ -27,8 +30,8 @@ USUAL = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_AP
         ("ROTATE_AFTER", "; did you mean SLACK_BOT_STREAM__ROTATE_AFTER?"),
     ],
 )
-def test_what_is_told_of_a_name_that_is_no_setting(name: str, told: str) -> None:
-    assert remedy(f"SLACK_BOT_{name}", "SLACK_BOT_", SECTIONS, USUAL) == told
+def test_the_remedy_for_a_name_that_is_no_setting(name: str, words: str) -> None:
+    assert remedy(f"SLACK_BOT_{name}", "SLACK_BOT_", SECTIONS, USUAL) == words
 
 
 @pytest.mark.parametrize(

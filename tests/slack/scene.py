@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -14,7 +14,10 @@ from slack_bot.slack.api import SlackApi
 from slack_bot.slack.orders import Destination
 from slack_bot.slack.sink import Sink
 from slack_bot.slack.stream_starts import StreamStartTracker
+from slack_bot.slack.surfaces.edit import Edits
 from slack_bot.slack.surfaces.fallback import StreamingRefusalCache
+from slack_bot.slack.surfaces.stream import StreamSurface
+from slack_bot.slack.turn_client import TurnClient
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import BOT_TOKEN, SeenMessage, Workspace
 from slack_bot.testing.virtual_clock import WALL_ZERO, new_clock
@@ -55,8 +58,17 @@ class Scene:
         self.settings = StreamSettings(**settings)
         self.api = SlackApi(self.client, self.clock, self.facts.append, self.settings.retry_timeout)
         self.place = Destination(TURN, self.channel, self.root, user, team, can_stream)
-        self.sightings = StreamStartTracker(asyncio.ensure_future)
-        self.sink = Sink(self.api, self.place, self.settings, self.clock, memory, self.sightings)
+        self.stream_starts = StreamStartTracker(asyncio.ensure_future)
+        self.sink = Sink(self.api, self.place, self.settings, self.clock, memory, self.stream_starts)
+
+    def turn_client(self, on_wait: Callable[[], None] = lambda: None) -> TurnClient:
+        """Calls of this turn."""
+        return TurnClient(self.api, self.place, self.stream_starts, on_wait)
+
+    def streams(self, client: TurnClient | None = None) -> StreamSurface:
+        """Streamed messages of this turn."""
+        client = client or self.turn_client()
+        return StreamSurface(client, self.settings, self.clock, Edits(client, self.settings))
 
     def thread(self) -> list[SeenMessage]:
         """What the bot wrote, as a person sees it."""
@@ -66,6 +78,15 @@ class Scene:
         """The one message the bot wrote."""
         (message,) = self.thread()
         return message
+
+    def answer(self) -> str:
+        """The answer's part of all texts."""
+        added = {each.ts: each for each in self.sink.markup}
+        texts: list[str] = []
+        for message in self.thread():
+            text, markup = message.text, added.get(message.ts)
+            texts.append(text.removeprefix(markup.opening).removesuffix(markup.closing) if markup else text)
+        return "".join(texts)
 
     def texts(self) -> list[str]:
         """The text of each message of the bot."""

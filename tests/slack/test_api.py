@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -16,12 +17,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import SlackCalled
 from slack_bot.settings.models import GovernorSettings, SlackSettings
-from slack_bot.slack.api import CallFailed, CallOk, SlackApi, new_web_client
+from slack_bot.slack.api import MissingScopes, SlackApi, new_web_client
+from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.faults import Fault
 from slack_bot.slack.rate_limiter.governor import Priority
 from slack_bot.slack.rate_limiter.local import LocalRateLimiter
 from slack_bot.testing import virtual_clock
-from tests.harness import on_virtual_time
+from slack_bot.testing.harness import BotHarness, run_bot
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.slack.scene import TURN, Scene
 
 POST = {"text": "hi", "unfurl_links": False}
@@ -113,7 +117,7 @@ class Governed(Scene):
         self.gate = LocalRateLimiter(
             GovernorSettings(**{"rate_utilization": 1.0, "post_burst": 1.0, **governor}), self.clock
         )
-        self.door = SlackApi(self.client, self.clock, self.facts.append, 60, gate=self.gate)
+        self.door = SlackApi(self.client, self.clock, self.facts.append, 60, rate_limiter=self.gate)
 
     def spend(self, method: str) -> None:
         while (door := self.door.for_turn("other")).reserve(method):
@@ -219,7 +223,7 @@ async def test_what_is_not_used_is_given_back() -> None:
     assert other.reserve("chat.postMessage", "C1")
     assert other.reserve("chat.update"), "another method: the first is given back"
     assert mine.reserve("chat.postMessage", "C1")
-    assert scene.gate.waiting == 0
+    assert not scene.gate._waiting
 
 
 def test_without_a_gate_everything_goes_at_once() -> None:
@@ -248,8 +252,8 @@ def test_wrong_calls_are_logged_loudly_and_without_their_text(caplog: pytest.Log
     called(faults=["invalid_blocks"])
     called(faults=["internal_error"])
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-        ("ERROR", f"chat.postMessage failed: invalid_blocks (wrong_call), turn {TURN}"),
-        ("WARNING", f"chat.postMessage failed: internal_error (unknown), turn {TURN}"),
+        ("ERROR", "chat.postMessage failed: invalid_blocks (wrong_call)"),
+        ("WARNING", "chat.postMessage failed: internal_error (unknown)"),
     ]
 
 
@@ -361,3 +365,80 @@ def test_a_cancelled_call_stays_cancelled_and_is_told_of() -> None:
         assert (told.method, told.ok, told.error, told.took) == ("chat.postMessage", False, "given_up", 1.0)
 
     virtual_clock.run(go())
+
+
+# -- missing scopes -----------------------------------------------------------------------------------------
+
+REPLIES = "conversations.replies"
+IN_DOUBT = {"chat.appendStream": [None, "timeout", None], "chat.stopStream": ["timeout!", None]}
+TEXT = "One two three four. " * 8
+
+
+async def ask_in_doubt(bot: BotHarness) -> str:
+    """Ask a question whose answer has a call without an answer, so that the thread is to be read back."""
+    for method, entries in IN_DOUBT.items():
+        bot.workspace.faults.set(method, entries)
+    root = await bot.ask("hi")
+    await bot.idle()
+    return root
+
+
+@on_virtual_time
+async def test_a_thread_that_may_not_be_read_is_asked_for_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, "slack_bot.slack.api")
+    faults = {REPLIES: ["missing_scope"]}
+    async with run_bot(*(answer(TEXT, seconds=6.0) for _ in range(2)), faults=faults) as bot:
+        for _ in range(2):
+            root = await ask_in_doubt(bot)
+            assert "".join(bot.read(root)).split() == TEXT.split()
+        assert len(bot.calls(REPLIES)) == 1
+    (said,) = [each.getMessage() for each in caplog.records if "scope" in each.getMessage()]
+    assert said.startswith("conversations.replies is refused because the Slack app lacks the scope")
+    assert "install the app again" in said
+
+
+@pytest.mark.parametrize("error", ["not_in_channel", "invalid_auth", "error:some_new_refusal"])
+@on_virtual_time
+async def test_any_refusal_to_show_the_thread_ends_the_looking(error: str) -> None:
+    async with run_bot(answer(TEXT, seconds=6.0), faults={REPLIES: [error]}) as bot:
+        root = await ask_in_doubt(bot)
+        assert "".join(bot.read(root)).split() == TEXT.split()
+        assert len(bot.calls(REPLIES)) == 1
+
+
+@pytest.mark.parametrize("start", ["timeout", "timeout!"])
+@on_virtual_time
+async def test_a_start_without_an_answer_is_known_by_its_event_alone(start: str) -> None:
+    faults = {REPLIES: ["missing_scope"], "chat.startStream": [start, None]}
+    async with run_bot(answer(TEXT, seconds=6.0), faults=faults) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert "".join(bot.read(root)).split() == TEXT.split()
+        assert len(bot.calls(REPLIES)) <= 1
+
+
+@on_virtual_time
+async def test_what_is_not_refused_for_good_is_asked_again() -> None:
+    faults = {REPLIES: ["timeout", "internal_error", None]}
+    async with run_bot(answer(TEXT, seconds=6.0), faults=faults) as bot:
+        root = await ask_in_doubt(bot)
+        assert "".join(bot.read(root)).split() == TEXT.split()
+        assert len(bot.calls(REPLIES)) == 3
+
+
+def test_a_conversation_is_remembered_by_itself_and_other_methods_altogether() -> None:
+    scopes = MissingScopes()
+    scopes.add(REPLIES, "C1")
+    scopes.add("reactions.add", "C1")
+    assert scopes.refuses(REPLIES, "C1")
+    assert not scopes.refuses(REPLIES, "D1")
+    assert scopes.refuses("reactions.add", "C2")
+    assert not scopes.refuses("chat.postMessage", "C1")
+
+
+def test_not_more_is_remembered_than_a_thousand() -> None:
+    scopes = MissingScopes()
+    for number in range(1_001):
+        scopes.add(REPLIES, f"C{number}")
+    assert not scopes.refuses(REPLIES, "C0")
+    assert scopes.refuses(REPLIES, "C1000")

@@ -3,8 +3,6 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from slack_bot.slack import blocks
 from slack_bot.slack.orders import TurnEnd
@@ -57,12 +55,13 @@ def test_under_a_question_stands_where_to_answer() -> None:
 
 
 def test_a_note_may_be_a_button_only_or_nothing() -> None:
-    assert taken(blocks.note("", TURN, offer_retry=True)) == ["actions"]
-    assert blocks.note("", TURN, offer_retry=False) == []
+    assert taken(blocks.tail(TurnEnd(Outcome.FAILED, offer_retry=True), TURN, "C1")) == ["actions"]
+    assert blocks.tail(TurnEnd(Outcome.FAILED), TURN, "C1") == []
 
 
 def test_a_long_note_is_cut_where_slack_would_refuse_it() -> None:
-    assert taken(blocks.note("x" * 5_000, "t" * 3_000, offer_retry=True)) == ["context", "actions"]
+    ending = TurnEnd(Outcome.FAILED, note="x" * 5_000, offer_retry=True)
+    assert taken(blocks.tail(ending, "t" * 3_000, "C1")) == ["context", "actions"]
 
 
 def test_cards_as_blocks() -> None:
@@ -96,14 +95,51 @@ def test_our_own_messages_are_recognised_by_their_metadata() -> None:
     assert not blocks.is_ours(None, wanted)
 
 
-@given(st.text(alphabet="ab \n#`.|é😀", max_size=200), st.integers(min_value=4, max_value=40))
-def test_pieces_together_are_the_text(text: str, limit: int) -> None:
-    pieces = blocks.split(text, limit)
-    assert "".join(pieces) == text
-    assert all(0 < len(piece) <= limit for piece in pieces)
+def test_a_batch_is_title_then_cards_then_text() -> None:
+    card = TaskCard("t1", "Search", CardState.RUNNING, details="for streams")
+    assert blocks.all_chunks("Hello", (card,), "Plan", 256) == [
+        {"type": "plan_update", "title": "Plan"},
+        {
+            "type": "task_update",
+            "id": "t1",
+            "title": "Search",
+            "status": "in_progress",
+            "details": "for streams",
+        },
+        {"type": "markdown_text", "text": "Hello"},
+    ]
+    assert blocks.all_chunks("Hello", (), "", 256) == [blocks.text_chunk("Hello")]
+    assert blocks.all_chunks("", (), "Plan", 256) == [{"type": "plan_update", "title": "Plan"}]
 
 
-def test_pieces_end_where_a_reader_would_pause() -> None:
-    assert blocks.split("one two\n\nthree four", 10) == ["one two\n\n", "three four"]
-    assert blocks.first_piece("short", 10) == "short"
-    assert taken([blocks.markdown("**short**")]) == ["markdown"]
+def test_a_card_whose_title_has_nothing_to_be_seen_is_called_by_its_id_made_harmless() -> None:
+    assert (
+        blocks.card_title(TaskCard("<!channel> call-1", " ", CardState.RUNNING), 256)
+        == "&lt;!channel> call-1"
+    )
+    assert blocks.card_title(TaskCard("x" * 300, "\x07", CardState.RUNNING), 256) == "x" * 255 + "…"
+    assert blocks.card_title(TaskCard(" ", "\u202e", CardState.RUNNING), 256) == "Step"
+
+
+def test_card_values_are_cut_and_guarded() -> None:
+    assert blocks.card_text("x" * 300, 256) == "x" * 255 + "…"
+    assert blocks.card_text("\n  indented", 256) == "indented"
+    assert blocks.card_text("## Title", 256) == "\u200b## Title"
+    assert blocks.card_text("# Title", 256) == "# Title"
+    assert blocks.card_text("ask <!channel>", 256) == "ask &lt;!channel>"
+    assert len(blocks.card_text("#" * 300, 256)) == 256
+
+
+def test_a_card_without_a_title_is_named_by_its_id() -> None:
+    assert blocks.task_chunk(TaskCard("t1", " ", CardState.DONE, output="found"), 256) == {
+        "type": "task_update",
+        "id": "t1",
+        "title": "t1",
+        "status": "complete",
+        "output": "found",
+    }
+
+
+def test_details_and_output_weigh_twice() -> None:
+    card = TaskCard("t1", "Search", CardState.RUNNING, details="é", output="abc")
+    assert blocks.weighted_bytes(blocks.all_chunks("Hällo", (card,), "Plan", 256)) == 6 + 6 + 4 + 2 * (2 + 3)

@@ -10,15 +10,13 @@ import pytest
 
 from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import context
-from slack_bot.slack.chunks import CONTINUES, MAX_CARDS, CardClosing
+from slack_bot.slack.cards import CONTINUES, MAX_CARDS, CardClosing
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.finalize import finish
 from slack_bot.slack.orders import Batch, WriteResult
-from slack_bot.slack.surfaces.fallback import StreamingRefusalCache, Surface
-from slack_bot.slack.turn_client import TurnClient
+from slack_bot.slack.surfaces.fallback import StreamingRefusalCache, SurfaceKind
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.carryover import reads_as
+from tests.bench.reading import reads_as
 from tests.slack.scene import Scene
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
@@ -31,9 +29,7 @@ Story = Callable[[Scene, Delivery], Coroutine[Any, Any, None]]
 def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults, **settings)
-        delivery = Delivery(
-            TurnClient(scene.api), scene.place, scene.settings, scene.clock, StreamingRefusalCache()
-        )
+        delivery = Delivery(scene.turn_client(), scene.settings, scene.clock, StreamingRefusalCache())
         await story(scene, delivery)
         return scene
 
@@ -47,8 +43,8 @@ async def write(delivery: Delivery, text: str = "", *cards: TaskCard, title: str
 
 async def end(delivery: Delivery, text: str = "") -> None:
     delivery.add(Batch(text))
-    await delivery.advance(under=UNDER, close=CardClosing.DONE)
-    assert await finish(delivery, UNDER, CardClosing.DONE)
+    await delivery.advance(footer=UNDER, close=CardClosing.DONE)
+    assert await delivery.finish(UNDER, CardClosing.DONE)
 
 
 def extras(scene: Scene) -> list[tuple[str, ...]]:
@@ -251,10 +247,10 @@ def test_edited_messages_grow_no_older_but_no_larger_either() -> None:
 def test_each_refusal_leads_one_surface_down() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
-        assert delivery.surface is Surface.EDIT
+        assert delivery.surface is SurfaceKind.EDIT
         await asyncio.sleep(3)
         await write(delivery, "Two. ")
-        assert delivery.surface is Surface.POST
+        assert delivery.surface is SurfaceKind.POST
         assert delivery.next_method() == POST
         await end(delivery, "Three.")
 
@@ -267,7 +263,7 @@ def test_no_slot_in_time_leads_down_once_and_only_before_anything_stands() -> No
     async def story(scene: Scene, delivery: Delivery) -> None:
         delivery.downgrade_surface()
         delivery.downgrade_surface()
-        assert delivery.surface is Surface.EDIT
+        assert delivery.surface is SurfaceKind.EDIT
         await write(delivery, "One. ")
         await end(delivery)
 
@@ -277,7 +273,7 @@ def test_no_slot_in_time_leads_down_once_and_only_before_anything_stands() -> No
 def test_where_nothing_can_be_posted_it_is_an_error() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
-        await delivery.advance(under=UNDER, close=CardClosing.DONE)
+        await delivery.advance(footer=UNDER, close=CardClosing.DONE)
         assert delivery.is_exhausted
         assert delivery.messages == []
         with pytest.raises(SlackError, match="missing_scope"):
@@ -290,7 +286,7 @@ def test_where_nothing_can_be_posted_it_is_an_error() -> None:
 def test_the_last_surface_is_insisted_on(refused: str) -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
-        assert delivery.surface is Surface.POST
+        assert delivery.surface is SurfaceKind.POST
         await end(delivery, "Two.")
 
     faults = {START: ["missing_scope"], POST: ["invalid_blocks", "invalid_blocks", *[refused] * 9, None]}
@@ -304,7 +300,7 @@ def test_an_edit_without_an_answer_is_made_good_by_the_next() -> None:
         await write(delivery, "One. ")
         await asyncio.sleep(3)
         await write(delivery, "Two. ")
-        assert delivery.surface is Surface.EDIT
+        assert delivery.surface is SurfaceKind.EDIT
         await asyncio.sleep(3)
         await end(delivery, "Three.")
 
@@ -343,8 +339,8 @@ def test_edits_that_never_have_an_answer_are_looked_at_and_given_up(entry: str) 
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
         delivery.add(Batch("Two."))
-        await delivery.advance(under=UNDER, close=CardClosing.DONE)
-        await finish(delivery, UNDER, CardClosing.DONE)
+        await delivery.advance(footer=UNDER, close=CardClosing.DONE)
+        await delivery.finish(UNDER, CardClosing.DONE)
 
     scene = play(story, {UPDATE: [entry]}, can_stream=False)
     assert "".join(scene.texts()) == "One. Two."
@@ -358,7 +354,7 @@ def test_after_many_calls_without_an_answer_streaming_is_given_up() -> None:
         for number in range(12):
             await write(delivery, f"Line {number}.\n")
             await asyncio.sleep(3)
-        assert delivery.surface is Surface.EDIT
+        assert delivery.surface is SurfaceKind.EDIT
         await end(delivery)
 
     for entry in ("internal_error", "internal_error!"):
@@ -400,7 +396,7 @@ def test_a_start_that_was_cancelled_is_found_and_signed() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
                 await write(delivery, "One. ")
-        assert await finish(delivery, UNDER, CardClosing.DONE) == (len(scene.thread()) == 1)
+        assert await delivery.finish(UNDER, CardClosing.DONE) == (len(scene.thread()) == 1)
 
     scene = play(story, {START: ["timeout!"]})
     assert (scene.texts(), extras(scene)) == (["One. "], [("under",)])
@@ -461,3 +457,104 @@ def test_a_stop_that_slack_refuses_for_the_asker_costs_no_text() -> None:
     assert "".join(scene.texts()) == "One. Two."
     assert extras(scene)[-1] == ("under",)
     assert scene.workspace.open_streams() == []
+
+
+# -- the end -------------------------------------------------------------------------------------------------
+
+CARD = TaskCard("a", "Search", CardState.RUNNING)
+
+
+def test_what_belongs_under_it_goes_with_the_stop() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ", CARD)
+        assert await delivery.finish(UNDER, CardClosing.FAILED, "suspended")
+        assert await delivery.finish(UNDER, CardClosing.FAILED)
+
+    scene = play(story)
+    assert scene.methods() == [START, STOP]
+    assert (scene.only().extras, scene.only().tasks[0].status) == (("under",), "error")
+    assert scene.workspace.session("C1", scene.root) == "suspended"
+
+
+def test_there_is_nothing_to_put_to_rest() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        assert not await delivery.finish(UNDER, CardClosing.DONE)
+
+    assert play(story).methods() == []
+
+
+def test_a_stream_that_is_over_is_written_anew() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ", CARD)
+        assert await delivery.finish(UNDER, CardClosing.DONE)
+
+    for error in ("message_not_in_streaming_state", "invalid_blocks"):
+        scene = play(story, {STOP: [error, None]})
+        assert (scene.only().text, scene.only().extras) == ("One. ", ("under",))
+        assert scene.only().tasks[0].status == "complete"
+
+
+def test_refused_everywhere_it_stands_nowhere() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        assert not await delivery.finish(UNDER, CardClosing.DONE)
+
+    assert play(story, {STOP: ["invalid_blocks", None], UPDATE: ["cant_update_message"]}).texts() == ["One. "]
+
+
+def test_a_message_that_is_gone_is_left_alone() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        assert not await delivery.finish(UNDER, CardClosing.DONE)
+        assert delivery.is_gone
+        assert not await delivery.finish(UNDER, CardClosing.DONE)
+
+    assert play(story, {STOP: ["message_not_found"]}).methods() == [START, STOP]
+
+
+def test_a_start_in_doubt_is_settled_first() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await write(delivery, "One. ")
+        assert await delivery.finish(UNDER, CardClosing.DONE) == bool(scene.thread())
+
+    assert play(story, {START: ["timeout"]}).thread() == []
+    assert play(story, {START: ["timeout!"]}).only().extras == ("under",)
+
+
+def test_text_in_doubt_is_settled_before_it_is_written_anew() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await write(delivery, "Two.")
+        assert await delivery.finish(UNDER, CardClosing.DONE)
+
+    faults = {APPEND: ["timeout!"], STOP: ["message_not_in_streaming_state", None]}
+    scene = play(story, faults)
+    assert (scene.only().text, scene.only().extras) == ("One. Two.", ("under",))
+
+
+def test_an_edited_message_is_edited_once_more() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ", CARD)
+        assert await delivery.finish(UNDER, CardClosing.DONE)
+
+    message = play(story, can_stream=False).only()
+    assert (message.text, message.extras[-1], message.tasks[0].status) == ("One. ", "under", "complete")
+
+
+def test_at_rest_nothing_that_waits_is_shown() -> None:
+    async def story(scene: Scene, delivery: Delivery) -> None:
+        await write(delivery, "One. ")
+        await write(delivery, "Two. ")
+        delivery.add(Batch("Three."))
+        await delivery.discard_pending(CardClosing.DONE)
+        await delivery.discard_pending(CardClosing.DONE)
+        assert not delivery.ledger.released
+
+    for faults in ({}, {APPEND: ["timeout!"]}, {STOP: ["internal_error!", None]}):
+        scene = play(story, faults)
+        assert scene.texts() == ["One. Two. "]
+        assert scene.workspace.open_streams() == []

@@ -12,8 +12,8 @@ from slack_bot.slack.file_fallback import COMING, WRITING_ON
 from slack_bot.slack.orders import Batch, TurnEnd, WriteResult
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import SeenMessage
-from slack_bot.turn.carryover import reads_as
 from slack_bot.turn.record import Outcome
+from tests.bench.reading import reads_as
 from tests.slack.scene import Scene
 
 UPDATE, SEND = "chat.update", "upload"

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.files import Files
-from slack_bot.slack.turn_client import TurnClient
 from slack_bot.testing import virtual_clock
 from tests.slack.scene import Scene
 
@@ -18,7 +17,7 @@ CONTENT = "Grüße,\r\n漢字 🎉\x00\n".encode() * 3
 def uploaded(faults: Any = None) -> tuple[bool, Scene]:
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults)
-        return await Files(TurnClient(scene.api), scene.place).upload("answer.md", CONTENT), scene
+        return await Files(scene.turn_client()).upload("answer.md", CONTENT), scene
 
     return virtual_clock.run(go())
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slack_bot.slack.readback import Readback, comparable, compare_shown, own_stream, words_of
-from slack_bot.testing.slack.rendering import mrkdwn
-from slack_bot.testing.slack.richtext import rich_text
+from slack_bot.testing.slack.rendering import mrkdwn, rich_text
 from tests.examples import examples, texts
 from tests.turn.work import HOSTILE, grows_like_its_text
 
@@ -80,6 +79,7 @@ def test_an_empty_message_shows_nothing_of_its_first_text() -> None:
 
 @examples(1_000)
 @given(texts(12))
+@example("~~~not~~ ")
 def test_what_slack_makes_of_any_text_has_the_same_letters(text: str) -> None:
     assert comparable(mrkdwn(text)) == comparable(text)
 

@@ -8,51 +8,58 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.api import CallFailed
 from slack_bot.slack.blocks import TextForm
-from slack_bot.slack.chunks import CardClosing
+from slack_bot.slack.calls import CallFailed, CallOk
+from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import Fault
 from slack_bot.slack.message import MessageWrite, SlackMessage
 from slack_bot.slack.reconcile import Reconciler
 from slack_bot.slack.surfaces.edit import Edits
-from slack_bot.slack.surfaces.fallback import Surface
-from slack_bot.slack.surfaces.stream import Streams
-from slack_bot.slack.turn_client import TurnClient
+from slack_bot.slack.surfaces.fallback import SurfaceKind
+from slack_bot.slack.surfaces.stream import StreamSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
-from tests.slack.scene import TURN, Scene
+from tests.slack.scene import Scene
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 UPDATE, DELETE, REPLIES = "chat.update", "chat.delete", "conversations.replies"
-Story = Callable[[Scene, Streams, Reconciler, SlackMessage], Coroutine[Any, Any, None]]
+Story = Callable[[Scene, StreamSurface, Reconciler, SlackMessage], Coroutine[Any, Any, None]]
 SILENT = ["timeout", "timeout!", "internal_error", "internal_error!", "cut", "cut!", "http:500", "http:500!"]
 
 
 def play(story: Story, faults: Any = None) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults)
-        line = TurnClient(scene.api, scene.sightings)
-        streams = Streams(line, scene.place, scene.settings, scene.clock)
-        edits = Edits(line, scene.place, scene.settings)
-        await story(scene, streams, Reconciler(streams, edits, TURN), SlackMessage(Surface.NATIVE))
+        client = scene.turn_client()
+        streams, edits = scene.streams(client), Edits(client, scene.settings)
+        await story(scene, streams, Reconciler(client, streams, edits), SlackMessage(SurfaceKind.STREAM))
         return scene
 
     return virtual_clock.run(go())
+
+
+async def end(streams: StreamSurface, reconciler: Reconciler, message: SlackMessage) -> CallOk | CallFailed:
+    """End a message, as delivery does."""
+    ended = await streams.end(message)
+    reconciler.remember(message, ended)
+    return ended
 
 
 @pytest.mark.parametrize("entry", SILENT)
 @pytest.mark.parametrize("method", [START, APPEND])
 @pytest.mark.parametrize("more", [{}, {STOP: ["timeout!", None]}, {REPLIES: ["timeout", None]}])
 def test_what_stands_is_learned_and_the_stream_is_stopped(method: str, entry: str, more: Any) -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
         confirmed = "" if method == START else "One. "
         if confirmed:
-            await streams.send(message, MessageWrite(confirmed))
-        failed = await streams.send(message, MessageWrite("Two. "))
+            await streams.write(message, MessageWrite(confirmed))
+        failed = await streams.write(message, MessageWrite("Two. "))
         assert failed is not None
         assert failed.fault is Fault.UNKNOWN
         applied = entry.endswith("!")
-        assert await settling.reconcile(message, []) == (applied, None)
+        assert await reconciler.reconcile(message, []) == (applied, None)
         assert message.text == confirmed + ("Two. " if applied else "")
         assert message.doubt is None
         assert not message.is_open
@@ -62,10 +69,12 @@ def test_what_stands_is_learned_and_the_stream_is_stopped(method: str, entry: st
 
 
 def test_what_cannot_be_read_is_made_to_stand() -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        await streams.send(message, MessageWrite("One. "))
-        await streams.send(message, MessageWrite("Two. "))
-        assert await settling.reconcile(message, []) == (True, None)
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        await streams.write(message, MessageWrite("One. "))
+        await streams.write(message, MessageWrite("Two. "))
+        assert await reconciler.reconcile(message, []) == (True, None)
         assert message.text == "One. Two. "
 
     for entry in ("timeout", "timeout!"):
@@ -74,32 +83,38 @@ def test_what_cannot_be_read_is_made_to_stand() -> None:
 
 
 def test_what_can_neither_be_read_nor_rewritten_is_sent_again_and_said_aloud(caplog: Any) -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        await streams.send(message, MessageWrite("One. "))
-        await streams.send(message, MessageWrite("Two. "))
-        assert await settling.reconcile(message, []) == (False, None)
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        await streams.write(message, MessageWrite("One. "))
+        await streams.write(message, MessageWrite("Two. "))
+        assert await reconciler.reconcile(message, []) == (False, None)
         assert message.text == "One. "
 
     faults = {APPEND: ["timeout"], STOP: ["timeout!", None], REPLIES: ["missing_scope"]}
     play(story, {**faults, UPDATE: ["cant_update_message"]})
-    assert "could not be settled" in caplog.text
+    assert "sent again" in caplog.text
 
 
 def test_a_thread_that_is_gone_is_told() -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        await streams.send(message, MessageWrite("One. "))
-        await streams.send(message, MessageWrite("Two. "))
-        assert await settling.reconcile(message, []) == (False, CallFailed(Fault.GONE, "message_not_found"))
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        await streams.write(message, MessageWrite("One. "))
+        await streams.write(message, MessageWrite("Two. "))
+        assert await reconciler.reconcile(message, []) == (False, CallFailed(Fault.GONE, "message_not_found"))
 
     play(story, {APPEND: ["timeout"], STOP: ["message_not_found"]})
 
 
 def test_a_stream_that_slack_ended_gets_its_cards_closed() -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        message.book.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.send(message, MessageWrite("One. ", message.book.unsent()))
-        await streams.send(message, MessageWrite("Two. "))
-        assert await settling.stop(message) == CallFailed(Fault.SEALED, "not open")
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
+        await streams.write(message, MessageWrite("One. ", message.cards.unsent()))
+        await streams.write(message, MessageWrite("Two. "))
+        assert await end(streams, reconciler, message) == CallFailed(Fault.SEALED, "not open")
 
     scene = play(story, {APPEND: ["message_not_in_streaming_state"]})
     assert [(task.title, task.status) for task in scene.only().tasks] == [("A (continues below)", "complete")]
@@ -108,15 +123,17 @@ def test_a_stream_that_slack_ended_gets_its_cards_closed() -> None:
 
 
 def test_a_card_that_could_not_be_closed_is_closed_at_the_end() -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        message.book.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.send(message, MessageWrite("", message.book.unsent()))
-        await streams.send(message, MessageWrite("Two. "))
-        await settling.stop(message)
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
+        await streams.write(message, MessageWrite("", message.cards.unsent()))
+        await streams.write(message, MessageWrite("Two. "))
+        await end(streams, reconciler, message)
         assert scene.only().plan_failed
-        assert message.book.is_open
-        await settling.close_open([])
-        assert not message.book.is_open
+        assert message.cards.closing(CardClosing.CONTINUES)
+        await reconciler.close_open([])
+        assert not message.cards.closing(CardClosing.CONTINUES)
 
     faults = {APPEND: ["message_not_in_streaming_state"], UPDATE: ["block_mismatch", "block_mismatch", None]}
     scene = play(story, faults)
@@ -130,12 +147,14 @@ REFUSED = "error:nobody_knows_this"
 def left_open(text: str, faults: Any) -> Scene:
     """A message of `text` and a card that ran when Slack ended it, at the end of the turn."""
 
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        message.book.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.send(message, MessageWrite(text, message.book.unsent()))
-        await streams.send(message, MessageWrite("Two. "))
-        await settling.stop(message)
-        await settling.close_open([])
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
+        await streams.write(message, MessageWrite(text, message.cards.unsent()))
+        await streams.write(message, MessageWrite("Two. "))
+        await end(streams, reconciler, message)
+        await reconciler.close_open([])
 
     return play(story, {APPEND: ["message_not_in_streaming_state"], **faults})
 
@@ -156,26 +175,30 @@ def test_cards_that_cannot_be_closed_at_all_are_taken_away_where_they_stand_alon
 def test_a_card_that_cannot_be_closed_at_all_is_said_aloud(text: str, faults: Any, caplog: Any) -> None:
     scene = left_open(text, {UPDATE: ["block_mismatch"], **faults})
     assert len(scene.thread()) == 1
-    assert "keeps a card" in caplog.text
+    assert "keeps an open card" in caplog.text
 
 
 def test_the_last_message_gets_its_cards_closed_too() -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        message.book.want([TaskCard("a", "A", CardState.RUNNING)])
-        await Edits(TurnClient(scene.api), scene.place, scene.settings).show(message, "One. ", "")
-        await settling.close_open([], message, CardClosing.FAILED)
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
+        await Edits(scene.turn_client(), scene.settings).show(message, "One. ", "")
+        await reconciler.close_open([], message, CardClosing.FAILED)
 
     scene = play(story, {UPDATE: [*[REFUSED] * len(TextForm), None]})
     assert [task.status for task in scene.only().tasks] == ["error"]
 
 
 def test_what_could_not_be_stopped_is_stopped_at_the_end() -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        await streams.send(message, MessageWrite("One. "))
-        assert isinstance(await settling.stop(message), CallFailed)
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        await streams.write(message, MessageWrite("One. "))
+        assert isinstance(await end(streams, reconciler, message), CallFailed)
         assert scene.workspace.open_streams() == [message.ts]
-        assert await settling.close_open([]) == 0
-        assert await settling.close_open([]) == 0
+        assert await reconciler.close_open([]) == 0
+        assert await reconciler.close_open([]) == 0
 
     scene = play(story, {STOP: [*["internal_error"] * 4, None]})
     assert scene.workspace.open_streams() == []
@@ -183,20 +206,24 @@ def test_what_could_not_be_stopped_is_stopped_at_the_end() -> None:
 
 
 def test_a_stream_that_nobody_can_stop_is_counted_and_said_aloud(caplog: Any) -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        await streams.send(message, MessageWrite("One. "))
-        await settling.stop(message)
-        assert await settling.close_open([]) == 1
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        await streams.write(message, MessageWrite("One. "))
+        await end(streams, reconciler, message)
+        assert await reconciler.close_open([]) == 1
 
     play(story, {STOP: ["internal_error"]})
-    assert "1 streams could not be stopped" in caplog.text
+    assert "streams not stopped: 1" in caplog.text
 
 
 def test_a_stream_that_appears_late_is_taken_away() -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        await streams.send(message, MessageWrite("One. "))
-        assert await settling.reconcile(message, []) == (False, None)
-        assert await settling.close_open([]) == 0
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        await streams.write(message, MessageWrite("One. "))
+        assert await reconciler.reconcile(message, []) == (False, None)
+        assert await reconciler.close_open([]) == 0
 
     scene = play(story, {START: ["timeout!"], REPLIES: [*["internal_error"] * 4, None]})
     assert scene.thread() == []
@@ -205,15 +232,17 @@ def test_a_stream_that_appears_late_is_taken_away() -> None:
 
 @pytest.mark.parametrize("over", [False, True])
 def test_a_stream_that_slack_tells_of_late_is_taken_away_at_once(over: bool) -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        await streams.send(message, MessageWrite("One. "))
-        assert await settling.reconcile(message, []) == (False, None)
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        await streams.write(message, MessageWrite("One. "))
+        assert await reconciler.reconcile(message, []) == (False, None)
         if over:
-            assert await settling.close_open([]) == 0
+            assert await reconciler.close_open([]) == 0
         (ts,) = scene.workspace.open_streams()
-        assert scene.sightings.saw("C1", scene.root, ts)
+        assert scene.stream_starts.saw("C1", scene.root, ts)
         if not over:
-            assert await settling.close_open([]) == 0
+            assert await reconciler.close_open([]) == 0
         await asyncio.sleep(0.1)
         assert scene.thread() == []
         assert scene.workspace.open_streams() == []
@@ -223,12 +252,14 @@ def test_a_stream_that_slack_tells_of_late_is_taken_away_at_once(over: bool) -> 
 
 
 def test_what_is_found_while_the_turn_ends_is_taken_away() -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        await streams.send(message, MessageWrite("One. "))
-        await settling.reconcile(message, [])
-        sweeping = asyncio.ensure_future(settling.close_open([]))
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        await streams.write(message, MessageWrite("One. "))
+        await reconciler.reconcile(message, [])
+        sweeping = asyncio.ensure_future(reconciler.close_open([]))
         await asyncio.sleep(2)
-        assert scene.sightings.saw("C1", scene.root, scene.workspace.open_streams()[0])
+        assert scene.stream_starts.saw("C1", scene.root, scene.workspace.open_streams()[0])
         async with asyncio.timeout(0.1):
             assert await sweeping == 0
         assert scene.thread() == []
@@ -237,37 +268,43 @@ def test_what_is_found_while_the_turn_ends_is_taken_away() -> None:
 
 
 def test_a_late_stream_that_nobody_can_stop_is_counted(caplog: Any) -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        await streams.send(message, MessageWrite("One. "))
-        await settling.reconcile(message, [])
-        scene.sightings.saw("C1", scene.root, scene.workspace.open_streams()[0])
-        assert await settling.close_open([]) == 1
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        await streams.write(message, MessageWrite("One. "))
+        await reconciler.reconcile(message, [])
+        scene.stream_starts.saw("C1", scene.root, scene.workspace.open_streams()[0])
+        assert await reconciler.close_open([]) == 1
 
     play(story, {START: ["timeout!"], REPLIES: ["missing_scope"], STOP: ["internal_error"]})
-    assert "1 streams could not be stopped" in caplog.text
+    assert "streams not stopped: 1" in caplog.text
 
 
 def test_an_edit_is_looked_at() -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        message.surface, message.text = Surface.EDIT, "One. "
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        message.surface, message.text = SurfaceKind.EDIT, "One. "
         sent = await scene.api.call(
             "chat.postMessage", {"channel": "C1", "thread_ts": scene.root, "markdown_text": "One. **Two.**"}
         )
         message.ts = getattr(sent, "ts", None)
-        assert not await settling.is_shown(message, "Three.")
-        assert await settling.is_shown(message, "**Two.**")
+        assert not await reconciler.is_shown(message, "Three.")
+        assert await reconciler.is_shown(message, "**Two.**")
         assert message.text == "One. **Two.**"
-        assert not await settling.is_shown(message, "Three.")
+        assert not await reconciler.is_shown(message, "Three.")
 
     play(story, {REPLIES: [None, None, "missing_scope"]})
 
 
 def test_a_message_that_is_written_anew_to_close_its_cards_loses_the_text_in_doubt() -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        message.book.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.send(message, MessageWrite("One. ", message.book.unsent()))
-        await streams.send(message, MessageWrite("Two. "))
-        stands, failed = await settling.reconcile(message, [])
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
+        await streams.write(message, MessageWrite("One. ", message.cards.unsent()))
+        await streams.write(message, MessageWrite("Two. "))
+        stands, failed = await reconciler.reconcile(message, [])
         assert (stands, failed, scene.only().text) == (False, None, "One. ")
 
     for entry in ("internal_error", "internal_error!"):
@@ -277,9 +314,11 @@ def test_a_message_that_is_written_anew_to_close_its_cards_loses_the_text_in_dou
 @pytest.mark.parametrize("refusals", [1, 3, 5, 7])
 @pytest.mark.parametrize("name", ["internal_error", "error:nobody_knows_this", "invalid_blocks"])
 def test_a_stream_that_cannot_be_stopped_yet_is_stopped_later(name: str, refusals: int) -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        await streams.send(message, MessageWrite("One. "))
-        assert await settling.close_open([], message) == 0
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        await streams.write(message, MessageWrite("One. "))
+        assert await reconciler.close_open([], message) == 0
         assert not message.is_open
 
     scene = play(story, {STOP: [name] * refusals + [None]})
@@ -292,8 +331,25 @@ def test_a_stream_that_cannot_be_stopped_yet_is_stopped_later(name: str, refusal
 def test_what_is_gone_is_not_open_and_what_may_not_be_stopped_is_not_tried_again(
     name: str, left: int
 ) -> None:
-    async def story(scene: Scene, streams: Streams, settling: Reconciler, message: SlackMessage) -> None:
-        await streams.send(message, MessageWrite("One. "))
-        assert await settling.close_open([], message) == left
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        await streams.write(message, MessageWrite("One. "))
+        assert await reconciler.close_open([], message) == left
 
     assert play(story, {STOP: [name]}).methods() == [START, STOP]
+
+
+def test_a_message_that_could_not_be_stopped_and_was_then_ended_by_slack_gets_its_cards_closed() -> None:
+    async def story(
+        scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
+    ) -> None:
+        message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
+        await streams.write(message, MessageWrite("One. ", message.cards.unsent()))
+        await end(streams, reconciler, message)
+        assert message.is_open
+        assert await reconciler.close_open([]) == 0
+
+    ended = "message_not_in_streaming_state"
+    scene = play(story, {STOP: [*["internal_error"] * 4, ended]})
+    assert [task.status for task in scene.only().tasks] == ["complete"]

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.blocks import context
-from slack_bot.slack.chunks import CardClosing
+from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.orders import Batch
 from slack_bot.slack.rewrite import rewrite
 from slack_bot.slack.surfaces.fallback import StreamingRefusalCache
-from slack_bot.slack.turn_client import TurnClient
 from slack_bot.testing import virtual_clock
+from slack_bot.turn.ledger import Segment
 from tests.slack.scene import Scene
 
 STOP, POST, UPDATE, DELETE = "chat.stopStream", "chat.postMessage", "chat.update", "chat.delete"
@@ -25,14 +25,14 @@ def rewritten(*laid: str, faults: Any = None) -> tuple[bool, Scene]:
 
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults, rotate_bytes=120)
-        delivery = Delivery(
-            TurnClient(scene.api), scene.place, scene.settings, scene.clock, StreamingRefusalCache()
-        )
+        delivery = Delivery(scene.turn_client(), scene.settings, scene.clock, StreamingRefusalCache())
         delivery.add(Batch(OLD))
         await delivery.advance()
         delivery.add(Batch("Never shown."))
         assert len(scene.thread()) == 3
-        stands = await rewrite(delivery, laid, [context("under")], CardClosing.DONE)
+        stands = await rewrite(
+            delivery, [Segment(0.0, body=text) for text in laid], [context("under")], CardClosing.DONE
+        )
         return stands, scene
 
     return virtual_clock.run(go())

@@ -19,9 +19,9 @@ from slack_bot.slack.surfaces.fallback import StreamingRefusalCache
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import SeenMessage, WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.carryover import reads_as
 from slack_bot.turn.form import Field, Form
 from slack_bot.turn.record import Outcome
+from tests.bench.reading import reads_as
 from tests.examples import Scripts, examples, lose_blocks, scripts, texts, unheard
 from tests.slack.scene import TURN, Scene
 
@@ -625,7 +625,7 @@ def test_whatever_fails_for_a_while_the_reader_has_the_answer_whole_and_once(
 
     with unheard():
         scene = play(story, faults, rotate_bytes=size, max_segments=1_000, can_stream=streams)
-    assert reads_as(scene.texts(), whole)
+    assert "".join(scene.answer().split()) == "".join(whole.split())
     assert scene.workspace.open_streams() == []
     assert not any(message.plan_failed for message in scene.thread())
     assert not any(task.status == "in_progress" for message in scene.thread() for task in message.tasks)

@@ -14,7 +14,7 @@ from slack_bot.slack.stream_starts import StreamStart, StreamStartTracker
 THREAD = ("C1", "10.0")
 
 
-def sightings(threads_kept: int = 9) -> StreamStartTracker:
+def stream_starts(threads_kept: int = 9) -> StreamStartTracker:
     return StreamStartTracker(_never, threads_kept)
 
 
@@ -29,7 +29,7 @@ def doubtful(seen: StreamStartTracker, after: str = "11.0") -> StreamStart:
 
 
 def test_an_event_names_the_stream_of_a_start_without_an_answer() -> None:
-    seen, told = sightings(), []
+    seen, told = stream_starts(), []
     start = doubtful(seen)
     start.tell = lambda: told.append(start.ts)
     assert seen.saw(*THREAD, "12.0")
@@ -40,7 +40,7 @@ def test_an_event_names_the_stream_of_a_start_without_an_answer() -> None:
 
 
 def test_what_stood_there_before_or_stands_elsewhere_is_not_it() -> None:
-    seen = sightings()
+    seen = stream_starts()
     first = seen.expect(*THREAD, "11.0")
     seen.named(first, "14.0")
     start = doubtful(seen)
@@ -51,7 +51,7 @@ def test_what_stood_there_before_or_stands_elsewhere_is_not_it() -> None:
 
 
 def test_an_event_waits_for_the_answer_to_the_call_under_way() -> None:
-    seen, told = sightings(), []
+    seen, told = stream_starts(), []
     start = seen.expect(*THREAD, "11.0")
     start.tell = lambda: told.append(start.ts)
     assert seen.saw(*THREAD, "12.0")
@@ -64,7 +64,7 @@ def test_an_event_waits_for_the_answer_to_the_call_under_way() -> None:
 
 def test_what_the_newer_start_does_not_claim_is_the_older_ones() -> None:
     for settle in ("named", "refused"):
-        seen = sightings()
+        seen = stream_starts()
         older, newer = doubtful(seen), seen.expect(*THREAD, "11.5")
         assert seen.saw(*THREAD, "12.0")
         if settle == "named":
@@ -76,14 +76,14 @@ def test_what_the_newer_start_does_not_claim_is_the_older_ones() -> None:
 
 
 def test_a_stream_between_two_questions_is_the_earlier_ones() -> None:
-    seen = sightings()
+    seen = stream_starts()
     older, newer = doubtful(seen), seen.expect(*THREAD, "20.0")
     assert seen.saw(*THREAD, "12.0")
     assert (older.ts, newer.ts) == ("12.0", None)
 
 
 def test_a_stream_that_was_found_in_the_thread_is_not_missing_any_more() -> None:
-    seen = sightings()
+    seen = stream_starts()
     start = doubtful(seen)
     seen.named(start, "12.0")
     assert not seen.saw(*THREAD, "12.0")
@@ -91,7 +91,7 @@ def test_a_stream_that_was_found_in_the_thread_is_not_missing_any_more() -> None
 
 
 def test_what_is_no_time_does_no_harm() -> None:
-    seen = sightings()
+    seen = stream_starts()
     start = doubtful(seen, "yesterday")
     assert not seen.saw(*THREAD, "soon")
     assert seen.saw(*THREAD, "12.0")
@@ -99,7 +99,7 @@ def test_what_is_no_time_does_no_harm() -> None:
 
 
 def test_the_oldest_threads_are_forgotten() -> None:
-    seen = sightings(threads_kept=1)
+    seen = stream_starts(threads_kept=1)
     start = seen.expect("C1", "1.0", "1.0")
     seen.expect("C1", "2.0", "2.0")
     assert not seen.saw("C1", "1.0", "5.0")
@@ -114,7 +114,7 @@ MOMENTS = st.lists(st.sampled_from(["doubt", "name", "refuse", "see"]), max_size
 @given(MOMENTS, st.randoms())
 def test_a_stream_has_one_owner_and_never_an_earlier_question_s(moments: list[str], random: Any) -> None:
     """Whatever comes in whatever order: no two starts have one name, and each is newer than its question."""
-    seen, starts, named, now = sightings(), list[StreamStart](), dict[StreamStart, str](), 10
+    seen, starts, named, now = stream_starts(), list[StreamStart](), dict[StreamStart, str](), 10
     for moment in moments:
         now += 1
         if moment == "see":

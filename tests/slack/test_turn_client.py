@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.api import CallFailed, CallOk
+from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.faults import Fault
-from slack_bot.slack.turn_client import DROPPED, UNANSWERED, TurnClient, backoff, retry_unknown
+from slack_bot.slack.turn_client import DROPPED, UNANSWERED, TurnClient
 from slack_bot.testing import virtual_clock
 from tests.slack.scene import Scene
 
@@ -20,7 +20,7 @@ POST, REPLIES = "chat.postMessage", "conversations.replies"
 def play(story: Callable[[Scene, TurnClient], Coroutine[Any, Any, None]], faults: Any = None) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults)
-        await story(scene, TurnClient(scene.api))
+        await story(scene, scene.turn_client())
         return scene
 
     return virtual_clock.run(go())
@@ -31,13 +31,13 @@ def said(scene: Scene) -> dict[str, object]:
 
 
 def test_a_write_that_waits_is_dropped_at_once() -> None:
-    async def story(scene: Scene, line: TurnClient) -> None:
-        waiting = asyncio.ensure_future(line.write(POST, said(scene)))
+    async def story(scene: Scene, client: TurnClient) -> None:
+        waiting = asyncio.ensure_future(client.write(POST, said(scene)))
         await asyncio.sleep(1)
-        line.cancel_writes()
+        client.cancel_writes()
         async with asyncio.timeout(0.1):
             assert await waiting == CallFailed(Fault.UNKNOWN, DROPPED)
-        assert await line.write(POST, said(scene)) == CallFailed(Fault.LATER, DROPPED)
+        assert await client.write(POST, said(scene)) == CallFailed(Fault.LATER, DROPPED)
         await asyncio.sleep(100)
 
     assert play(story, {POST: ["ratelimited:30"]}).methods() == [POST]
@@ -47,10 +47,12 @@ def test_an_answer_is_waited_for_until_it_is_overdue() -> None:
     async def soon() -> None:
         await asyncio.sleep(1)
 
-    async def story(scene: Scene, line: TurnClient) -> None:
+    async def story(scene: Scene, client: TurnClient) -> None:
         async with asyncio.timeout(1.1):
-            assert await line.write(POST, said(scene), overdue=soon) == CallFailed(Fault.UNKNOWN, UNANSWERED)
-        assert isinstance(await line.write(POST, said(scene), overdue=soon), CallOk)
+            assert await client.write(POST, said(scene), overdue=soon) == CallFailed(
+                Fault.UNKNOWN, UNANSWERED
+            )
+        assert isinstance(await client.write(POST, said(scene), overdue=soon), CallOk)
         await asyncio.sleep(0)
         assert len(asyncio.all_tasks()) == 1
 
@@ -58,51 +60,36 @@ def test_an_answer_is_waited_for_until_it_is_overdue() -> None:
 
 
 def test_what_puts_a_turn_to_rest_is_not_dropped() -> None:
-    async def story(scene: Scene, line: TurnClient) -> None:
-        line.cancel_writes()
-        assert isinstance(await line.call(POST, said(scene)), CallOk)
+    async def story(scene: Scene, client: TurnClient) -> None:
+        client.cancel_writes()
+        assert isinstance(await client.call(POST, said(scene)), CallOk)
 
     assert play(story).texts() == ["x"]
 
 
 def test_a_write_goes_through_and_a_cancelled_one_leaves_nothing_behind() -> None:
-    async def story(scene: Scene, line: TurnClient) -> None:
-        assert isinstance(await line.write(POST, said(scene)), CallOk)
+    async def story(scene: Scene, client: TurnClient) -> None:
+        assert isinstance(await client.write(POST, said(scene)), CallOk)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
-                await line.write(POST, said(scene))
+                await client.write(POST, said(scene))
         assert len(asyncio.all_tasks()) == 1
 
     play(story, {POST: [None, "timeout"]})
 
 
-def test_a_call_is_repeated_while_it_has_no_answer_and_not_for_ever() -> None:
-    async def story(scene: Scene, line: TurnClient) -> None:
-        assert await retry_unknown(line, POST, said(scene)) == CallFailed(Fault.UNKNOWN, "internal_error")
-
-    assert play(story, {POST: ["internal_error"]}).methods() == [POST] * 4
-
-
 def test_refused_the_second_time_it_was_applied_the_first() -> None:
-    async def story(scene: Scene, line: TurnClient) -> None:
-        assert await retry_unknown(line, POST, said(scene), done=Fault.SEALED) == CallOk({})
+    async def story(scene: Scene, client: TurnClient) -> None:
+        assert await client.call_until_known(POST, said(scene), applied_as=Fault.SEALED) == CallOk({})
 
     play(story, {POST: ["timeout!", "message_not_in_streaming_state"]})
 
 
-def test_refused_for_another_reason_the_first_may_have_been_applied_all_the_same() -> None:
-    async def story(scene: Scene, line: TurnClient) -> None:
-        failed = CallFailed(Fault.WRONG_CALL, "invalid_blocks", in_doubt=True)
-        assert await retry_unknown(line, POST, said(scene), done=Fault.SEALED) == failed
-
-    play(story, {POST: ["timeout!", "invalid_blocks"]})
-
-
 def test_a_long_thread_is_read_page_by_page() -> None:
-    async def story(scene: Scene, line: TurnClient) -> None:
+    async def story(scene: Scene, client: TurnClient) -> None:
         for number in range(450):
             scene.workspace.say("U2", "C1", str(number), now=virtual_clock.WALL_ZERO, thread_ts=scene.root)
-        messages = await line.thread(scene.place)
+        messages = await client.read_thread_once()
         assert isinstance(messages, list)
         assert len(messages) == 451
 
@@ -110,27 +97,21 @@ def test_a_long_thread_is_read_page_by_page() -> None:
 
 
 def test_a_thread_that_is_gone_is_empty_and_one_that_is_closed_unknown() -> None:
-    async def story(scene: Scene, line: TurnClient) -> None:
-        assert await line.thread(scene.place) == []
-        assert await line.thread(scene.place) == CallFailed(Fault.NOT_HERE, "missing_scope")
+    async def story(scene: Scene, client: TurnClient) -> None:
+        assert await client.read_thread_once() == []
+        assert await client.read_thread_once() == CallFailed(Fault.NOT_HERE, "missing_scope")
 
     play(story, {REPLIES: ["thread_not_found", "missing_scope"]})
 
 
-def test_pauses_grow_and_add_up() -> None:
-    assert list(backoff(180.0)) == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 58.0]
-    assert list(backoff(1.0)) == [1.0]
-    assert list(backoff(0.0)) == []
-
-
 def test_a_rest_ends_when_the_turn_is_hushed() -> None:
-    async def story(scene: Scene, line: TurnClient) -> None:
+    async def story(scene: Scene, client: TurnClient) -> None:
         began = scene.clock.monotonic()
-        await line.sleep(5.0)
+        await client.sleep(5.0)
         assert scene.clock.monotonic() - began == pytest.approx(5.0)
-        resting = asyncio.ensure_future(line.sleep(60.0))
+        resting = asyncio.ensure_future(client.sleep(60.0))
         await asyncio.sleep(1)
-        line.cancel_writes()
+        client.cancel_writes()
         async with asyncio.timeout(0.1):
             await resting
 

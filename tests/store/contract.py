@@ -15,14 +15,14 @@ THREAD = ThreadKey("T1", "C1", "111.222")
 class StoreContract:
     """Collected only where a subclass gives the `store` fixture (dedupe time: 24 hours)."""
 
-    async def test_a_question_is_taken_once(self, store: Store) -> None:
+    async def test_a_question_is_accepted_once(self, store: Store) -> None:
         assert await store.inbox.accept("T1:C1:1.0", 1000.0)
         assert not await store.inbox.accept("T1:C1:1.0", 1001.0)
         assert await store.inbox.accept("T1:C1:2.0", 1002.0)
 
-    async def test_of_fifty_at_once_one_takes_it(self, store: Store) -> None:
-        taken = await asyncio.gather(*(store.inbox.accept("T1:C1:1.0", 1000.0) for _ in range(50)))
-        assert sum(taken) == 1
+    async def test_of_fifty_at_once_one_is_accepted(self, store: Store) -> None:
+        accepted = await asyncio.gather(*(store.inbox.accept("T1:C1:1.0", 1000.0) for _ in range(50)))
+        assert sum(accepted) == 1
 
     async def test_a_key_is_forgotten_after_its_hours_and_not_before(self, store: Store) -> None:
         assert await store.inbox.accept("old", 1000.0)
@@ -30,11 +30,11 @@ class StoreContract:
         assert await store.inbox.accept("old", 1000.0 + 24 * HOUR)
         assert not await store.inbox.accept("old", 1000.0 + 24 * HOUR + 1)
 
-    async def test_a_key_that_was_released_may_be_taken_again_once(self, store: Store) -> None:
+    async def test_a_released_key_is_accepted_again_once(self, store: Store) -> None:
         assert await store.inbox.accept("released", 1000.0)
         assert await store.inbox.accept("kept", 1000.0)
         await store.inbox.release("released")
-        await store.inbox.release("never taken")
+        await store.inbox.release("never accepted")
         assert await store.inbox.accept("released", 1001.0)
         assert not await store.inbox.accept("released", 1002.0)
         assert not await store.inbox.accept("kept", 1002.0)
@@ -43,8 +43,8 @@ class StoreContract:
         for number in range(250):
             assert await store.inbox.accept(f"key {number}", 1000.0 + number)
         await store.inbox.remove_old(1000.0 + 24 * HOUR + 240)
-        taken = [await store.inbox.accept(f"key {number}", 1001.0 + number) for number in range(250)]
-        assert taken == [number <= 240 for number in range(250)]
+        accepted = [await store.inbox.accept(f"key {number}", 1001.0 + number) for number in range(250)]
+        assert accepted == [number <= 240 for number in range(250)]
 
     async def test_a_new_thread_has_no_context(self, store: Store) -> None:
         assert await store.conversations.get("agent", THREAD) == Conversation()
@@ -67,7 +67,7 @@ class StoreContract:
         for other in ({"team": "T2"}, {"channel": "C2"}, {"ts": "3.0"}):
             assert await store.conversations.get("agent", replace(THREAD, **other)) == Conversation()
 
-    async def test_a_later_press_of_the_same_person_replaces_the_earlier(self, store: Store) -> None:
+    async def test_a_later_entry_of_the_same_person_replaces_the_earlier(self, store: Store) -> None:
         assert await store.feedback.record(FeedbackEntry("turn", "U1", "positive", 1.0))
         assert await store.feedback.record(FeedbackEntry("turn", "U2", "positive", 2.0))
         assert not await store.feedback.record(FeedbackEntry("turn", "U2", "positive", 2.5))

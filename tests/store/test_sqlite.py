@@ -30,7 +30,7 @@ class TestSqlite(StoreContract):
         await opened.close()
 
 
-async def test_everything_is_still_there_after_the_file_was_closed_and_opened(tmp_path: Path) -> None:
+async def test_everything_is_kept_when_the_file_is_closed_and_opened(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
     first = await open_sqlite(file, 24.0)
     await first.inbox.accept("key", 1.0)
@@ -148,7 +148,7 @@ async def test_it_may_be_closed_twice(tmp_path: Path) -> None:
     reader.close()
 
 
-async def test_a_question_taken_by_one_connection_is_taken_for_the_other(tmp_path: Path) -> None:
+async def test_a_question_accepted_by_one_connection_is_accepted_for_the_other(tmp_path: Path) -> None:
     one, two = [await open_sqlite(tmp_path / "store.sqlite", 24.0) for _ in range(2)]
     assert await one.inbox.accept("key", 1.0)
     assert not await two.inbox.accept("key", 1.0)
@@ -162,7 +162,9 @@ async def test_a_missing_directory_is_named_in_one_sentence(tmp_path: Path) -> N
 
 
 async def test_a_directory_in_place_of_the_file_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"cannot be used \(unable to open database file\)\.$"):
+    with pytest.raises(
+        StoreError, match=r"\(SLACK_BOT_STORE__URL\) cannot be used \(unable to open database file\)\.$"
+    ):
         await open_sqlite(tmp_path, 24.0)
 
 
@@ -170,7 +172,10 @@ async def test_a_file_that_is_no_database_is_one_sentence_and_is_left_alone(tmp_
     file = tmp_path / "store.sqlite"
     file.write_bytes(b"This was somebody's shopping list. " * 100)
     before = file.read_bytes()
-    with pytest.raises(StoreError, match=r"damaged or is not a SQLite file; move it away and start again\.$"):
+    with pytest.raises(
+        StoreError,
+        match=r"\(SLACK_BOT_STORE__URL\) is damaged or is not a SQLite file; move it away and start again\.$",
+    ):
         await open_sqlite(file, 24.0)
     assert file.read_bytes() == before
 
@@ -278,7 +283,7 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
         await store.inbox.accept("key", 1.0)
 
 
-async def test_every_write_reaches_the_disk_before_it_is_believed(tmp_path: Path) -> None:
+async def test_every_write_is_synced_to_the_disk(tmp_path: Path) -> None:
     store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
     full = 2
     assert await store._rows.read("PRAGMA synchronous") == [(full,)]

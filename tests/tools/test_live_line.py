@@ -2,71 +2,43 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
-import os
-import pty
-import struct
-import termios
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TextIO
+
+import pytest
 
 from slack_bot.tools.live_line import LiveLine
 
 
-@contextmanager
-def terminal(columns: int) -> Iterator[tuple[TextIO, int]]:
-    """A terminal of so many columns to write to, and the other side of it."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    try:
-        with open(theirs, "w", encoding="utf-8", closefd=False) as out:
-            yield out, ours
-    finally:
-        os.close(ours)
-        os.close(theirs)
-
-
-def read(out: TextIO, ours: int) -> list[str]:
-    """What came out on the other side, a piece for each return to the line's beginning."""
-    out.write("END")
-    out.flush()
-    found = b""
-    while not found.endswith(b"END"):
-        found += os.read(ours, 10_000)
-    return found.decode().removesuffix("END").split("\r")
-
-
-def test_a_line_is_cut_where_the_terminal_ends() -> None:
-    with terminal(40) as (out, ours):
-        line = LiveLine(out)
-        line.show("x" * 100)
-        line.show("\u4e09" * 100)
-        line.wipe()
-        line.wipe()
-        shown = read(out, ours)
-    assert shown == ["", "x" * 38 + "…", "\u4e09" * 19 + "…", " " * 39, ""]
-
-
-def test_a_shorter_line_takes_the_longer_one_back() -> None:
-    with terminal(20) as (out, ours):
-        line = LiveLine(out)
-        line.show("twelve chars")
-        line.show("two\x1b[2J")
-        shown = read(out, ours)
-    assert shown == ["", "twelve chars".ljust(19), "two [2J".ljust(19)]
-
-
-class Odd(io.StringIO):
+class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
 
+    def lines(self) -> list[str]:
+        """What was shown, one after the other."""
+        text = self.getvalue().replace("\x1b[?25l", "").replace("\x1b[?25h", "")
+        return text.replace("\r", "").split("\x1b[2K")
 
-def test_a_terminal_that_does_not_say_how_wide_it_is() -> None:
-    out = Odd()
-    LiveLine(out).show("x" * 200)
-    assert len(out.getvalue()) == 80
+
+def test_a_line_is_cut_where_the_terminal_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    out = Terminal()
+    line = LiveLine(out)
+    line.show("x" * 100)
+    line.show("\u4e09" * 100)
+    line.wipe()
+    line.wipe()
+    assert out.lines()[:2] == ["x" * 39 + "…", "\u4e09" * 19 + " …"]
+    assert out.lines()[-1] == "", "the line is gone"
+
+
+def test_a_line_moves_no_cursor_of_its_own() -> None:
+    out = Terminal()
+    line = LiveLine(out)
+    line.show("twelve chars")
+    line.show("two\x1b[2J")
+    assert out.lines() == ["twelve chars", "two [2J"]
+    line.wipe()
+    assert out.getvalue().count("\x1b[?25l") == out.getvalue().count("\x1b[?25h") == 1
 
 
 def test_elsewhere_there_is_nothing() -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import tracemalloc
 from hashlib import sha256
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slack_bot.tools.pseudonyms import JSON_KEPT, KEPT, Words
+from slack_bot.tools.pseudonyms import JSON_KEPT, KEPT, Pseudonyms
 
 TEXT = (
     "# Ärger in Übersee\n\n- See https://intern.example/a1?b=2, **now**; 42 of 100 日本語 😀"
@@ -18,7 +17,7 @@ TEXT = (
 
 
 def test_shape_stays_and_words_go() -> None:
-    shown = Words().text(TEXT)
+    shown = Pseudonyms().text(TEXT)
     assert len(shown) == len(TEXT)
     assert len(shown.encode()) == len(TEXT.encode())
     for old, new in zip(TEXT, shown, strict=True):
@@ -31,8 +30,8 @@ def test_shape_stays_and_words_go() -> None:
 
 
 def test_it_is_the_same_every_time_and_the_same_for_the_same() -> None:
-    assert Words().text(TEXT) == Words().text(TEXT)
-    words = Words()
+    assert Pseudonyms().text(TEXT) == Pseudonyms().text(TEXT)
+    words = Pseudonyms()
     assert words.text("Berlin") == words.text("Berlin")
     assert words.text("Berlinale").startswith(words.text("Berlin"))
     assert words.text("Bern") != words.text("Bert")
@@ -41,7 +40,7 @@ def test_it_is_the_same_every_time_and_the_same_for_the_same() -> None:
 @given(st.text(max_size=40), st.lists(st.integers(0, 40), max_size=5))
 @settings(max_examples=100, deadline=None)
 def test_where_it_is_cut_does_not_matter(text: str, cuts: list[int]) -> None:
-    words = Words()
+    words = Pseudonyms()
     stream, at, found = words.stream(), 0, ""
     for cut in sorted(cuts):
         found += stream.push(text[at:cut])
@@ -52,13 +51,13 @@ def test_where_it_is_cut_does_not_matter(text: str, cuts: list[int]) -> None:
 @given(st.lists(st.text(alphabet="abcABC012é日_", min_size=1, max_size=6), max_size=30))
 @settings(max_examples=60, deadline=None)
 def test_different_words_stay_different(texts: list[str]) -> None:
-    words = Words()
+    words = Pseudonyms()
     shown = {text: words.text(text) for text in texts}
     assert len(set(shown.values())) == len(shown)
 
 
 def test_protocol_words_stay() -> None:
-    words = Words((*KEPT, *JSON_KEPT))
+    words = Pseudonyms((*KEPT, *JSON_KEPT))
     assert words.text("[FINAL ANSWER]") == "[FINAL ANSWER]"
     boxed = '{"is_task_complete": true, "content": "a\\nSecret \\u00e9 \\"b\\""}'
     shown = words.text(boxed)
@@ -73,7 +72,7 @@ WORDS = st.lists(st.text(alphabet="abcABC012日_", min_size=1, max_size=8), max_
 @given(WORDS, st.integers(1, 60))
 @settings(max_examples=100, deadline=None)
 def test_what_is_not_remembered_any_more_keeps_its_shape(texts: list[str], most: int) -> None:
-    words = Words(most=most)
+    words = Pseudonyms(most=most)
     shown = {text: words.text(text) for text in texts}
     assert shown == {text: words.text(text) for text in texts}
     plain = {text: each for text, each in shown.items() if text.isascii()}
@@ -83,10 +82,9 @@ def test_what_is_not_remembered_any_more_keeps_its_shape(texts: list[str], most:
         assert [a.isalpha() for a in text] == [a.isalpha() for a in each]
 
 
-@pytest.mark.slow
 def test_words_without_end_do_not_fill_the_memory_and_cannot_be_looked_up() -> None:
     tokens = [sha256(f"{n}".encode()).hexdigest() for n in range(3000)]
-    one, other = Words(most=1000), Words(most=1000)
+    one, other = Pseudonyms(most=1000), Pseudonyms(most=1000)
     other.text("another tape")
     shown = [one.text(token) for token in tokens]
     assert len(set(shown)) == len(tokens)
@@ -103,7 +101,7 @@ def test_words_without_end_do_not_fill_the_memory_and_cannot_be_looked_up() -> N
 
 
 def test_a_pause_begins_a_word() -> None:
-    words = Words()
+    words = Pseudonyms()
     stream = words.stream()
     first = stream.push("end")
     stream.pause()
@@ -112,6 +110,6 @@ def test_a_pause_begins_a_word() -> None:
 
 def test_more_letters_than_an_alphabet_has() -> None:
     many = "".join(chr(code) for code in range(0x400, 0x480) if chr(code).isalpha())
-    words = Words()
+    words = Pseudonyms()
     assert all(words.text(letter).isalpha() for letter in many)
     assert words.text("\U00020001") != "\U00020001"

@@ -11,13 +11,14 @@ from slack_bot.playground.reference.agent import build_app
 from slack_bot.playground.reference.modes import MODES
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.asgi_transport import AsgiTransport
+from slack_bot.testing.harness import AGENT_URL, bot_settings
 from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import Recording, Tape, read_tape, turns_of
 from slack_bot.tools.capture.capture import CaptureRequest, capture
-from slack_bot.tools.capture.progress import Progress
+from slack_bot.tools.capture.progress import CaptureProgress
 from slack_bot.tools.open_capture import taped
 from slack_bot.tools.output_file import MemoryOutput
-from slack_bot.tools.replay.replay import AGENT_URL, ReplayQuestions, observe, replay, settings_with
+from slack_bot.tools.replay.replay import ReplayQuestions, observe, replay
 from slack_bot.tools.replay.scenario import Scenario
 
 ANSWERED = ("tell me a joke", "unicode 300", "what can you do?")
@@ -27,11 +28,11 @@ FAILED = ("fail late", "tell me a joke")
 
 async def both(mode: str, wire: str, wanted: CaptureRequest) -> tuple[Tape | Recording, Json]:
     """What was captured of the agent, and the thread of the bot that asked another one the same."""
-    settings, file = settings_with(AGENT_URL, {"protocol_version": wire}), MemoryOutput("tape")
+    settings, file = bot_settings({"protocol_version": wire}), MemoryOutput("tape")
     served = [build_app(AGENT_URL, pace=80.0, mode=mode) for _ in range(2)]
     try:
         status = await capture(
-            wanted, settings, file, Progress(io.StringIO()), transport=AsgiTransport(served[0].asgi)
+            wanted, settings, file, CaptureProgress(io.StringIO()), transport=AsgiTransport(served[0].asgi)
         )
         assert status == 0
         seen = await observe(
@@ -47,7 +48,7 @@ async def both(mode: str, wire: str, wanted: CaptureRequest) -> tuple[Tape | Rec
     return read_tape(file.data, "tape"), seen.result()
 
 
-def told(result: Json) -> tuple[object, ...]:
+def describe(result: Json) -> tuple[object, ...]:
     """What a person reads: the outcome, and of each message its text, state, cards and buttons."""
     return result["outcome"], [
         (message["text"], message["state"], cards(message["tasks"]), kinds(message["blocks"]))
@@ -71,7 +72,7 @@ def test_tape_and_live_thread_are_the_same(mode: str, wire: str, questions: tupl
     assert isinstance(tape, Tape)
     assert (tape.head["wire"], [text for text, _ in turns_of(tape)]) == (wire, list(questions))
     again = replay(tape)
-    assert told(again) == told(live)
+    assert describe(again) == describe(live)
     assert again["visible"] == live["visible"] != ""
     assert len(live["thread"]) >= len(questions)
 
@@ -82,6 +83,6 @@ def test_bytes_and_an_answer_in_one_piece_give_the_same_text(mode: str) -> None:
     recording, live = virtual_clock.run(both(mode, "1.0", CaptureRequest(question, raw=True)))
     assert isinstance(recording, Recording)
     for each in (recording, taped(recording)):
-        assert told(replay(each)) == told(live)
+        assert describe(replay(each)) == describe(live)
     whole, _ = virtual_clock.run(both(mode, "0.3", CaptureRequest(question, streaming=False)))
     assert replay(whole)["visible"] == live["visible"]

@@ -8,7 +8,7 @@ import pytest
 
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.replay.replay import replay
-from slack_bot.tools.sample_tapes import main, tapes
+from tests.tools.sample_tapes import main, tapes
 
 FOLDER = Path(__file__).parents[2] / "docs" / "tapes"
 
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "tapes"
 @pytest.mark.parametrize("name", tapes())
 def test_the_files_are_what_the_script_makes(name: str) -> None:
     made = write_tape(tapes()[name])
-    assert (FOLDER / name).read_text("utf-8") == made, "python -m slack_bot.tools.sample_tapes docs/tapes"
+    assert (FOLDER / name).read_text("utf-8") == made, "python -m tests.tools.sample_tapes docs/tapes"
 
 
 @pytest.mark.parametrize(

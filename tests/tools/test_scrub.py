@@ -1,30 +1,309 @@
-"""`slack-bot scrub`."""
+"""A scrubbed tape plays like the one it was made from, and says nothing of it."""
 
 from __future__ import annotations
 
 import argparse
+import ast
+import json
+import re
+import string
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from slack_bot import a2a
+from slack_bot.a2a.answer.json_filter import _WRAPPERS, KEYS
+from slack_bot.a2a.content.data_markdown import _SAYS_IT_ALL
+from slack_bot.a2a.content.tools import _IDS, _NAMES, _TOOL_KEYS
 from slack_bot.errors import UnreadableInput
-from slack_bot.testing.tape.items import Moment
-from slack_bot.testing.tape.tape import Tape, read_tape, write_tape
-from slack_bot.tools.scrub import main
+from slack_bot.testing.tape.items import INTERRUPTED, Moment
+from slack_bot.testing.tape.tape import Tape, interrupted_at, read_tape, write_tape
+from slack_bot.tools.open_capture import open_capture, taped
+from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.scrub import KNOWN_KEYS, main, scrubbed
 
-CAPTURES = Path(__file__).parents[1] / "captures"
+CAPTURES = Path(__file__).parents[1] / "captures" / "a2a"
+ANSWER = "# Hello Maya\n\nSee https://wiki.acme.example/x and call 0171 555 1234.\n"
+
+
+def scrub(tape: Tape) -> Tape:
+    head, moments = scrubbed(tape)
+    return Tape(head, tuple(moments))
+
+
+def update(
+    text: str, name: str = "streaming_result", *, append: bool = True, **metadata: Any
+) -> dict[str, Any]:
+    artifact = {
+        "artifactId": "a-1",
+        "name": name,
+        "metadata": metadata,
+        "parts": [{"kind": "text", "text": text}],
+    }
+    return {
+        "kind": "artifact-update",
+        "taskId": "t1",
+        "contextId": "c1",
+        "append": append,
+        "artifact": artifact,
+    }
+
+
+def tape() -> Tape:
+    pieces = [ANSWER[at : at + 3] for at in range(0, len(ANSWER), 3)]
+    stamp = {"state": "working", "timestamp": "2026-02-17T10:00:00.5Z"}
+    done = {"state": "completed", "timestamp": "2026-02-17T10:00:07.5Z"}
+    events = [
+        {"kind": "task", "id": "t1", "contextId": "c1", "status": stamp},
+        update("Let me ask Maya. ", is_narration=True),
+        {
+            **update(
+                "🔧 Supervisor: Calling Agent Jira...\n",
+                "tool_notification_start",
+                append=False,
+                sourceAgent="jira",
+            )
+        },
+        *(update(piece, is_final_answer=True) for piece in pieces),
+        {**update(ANSWER, "final_result", append=False), "lastChunk": True},
+        {"kind": "status-update", "taskId": "t1", "contextId": "c1", "status": done, "final": True},
+    ]
+    tool = events[2]["artifact"]
+    assert isinstance(tool, dict)
+    tool["description"] = "Tool call started: jira_search"
+    moments = (*(Moment(n / 10, event=event) for n, event in enumerate(events)), Moment(9.0, end="closed"))
+    head = {
+        "format": "slack-bot-tape",
+        "version": 1,
+        "agent": "https://acme",
+        "wire": "0.3",
+        "question": "Who is Maya?",
+    }
+    return Tape({**head, "captured_at": "2026"}, moments)
+
+
+def test_where_a_capture_was_interrupted_stays_told() -> None:
+    moments = (Moment(0.0, event={"kind": "task"}), Moment(1.0, end="cut"), Moment(1.0, comment=INTERRUPTED))
+    assert interrupted_at(scrub(Tape({}, moments))) == 1.0
+
+
+def test_what_http_said_in_place_of_an_answer_stays_what_it_was() -> None:
+    error = {
+        "http_status": 200,
+        "content_type": "text/html; charset=utf-8",
+        "message": "<p>Maya, go in",
+    }
+    (found,) = scrub(Tape({}, (Moment(0.0, error={**error, "retry_after": 5}),))).moments
+    assert found.error is not None
+    assert {**found.error, "message": ""} == {**error, "message": "", "retry_after": 5}
+    assert "Maya" not in found.error["message"] and found.error["message"].startswith("<")
+
+
+def test_it_plays_the_same_and_says_nothing() -> None:
+    before, after = tape(), scrub(tape())
+    written = repr(after)
+    for word in ("Maya", "acme", "wiki", "0171", "1234", "jira", "Jira", "2026", "t1'", "c1'", "a-1"):
+        assert word not in written, word
+    one, two = replay(before), replay(after)
+    assert two["outcome"] == one["outcome"] == "answered"
+    assert [(call["t"], call["method"]) for call in two["calls"]] == [
+        (call["t"], call["method"]) for call in one["calls"]
+    ]
+    assert (two["events"], two["live_share"], two["latches"]) == (
+        one["events"],
+        one["live_share"],
+        one["latches"],
+    )
+    assert [len(each) for each in two["visible"].split(" ")] == [
+        len(each) for each in one["visible"].split(" ")
+    ]
+    assert [moment.t for moment in after.moments] == [moment.t for moment in before.moments]
+    assert scrub(tape()) == after
+
+
+def test_ids_stay_apart_and_times_their_distance() -> None:
+    after = [moment.event for moment in scrub(tape()).moments if moment.event]
+    assert after[0]["status"]["timestamp"] == "2000-01-01T00:00:00Z"
+    assert after[-1]["status"]["timestamp"] == "2000-01-01T00:00:07Z"
+    assert after[0]["id"] == after[-1]["taskId"] != after[0]["contextId"]
+    assert after[2]["artifact"]["description"].startswith("Tool call started: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tool call started: composing_answer",
+        "⏳ Waiting for Maya",
+        "Returning structured response Maya",
+        "ping - Maya",
+    ],
+)
+def test_what_tells_a_reader_what_it_is_stays(text: str) -> None:
+    event = {"kind": "message", "role": "agent", "description": text, "parts": []}
+    found = scrub(Tape({}, (Moment(0.0, event=event), Moment(0.0, comment=text)))).moments
+    assert found[0].event is not None
+    for shown in (found[0].event["description"], found[1].comment):
+        assert shown[:5] == text[:5]
+        assert len(shown) == len(text)
+        assert "Maya" not in shown
+
+
+def test_files_numbers_errors_and_what_is_no_event() -> None:
+    file = {"kind": "file", "file": {"bytes": "c2VjcmV0", "mimeType": "image/png", "name": "Maya Q3.png"}}
+    event = {
+        "kind": "message",
+        "role": "agent",
+        "parts": [file, {"kind": "data", "data": {"phone": 491715551234, "n": 3, "ok": True}}],
+    }
+    moments = (
+        Moment(0.0, event=event),
+        Moment(1.0, error={"code": -32603, "message": "Maya failed"}),
+        Moment(2.0, raw='event: error\ndata: {"Maya'),
+        Moment(3.0, question="Maya?"),
+    )
+    after = scrub(Tape({}, moments)).moments
+    assert "Maya" not in repr(after) and "491715551234" not in repr(after) and "c2Vj" not in repr(after)
+    assert after[0].event is not None
+    parts = after[0].event["parts"]
+    assert parts[0]["file"]["mimeType"] == "image/png"
+    phone, small, flag = parts[1]["data"].values()
+    assert isinstance(phone, int)
+    assert (small, flag) == (3, True)
+    assert after[1].error is not None and after[1].error["code"] == -32603
+    assert (after[2].raw or "").startswith('event: error\ndata: {"')
+
+
+def event_with(data: Any, **metadata: Any) -> dict[str, Any]:
+    part = {"kind": "data", "data": data, "metadata": metadata}
+    return {"kind": "message", "role": "agent", "messageId": "m-1", "parts": [part]}
+
+
+def data_after(*data: Any) -> list[Any]:
+    """What becomes of these data, each in an event of its own."""
+    moments = tuple(Moment(0.0, event=event_with(each)) for each in data)
+    after = scrub(Tape({}, moments)).moments
+    return [moment.event["parts"][0]["data"] for moment in after if moment.event]
+
+
+def test_a_key_that_is_no_word_of_the_protocol_is_replaced_as_a_text_is() -> None:
+    first, second = data_after(
+        {"alice@acme.example": 1, "Maya Q3": {"maya_phone": ["x"]}, "name": "alice@acme.example"},
+        {"rows": [{"alice@acme.example": 2}, {"alice@acme.example": 3}]},
+    )
+    written = json.dumps([first, second])
+    for word in ("alice", "acme", "Maya", "maya", "phone", "rows"):
+        assert word not in written, word
+    (mail, name, _), inner = first, next(iter(second.values()))
+    assert first["name"] == mail  # the same for the same, key or text
+    assert [list(row) for row in inner] == [[mail], [mail]]
+    assert re.fullmatch(r"[a-z]{5}@[a-z]{4}\.[a-z]{7}", mail)
+    assert re.fullmatch(r"[A-Z][a-z]{3} [A-Z][0-9]", name)
+
+
+def test_keys_stay_apart_and_are_never_taken_for_the_protocols() -> None:
+    names = [a + b for a in string.ascii_lowercase for b in string.ascii_lowercase]
+    (found,) = data_after({name: number for number, name in enumerate(names)})
+    assert list(found.values()) == list(range(len(names)))
+    assert not [name for name in found if name in KNOWN_KEYS and name not in names]
+
+
+def test_what_a_key_says_of_its_value_stays() -> None:
+    metadata = {
+        "adk_type": "function_call",
+        "adk_is_long_running": True,
+        "kagent_alice": 1,
+        "maya_thought": True,
+    }
+    (moment,) = scrub(Tape({}, (Moment(0.0, event=event_with({}, **metadata)),))).moments
+    assert moment.event is not None
+    kept = list(moment.event["parts"][0]["metadata"])
+    assert kept[:2] == ["adk_type", "adk_is_long_running"]
+    assert kept[2].startswith("kagent_") and kept[3].endswith("_thought")
+    assert "alice" not in str(kept) and "maya" not in str(kept)
+
+
+def test_an_id_is_the_same_as_a_key() -> None:
+    events = ({"kind": "task", "id": "t-1"}, event_with({"t-1": 1}))
+    task, message = (
+        moment.event for moment in scrub(Tape({}, tuple(Moment(0.0, event=e) for e in events))).moments
+    )
+    assert task is not None and message is not None
+    assert list(message["parts"][0]["data"]) == [task["id"]]
+
+
+def keys_read(path: Path) -> Iterator[str]:
+    """The keys that a module looks for: `x.get("key")`, `x["key"]`, `"key" in x`, `truth(x, "key")`."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        asked: list[ast.expr] = []
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            asked = node.args[:1] if name == "get" else node.args[1:] if name in ("truth", "_first") else []
+        elif isinstance(node, ast.Subscript):
+            asked = [node.slice]
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In):
+            asked = [node.left]
+        yield from (
+            each.value for each in asked if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        )
+
+
+READERS = ("content/*.py", "answer/*.py", "parser.py", "ids.py", "wire/decode.py")
+
+
+def test_every_key_that_the_bot_reads_is_known() -> None:
+    folder = Path(a2a.__file__).parent
+    paths = [path for pattern in READERS for path in folder.glob(pattern)]
+    read = {key for path in paths for key in keys_read(path)}
+    read |= {*_TOOL_KEYS, *_NAMES, *_IDS, *_SAYS_IT_ALL, *KEYS, *_WRAPPERS}
+    assert len(read) > 70
+    assert sorted(key for key in read if key not in KNOWN_KEYS and key.isidentifier()) == []
+
+
+def test_odd_parts_are_left_in_their_places() -> None:
+    parts = ["odd", {"kind": "data", "data": 1}, {"kind": "text", "text": "Maya"}]
+    event = {"kind": "artifact-update", "artifact": {"name": "answer", "parts": parts}}
+    (found,) = scrub(Tape({}, (Moment(0.0, event=event),))).moments
+    assert found.event is not None
+    shown = found.event["artifact"]["parts"]
+    assert (shown[1], len(shown[2]["text"])) == (parts[1], 4)
+    assert "Maya" not in repr(found)
+
+
+def test_short_ids_do_not_run_into_each_other() -> None:
+    events = tuple(Moment(0.0, event={"kind": "task", "id": str(n)}) for n in range(30))
+    ids = [moment.event["id"] for moment in scrub(Tape({}, events)).moments if moment.event]
+    assert len(set(ids)) == 30
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in CAPTURES.glob("*chunks*.txt")))
+def test_recordings_of_real_servers_keep_their_shape(name: str) -> None:
+    before = taped(open_capture(CAPTURES / f"{name}.txt"))
+    after = scrub(before)
+    one, two = replay(before), replay(after)
+    assert (one["outcome"], one["events"], one["live_share"]) == (
+        two["outcome"],
+        two["events"],
+        two["live_share"],
+    )
+    assert len(one["visible"]) == len(two["visible"])
+    assert json.dumps(one["visible"]) != json.dumps(two["visible"]) or not one["visible"].strip()
+
+
+# -- the verb ------------------------------------------------------------------------------------------------
 
 
 def test_a_capture_becomes_a_tape_to_give_away(tmp_path: Path) -> None:
     path = tmp_path / "tape"
-    args = argparse.Namespace(file=str(CAPTURES / "a2asdk130_chunks.txt"), output=str(path), key=None)
+    args = argparse.Namespace(file=str(CAPTURES.parent / "a2asdk130_chunks.txt"), output=str(path), key=None)
     assert main(args) == 0
     assert isinstance(read_tape(path.read_bytes(), "tape"), Tape)
 
 
 def test_what_cannot_be_read_or_written_is_said(tmp_path: Path) -> None:
-    source = str(CAPTURES / "a2asdk130_chunks.txt")
+    source = str(CAPTURES.parent / "a2asdk130_chunks.txt")
     for file, output in ((str(tmp_path / "no"), "x"), (source, str(tmp_path / "no" / "x"))):
         with pytest.raises(UnreadableInput):
             main(argparse.Namespace(file=file, output=output, key=None))

@@ -24,12 +24,12 @@ QUIET, WORKING, UNKNOWN = TaskKnowledge.QUIET, TaskKnowledge.WORKING, TaskKnowle
     ],
 )
 def test_a_status_says_no_more_than_is_known(known: TaskKnowledge, seconds: float, says: str) -> None:
-    assert IdleNotice().tell(AgentIdle(seconds, known=known), in_message=False) == says
+    assert IdleNotice().show(AgentIdle(seconds, known=known), in_message=False) == says
     assert len(says) <= 50
 
 
 def told(silence: IdleNotice, seconds: float, known: TaskKnowledge = WORKING) -> TaskCard | str:
-    return silence.tell(AgentIdle(seconds, known=known), in_message=True)
+    return silence.show(AgentIdle(seconds, known=known), in_message=True)
 
 
 def test_in_a_message_a_card_runs_for_a_while_and_then_stands_for_good() -> None:
@@ -42,19 +42,19 @@ def test_in_a_message_a_card_runs_for_a_while_and_then_stands_for_good() -> None
     )
     assert told(silence, 120) == TaskCard("waiting-1", "No news from the agent for 2 min", CardState.DONE)
     assert told(silence, 240) == "is still working, nothing new for 4 min..."
-    assert silence.over() is None
+    assert silence.end() is None
 
 
 def test_a_card_that_runs_is_closed_when_the_agent_is_heard_again() -> None:
     silence = IdleNotice()
-    assert silence.over() is None
+    assert silence.end() is None
     told(silence, 20)
-    assert silence.over() == TaskCard("waiting-1", "Waiting for the agent", CardState.DONE)
-    assert silence.over() is None
+    assert silence.end() == TaskCard("waiting-1", "Waiting for the agent", CardState.DONE)
+    assert silence.end() is None
     assert told(silence, 130) == TaskCard("waiting-2", "No news from the agent for 2 min", CardState.DONE)
 
 
 def test_a_pause_in_an_answer_is_not_worth_a_word() -> None:
     silence = IdleNotice()
     assert told(silence, 45, QUIET) == ""
-    assert silence.over() is None
+    assert silence.end() is None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.turn.inline_marks import InlineMarks, spans_of
+from slack_bot.turn.inline_marks import InlineMarks
 from tests.examples import examples
 
 
@@ -104,25 +104,18 @@ SIGNS = st.sampled_from(
 
 
 @examples(300)
-@given(st.lists(SIGNS, min_size=1, max_size=8), st.integers(1, 150), st.integers(0, 40), st.booleans())
-def test_a_long_line_whose_front_is_remembered_reads_the_same(
-    signs: list[str], times: int, cut: int, is_open: bool
+@given(st.lists(SIGNS, min_size=1, max_size=99).map("".join), st.sampled_from([(), ("**", "`")]))
+def test_the_marks_are_the_same_whether_or_not_the_borders_are_asked_for(
+    line: str, inherited: tuple[str, ...]
 ) -> None:
-    line = ("".join(signs) * times)[: -cut or None]
-    opened = ("**", "`") if is_open else ()
-    spans = InlineMarks(opened)
-    for _ in spans.places(line):
-        pass
-    for end in (len(line), max(0, len(line) - 1)):  # the shorter one first learns from the longer one
-        spans_of(line[:end], opened)
-    found = spans_of(line, opened)
-    assert (found.emphasis, found.code) == (spans.emphasis, spans.code)
+    marks = InlineMarks(inherited).read(line)
+    assert (marks.emphasis, marks.code) == opened(line, inherited)
 
 
 def test_of_very_many_open_marks_the_innermost_count() -> None:
-    many = spans_of("*a " * 5_000)
+    many = InlineMarks().read("*a " * 5_000)
     assert many.emphasis == ("*",) * 100
     spans = InlineMarks(many.emphasis)
     assert len(list(spans.places("b* c* d "))) == 3  # borders
     assert spans.emphasis == ("*",) * 98
-    assert spans_of("[a " * 5_000 + "*b", ("**",)).emphasis == ("*",)
+    assert InlineMarks(("**",)).read("[a " * 5_000 + "*b").emphasis == ("*",)

@@ -5,16 +5,17 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from slack_bot.testing.slack.richtext import rich_text
 
-from slack_bot.turn import carryover, inline_marks
-from slack_bot.turn.carryover import joined, reads_as
 from slack_bot.turn.fit import MessageLimits, utf8_len
 from slack_bot.turn.ledger import FinishSegment, Ledger, SegmentsExhausted, SendText, split_into_segments
 from slack_bot.turn.markdown import OpenMarks, open_at_end
+from tests.bench.reading import compare
 from tests.examples import PAUSES, examples, texts
 from tests.turn.work import HOSTILE, steps, work
 
@@ -75,6 +76,12 @@ class Workspace:
         self.messages[-1] += show.text
 
 
+def add(ledger: Ledger, text: str) -> None:
+    """More of the answer, which may be sent at once."""
+    ledger.push(text)
+    ledger.release(len(text))
+
+
 def end(ledger: Ledger) -> None:
     """The present message takes no more."""
     if ledger.present is not None:
@@ -103,36 +110,94 @@ def test_every_character_stands_once_whatever_becomes_of_a_call(
     slack = Workspace(ledger, outcomes)
     pushed, now = "", 0.0
     for text, pause, cards in steps:
-        ledger.push(text)
+        add(ledger, text)
         pushed += text
         if not all_at_once:
             slack.carry_out(now, cards=min(cards, limits.rotate_bytes // 4))
-            assert ledger.waiting.strip() == ""
+            assert ledger.released.strip() == ""
         now += pause
     slack.carry_out(now, final=True)
     assert [segment.text for segment in ledger.segments] == slack.messages
-    confirmed = ledger.segments[-1].end if ledger.segments else 0
-    assert confirmed + len(ledger.waiting) == len(pushed)
-    assert pushed.endswith(ledger.waiting)
-    assert not ledger.waiting.strip()
+    confirmed = "".join(segment.body for segment in ledger.segments)
+    assert confirmed + ledger.released == pushed == ledger.text
+    assert not ledger.released.strip()
     assert all(segment.text.strip() for segment in ledger.segments if segment.text)
-    # what closes a message that nothing follows after all is no border between two
-    written = [segment for segment in ledger.segments if segment.text]
-    texts_seen = [*(segment.text for segment in written[:-1]), *(segment.body for segment in written[-1:])]
-    assert joined(texts_seen) == pushed[:confirmed]
-    # and as a person finds them: without the white space that Slack drops at the front
-    assert reads_as([text.lstrip() for text in texts_seen], pushed[:confirmed])
-    ends = [segment.end for segment in ledger.segments]
-    assert [segment.start for segment in ledger.segments] == [0, *ends][: len(ends)]
     for segment in ledger.segments:
         assert utf8_len(segment.text) <= segment.weight <= max(limits.rotate_bytes, LONG.rotate_bytes)
+
+
+# -- one queue -----------------------------------------------------------------------------------------------
+
+MOVES = st.one_of(
+    st.tuples(st.just("push"), texts(40)),
+    st.tuples(st.just("release"), st.floats(0, 1)),
+    st.tuples(st.just("retract"), st.floats(0, 1)),
+    st.tuples(st.just("next"), st.booleans()),
+    st.tuples(st.sampled_from(["confirmed", "refused", "unknown", "settled", "lost", "closed", "rotate"])),
+)
+
+
+def places(ledger: Ledger) -> list[str]:
+    """The text in each place of the ledger: confirmed, sent, released, waiting."""
+    sent = ledger._sent.body if ledger._sent else ""
+    waiting = ledger.waiting
+    return [
+        "".join(segment.body for segment in ledger.segments),
+        sent,
+        ledger.released,
+        waiting.tail(waiting.size or 1),
+    ]
+
+
+def move(ledger: Ledger, name: str, how: Any) -> int:
+    """Do one thing, if it may be done now. Returns how many characters were retracted."""
+    waiting, is_out = ledger.waiting.size, ledger._sent is not None
+    match name:
+        case "push":
+            ledger.push(how)
+        case "release":
+            ledger.release(round(how * waiting))
+        case "retract":
+            ledger.waiting.drop_last(round(how * waiting))
+            return round(how * waiting)
+        case "next":
+            ledger.next(0.0, final=how)
+        case "confirmed" | "refused" | "unknown" if is_out:
+            getattr(ledger, name)()
+        case "settled" | "lost" if is_out:
+            ledger.settled(stands=name == "settled")
+        case "closed" if not is_out and ledger.present is not None:
+            ledger.closed()
+        case "rotate":
+            ledger.rotate()
+    return 0
+
+
+@examples(1_000)
+@given(st.lists(MOVES, max_size=40), st.sampled_from([10, 100]))
+def test_every_character_is_in_exactly_one_place_in_order(moves: list[tuple[Any, ...]], call: int) -> None:
+    """It waits, is released, was sent or is confirmed; it moves on, or back by one refused call."""
+    ledger, pushed = Ledger(MessageLimits(rotate_bytes=60, max_segments=5, max_call_chars=call)), ""
+    for name, *how in moves:
+        before = places(ledger)
+        pushed += how[0] if name == "push" else ""
+        gone = move(ledger, name, *(how or [None]))
+        pushed = pushed[: len(pushed) - gone]
+        confirmed, sent, released, waiting = places(ledger)
+        assert confirmed + sent + released + waiting == pushed
+        assert ledger.text == confirmed + sent + released
+        assert ledger.waiting.size == len(waiting)
+        assert confirmed.startswith(before[0]), "what is confirmed stays"
+        assert sent in ("", before[1]) or name == "next", "only `next` gives out text"
+        assert not (name == "next" and before[1]) or sent == before[1], "one call at a time"
 
 
 def test_a_long_text_is_laid_into_messages() -> None:
     code, rows = "x = 1\n" * 50, "| 1 | 2 |\n" * 40
     text = "\n\n".join(f"```py\n{code}```\n\n| a | b |\n|---|---|\n{rows}" for _ in range(9))
-    texts = list(split_into_segments(text, MessageLimits(rotate_bytes=900)))
-    assert joined(texts) == text
+    segments = list(split_into_segments(text, MessageLimits(rotate_bytes=900)))
+    assert "".join(segment.body for segment in segments) == text
+    texts = [segment.text for segment in segments]
     assert all(len(each.encode()) <= 900 for each in texts)
     assert [open_at_end(each).fence for each in texts] == [""] * len(texts)
 
@@ -191,11 +256,11 @@ def test_every_message_looks_right_by_itself(text: str, delta: int, size: int, p
     ledger = Ledger(MessageLimits(rotate_bytes=size, max_segments=1_000))
     slack, now = Workspace(ledger), 0.0
     for part in _parts(text, delta):
-        ledger.push(part)
+        add(ledger, part)
         slack.carry_out(now)
         now += pause
     slack.carry_out(now, final=True)
-    assert joined(slack.messages) == text
+    assert ledger.text == text
     for message in slack.messages:
         assert utf8_len(message) <= size
         if pause == 0:  # when time is up, a message ends where it stands
@@ -210,10 +275,10 @@ def test_a_mark_that_closes_behind_the_cut_closes(shape: str) -> None:
         ledger = Ledger(MessageLimits(rotate_bytes=300, max_segments=1_000))
         slack = Workspace(ledger)
         for part in _parts(text, 3):
-            ledger.push(part)
+            add(ledger, part)
             slack.carry_out(0.0)
         slack.carry_out(0.0, final=True)
-        assert joined(slack.messages) == text
+        assert compare(text, slack.messages) is None
         for message in slack.messages:
             _looks_right(message)
             assert "``" not in message
@@ -221,14 +286,14 @@ def test_a_mark_that_closes_behind_the_cut_closes(shape: str) -> None:
 
 def test_a_list_goes_on_and_a_nested_item_keeps_its_place() -> None:
     text = "".join(f"{n}. step {n}\n" + "".join(f"   - part {k}\n" for k in range(9)) for n in range(1, 9))
-    texts = list(split_into_segments(text, MessageLimits(rotate_bytes=150)))
-    assert joined(texts) == text
+    texts = [segment.text for segment in split_into_segments(text, MessageLimits(rotate_bytes=150))]
+    assert compare(text, texts) is None
     assert texts[0].endswith("   - part 8\n")
     assert texts[1].startswith("2. step 2\n")
     nested = "- all\n" + "".join(f"  - part {k}\n" for k in range(50))
-    texts = list(split_into_segments(nested, MessageLimits(rotate_bytes=240)))
+    texts = [segment.text for segment in split_into_segments(nested, MessageLimits(rotate_bytes=240))]
     assert all(each.startswith("-\n  - part") for each in texts[1:])
-    assert joined(texts) == nested
+    assert compare(nested, texts) is None
 
 
 # -- time ----------------------------------------------------------------------------------------------------
@@ -238,7 +303,7 @@ def told(*texts: str, limits: MessageLimits | None = None) -> Ledger:
     """A ledger whose present message shows `texts`, begun at 0."""
     ledger = Ledger(limits or MessageLimits())
     for text in texts:
-        ledger.push(text)
+        add(ledger, text)
         step = ledger.next(0.0)
         assert isinstance(step, SendText)
         ledger.confirmed()
@@ -249,25 +314,25 @@ def test_a_message_ends_in_time_though_no_text_comes() -> None:
     ledger = told("```\ncode\n")
     assert ledger.deadline() == 240
     assert ledger.next(239.9) is None
-    assert ledger.next(240) == SendText("```", 0, begins=False, ends=True)
+    assert ledger.next(240) == SendText("", begins=False, ends=True, closing="```")
     assert ledger.deadline() is None
     ledger.confirmed()
     assert ledger.next(240) == FinishSegment()
     ledger.closed()
     assert (ledger.present, ledger.deadline(), ledger.next(1e9)) == (None, None, None)
-    assert ledger.segments[0].body == "```\ncode\n"
-    ledger.push("more\n")
-    assert ledger.next(500) == SendText("```\nmore\n", 5, begins=True)
+    assert (ledger.segments[0].body, ledger.segments[0].closing) == ("```\ncode\n", "```")
+    add(ledger, "more\n")
+    assert ledger.next(500) == SendText("more\n", begins=True, opening="```\n")
 
 
 def test_within_a_line_its_end_is_waited_for_but_not_for_ever() -> None:
     ledger = told("half a ")
     assert ledger.deadline() == 260
-    ledger.push("line of ")
-    assert ledger.next(245) == SendText("line of ", 8, begins=False)
+    add(ledger, "line of ")
+    assert ledger.next(245) == SendText("line of ", begins=False)
     ledger.confirmed()
-    ledger.push("text\n\nand")
-    assert ledger.next(250) == SendText("text\n", 5, begins=False, ends=True)
+    add(ledger, "text\n\nand")
+    assert ledger.next(250) == SendText("text\n", begins=False, ends=True)
     late = told("half a ")
     assert late.next(259) is None
     assert late.next(260) == FinishSegment()
@@ -276,8 +341,8 @@ def test_within_a_line_its_end_is_waited_for_but_not_for_ever() -> None:
 def test_the_last_words_need_no_message_of_their_own() -> None:
     ledger = told("a line\n")
     assert ledger.next(245, final=True) is None
-    ledger.push("end.")
-    assert ledger.next(245, final=True) == SendText("end.", 4, begins=False)
+    add(ledger, "end.")
+    assert ledger.next(245, final=True) == SendText("end.", begins=False)
     ledger.refused()
     assert ledger.next(261, final=True) == FinishSegment()  # too late for that
 
@@ -293,42 +358,31 @@ def test_messages_that_do_not_age() -> None:
 
 def test_cards_go_along_and_weigh() -> None:
     ledger = Ledger(MessageLimits(rotate_bytes=1_000))
-    assert ledger.next(0, cards=300) == SendText("", 0, begins=True, cards=300)
+    assert ledger.next(0, cards=300) == SendText("", begins=True, cards=300)
     ledger.confirmed()
     assert ledger.deadline() == 240
-    ledger.push("word " * 100)
-    assert ledger.next(0, cards=100) == SendText("word " * 100, 500, begins=False, cards=100)
+    add(ledger, "word " * 100)
+    assert ledger.next(0, cards=100) == SendText("word " * 100, begins=False, cards=100)
     ledger.confirmed()
     assert ledger.present is not None
     assert ledger.present.weight == 900
     assert ledger.next(0, cards=100) == FinishSegment()  # no room for them here
     ledger.closed()
-    assert ledger.next(0, cards=100) == SendText("", 0, begins=True, cards=100)
+    assert ledger.next(0, cards=100) == SendText("", begins=True, cards=100)
 
 
 def test_a_message_can_be_ended_by_will() -> None:
     ledger = told("so **bold")
-    assert ledger.segments[0].closer == "**"
     ledger.rotate()
-    assert ledger.next(0) == SendText("**", 0, begins=False, ends=True)
+    assert ledger.next(0) == SendText("", begins=False, ends=True, closing="**")
     ledger.refused()  # Slack was faster
     ledger.closed()
-    assert ledger.segments[0].is_over
-    assert ledger.segments[0].closer == "**"
-    ledger.push(" text")
-    assert ledger.next(0) == SendText("**\u2060 text", 5, begins=True)
+    assert (ledger.present, ledger.segments[0].closing) == (None, "")
+    add(ledger, " text")
+    assert ledger.next(0) == SendText(" text", begins=True, opening="**\u2060")
     empty = Ledger(MessageLimits())
     empty.rotate()
     assert (empty.next(0), empty.segments) == (None, ())
-
-
-def test_a_closed_message_needs_no_closer() -> None:
-    ledger = told("```\ncode\n")
-    ledger.rotate()
-    ledger.next(0)
-    ledger.confirmed()
-    assert ledger.segments[0].closer == ""
-    assert ledger.segments[0].closed_by == "```"
 
 
 def test_an_answer_takes_no_more_messages_than_it_may() -> None:
@@ -337,30 +391,30 @@ def test_an_answer_takes_no_more_messages_than_it_may() -> None:
     ledger.next(0)
     ledger.closed()
     assert ledger.next(0) is None
-    ledger.push("two\n")
+    add(ledger, "two\n")
     assert [ledger.next(0), ledger.next(0)] == [SegmentsExhausted(), SegmentsExhausted()]
-    assert ledger.retract() == "two\n"
-    assert ledger.waiting == ""
+    ledger.discard()
+    assert ledger.text == "one\n"
     ledger.use(MessageLimits(max_segments=2))
-    ledger.push("two\n")
-    assert ledger.next(0) == SendText("two\n", 4, begins=True)
+    add(ledger, "two\n")
+    assert ledger.next(0) == SendText("two\n", begins=True)
 
 
 def test_what_is_in_doubt_stops_everything_until_it_is_settled() -> None:
     ledger = told("one\n")
-    ledger.push("two\n")
+    add(ledger, "two\n")
     ledger.next(0)
     ledger.unknown()
     assert ledger.in_doubt
     assert (ledger.next(1e9), ledger.deadline()) == (None, None)
     ledger.settled(stands=True)
-    assert (ledger.segments[0].text, ledger.waiting, ledger.in_doubt) == ("one\ntwo\n", "", False)
-    assert ledger.segments[0].is_over
-    ledger.push("three\n")
-    assert ledger.next(0) == SendText("three\n", 6, begins=True)
+    assert (ledger.segments[0].text, ledger.released, ledger.in_doubt) == ("one\ntwo\n", "", False)
+    assert ledger.present is None
+    add(ledger, "three\n")
+    assert ledger.next(0) == SendText("three\n", begins=True)
     ledger.unknown()
     ledger.settled(stands=False)  # it was not begun
-    assert (len(ledger.segments), ledger.waiting) == (1, "three\n")
+    assert (len(ledger.segments), ledger.released) == (1, "three\n")
 
 
 def test_over_a_message_of_cards_alone_what_is_open_is_carried() -> None:
@@ -371,10 +425,10 @@ def test_over_a_message_of_cards_alone_what_is_open_is_carried() -> None:
     slack.carry_out(0.0, cards=50)
     ledger.rotate()
     slack.carry_out(0.0)
-    ledger.push("two\n```\n")
+    add(ledger, "two\n```\n")
     slack.carry_out(0.0)
     assert slack.messages == ["```py\none\n```", "", "```py\ntwo\n```\n"]
-    assert joined(slack.messages) == "```py\none\ntwo\n```\n"
+    assert ledger.text == "```py\none\ntwo\n```\n"
 
 
 @pytest.mark.parametrize("call", [Ledger.confirmed, Ledger.refused, Ledger.unknown, Ledger.closed])
@@ -385,41 +439,64 @@ def test_what_was_not_asked_for_cannot_have_become_of_it(call: Callable[[Ledger]
 
 def test_text_on_its_way_cannot_be_taken_back() -> None:
     ledger = Ledger(MessageLimits())
-    ledger.push("one")
+    add(ledger, "one")
     ledger.next(0)
     with pytest.raises(AssertionError, match="on its way"):
-        ledger.retract()
+        ledger.discard()
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "begins"),
+    ("first", "second"),
     [
-        ("```py\na\n```", "```py\nb\n", "\u2060\n```py\n"),
-        ("```py\na\n```", "``", "\u2060\n``"),  # what follows may make it look so
-        ("a **b**", "**c", "\u2060**c"),
-        ("a\n", "\u2060b", "\u2060\u2060b"),
-        ("- a\n", "-", "\u2060\n-"),
-        ("a\n", "-", "-"),
+        ("```py\na\n```", "```py\nb\n"),
+        ("```py\na\n```", "``"),
+        ("a **b**", "**c"),
+        ("a\n", "\u2060b"),
+        ("- a\n", "-"),
+        ("a\u2060b x", "\n  -"),
+        ("| a | b |\n", "-"),
     ],
 )
-def test_a_guard_stands_where_the_answer_itself_looks_like_decoration(
-    first: str, second: str, begins: str
-) -> None:
+def test_nothing_is_inserted_where_nothing_is_open(first: str, second: str) -> None:
+    """Not even where the answer itself looks like something that was opened again."""
     ledger = told(first)
     ledger.closed()
-    ledger.push(second)
-    step = ledger.next(0)
-    assert isinstance(step, SendText)
-    assert step.text.startswith(begins)
-    assert joined([first, step.text]) == first + second
+    add(ledger, second)
+    assert ledger.next(0) == SendText(second, begins=True)
+
+
+@pytest.mark.parametrize("before", range(16))
+def test_rows_keep_their_header_when_a_message_ends_before_a_line_end(before: int) -> None:
+    """Letter by letter, and cut right behind a row whose line end comes only then."""
+    text = f"{'x' * before}\n\n| a | b |\n|---|---|\n{_rows(['word'] * 40)}\n\nend"
+    ledger = Ledger(MessageLimits(rotate_bytes=300, max_segments=1_000))
+    slack = Workspace(ledger)
+    for part in _parts(text, 1):
+        add(ledger, part)
+        slack.carry_out(0.0)
+    slack.carry_out(0.0, final=True)
+    assert len(slack.messages) > 2
+    assert compare(text, slack.messages) is None
+    for message in slack.messages:
+        _looks_right(message)
+
+
+def test_a_fence_that_is_closed_within_a_line_reads_as_code_in_both_messages() -> None:
+    ledger = told("```py\nx = 1")
+    ledger.rotate()
+    slack = Workspace(ledger, messages=["```py\nx = 1"])
+    slack.carry_out(0.0)
+    add(ledger, "00\n```\n")
+    slack.carry_out(0.0)
+    assert slack.messages == ["```py\nx = 1\n```", "```py\n00\n```\n"]
 
 
 def test_a_header_too_big_to_be_repeated_is_not() -> None:
     table = f"| {'a' * 50} |\n|---|\n| 1 |\n"
     ledger = told(table, limits=MessageLimits(rotate_bytes=200))
     ledger.closed()
-    ledger.push("| 2 |\n")
-    assert ledger.next(0) == SendText("| 2 |\n", 6, begins=True)
+    add(ledger, "| 2 |\n")
+    assert ledger.next(0) == SendText("| 2 |\n", begins=True)
     fence = told(f"```{'a' * 70}\ncode\n", limits=MessageLimits(rotate_bytes=200))
     fence.rotate()
     assert fence.next(0) == FinishSegment()  # what cannot be opened again is not closed either
@@ -435,9 +512,9 @@ def test_a_header_too_big_to_be_repeated_is_not() -> None:
 def test_the_work_for_a_call_does_not_grow_with_the_answer() -> None:
     def one_more_call(lines: int) -> int:
         ledger = Ledger(MessageLimits(rotate_bytes=500, max_segments=10_000))
-        ledger.push("A line of text, and more of it.\n" * lines)
+        add(ledger, "A line of text, and more of it.\n" * lines)
         Workspace(ledger).carry_out(0.0)
-        ledger.push("And one more line.\n" * 100)
+        add(ledger, "And one more line.\n" * 100)
         return work(lambda: ledger.next(0.0))
 
     assert one_more_call(2_000) <= 2 * one_more_call(50)
@@ -448,21 +525,22 @@ def test_the_work_for_a_call_does_not_grow_with_the_answer() -> None:
 )
 def test_what_looks_like_a_block_in_the_middle_of_a_line_is_none_in_the_next_message(rest: str) -> None:
     ledger = told("Ping <!channel")
-    ledger.push(rest)
+    add(ledger, rest)
     ledger.rotate()
     ledger.next(1.0)
     ledger.closed()
     show = ledger.next(2.0)
     assert isinstance(show, SendText)
     assert (show.text[0] == "\u2060") == (not rest.startswith("+1"))
-    assert reads_as(["Ping <!channel", show.text], f"Ping <!channel{rest}")
+    assert (show.opening, show.body) == ("" if rest.startswith("+1") else "\u2060", rest)
+    line = show.text.partition("\n")[0]
+    drawn = {"type": "rich_text_section", "elements": [{"type": "text", "text": line}]}
+    assert rich_text("b", line)["elements"] == [drawn]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_the_work_for_a_message_does_not_grow_with_the_text_behind_it(piece: str) -> None:
     def longest(size: int) -> int:
-        inline_marks._front.cache_clear()
-        carryover._open_behind.cache_clear()
         return max(
             steps(
                 islice(split_into_segments("x" + (piece * size)[:size], MessageLimits(rotate_bytes=300)), 3)

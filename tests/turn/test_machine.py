@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from slack_bot.turn.actions import (
     Action,
     AppendText,
-    CancelTask,
     CardState,
     EndTurn,
     FlushText,
@@ -414,7 +413,7 @@ def test_an_agent_that_goes_on_after_a_sign_in_asks_no_more() -> None:
     assert actions[-1] == EndTurn(Outcome.LOST, "Cut.", offer_retry=True)
 
 
-def test_a_stop_ends_all_showing_and_cancels() -> None:
+def test_a_stop_ends_all_showing() -> None:
     turn, actions = run(
         AnswerText("a"),
         StopRequested("U1"),
@@ -423,7 +422,6 @@ def test_a_stop_ends_all_showing_and_cancels() -> None:
         StreamEnded(StreamEnd.CLOSED, "Stopped."),
     )
     assert shown(actions) == "a"
-    assert only(actions, CancelTask)
     assert actions[-1] == EndTurn(Outcome.STOPPED, "Stopped.")
     assert turn.late == 2
 

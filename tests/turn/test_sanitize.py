@@ -1,13 +1,29 @@
 """Nothing an agent writes can ping, and no secret is shown, however the text was cut into deltas."""
 
 import re
+from collections.abc import Generator
 from copy import deepcopy
+from typing import TypeVar
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from slack_bot.turn.sanitize import HELD_MOST, MASK, SLICE, StreamSanitizer, harmless_slices, sanitize, slices
+from slack_bot.turn.actions import LONGEST, CardState, TaskCard
+from slack_bot.turn.form import Field, Form
+from slack_bot.turn.sanitize import (
+    MASK,
+    MAX_UNDECIDED,
+    SLICE,
+    StreamSanitizer,
+    sanitize,
+    sanitize_beginning,
+    sanitize_card,
+    sanitize_form,
+    sanitize_in_steps,
+    sanitize_slices,
+    slices,
+)
 from tests.examples import DANGERS as PIECES_OF_DANGER
 from tests.examples import MARKDOWN, examples
 
@@ -190,7 +206,7 @@ def test_one_character_at_a_time_changes_nothing_and_holds_little(text: str, dat
     at = data.draw(st.integers(0, len(text)))
     safety = StreamSanitizer()
     shown = "".join(safety.push(char) for char in text[:at])
-    assert len(deepcopy(safety).end()) <= HELD_MOST
+    assert len(deepcopy(safety).end()) <= MAX_UNDECIDED
     shown += "".join(safety.push(char) for char in text[at:])
     assert shown + safety.end() == sanitize(text)
 
@@ -249,7 +265,7 @@ def test_ordinary_text_flows_at_once(delta: str) -> None:
         "\r",
     ],
 )
-def test_what_may_become_a_danger_is_held_until_it_is_known(begun: str) -> None:
+def test_what_may_become_a_danger_waits_until_it_is_known(begun: str) -> None:
     safety = StreamSanitizer()
     assert safety.push(f"a {begun}") == "a "
     assert safety.push(" b") + safety.end() == f"{begun.replace(chr(13), chr(10))} b"
@@ -258,14 +274,14 @@ def test_what_may_become_a_danger_is_held_until_it_is_known(begun: str) -> None:
 def test_the_longest_beginning_is_bounded() -> None:
     safety = StreamSanitizer()
     text = "eyJ" + "a" * 300 + ".eyJ" + "b" * 7
-    assert len(text) < HELD_MOST
+    assert len(text) < MAX_UNDECIDED
     assert safety.push(text) == ""
     assert safety.push("b") == MASK
     assert safety.push("b" * 100_000) == ""  # decided: dropped as it comes, not held
     assert safety.push(" y") == " y"
 
 
-def test_the_body_of_a_key_is_not_held() -> None:
+def test_the_body_of_a_key_does_not_wait() -> None:
     safety = StreamSanitizer()
     assert safety.push("-----BEGIN PRIVATE KEY-----\n") == MASK
     for _ in range(100):
@@ -295,7 +311,7 @@ def test_a_text_takes_linear_work(piece: str) -> None:
 @pytest.mark.parametrize("piece", ["word ", "<", "<!here>", BOT_TOKEN + " ", "s3cret-value", "\ud83d"])
 def test_a_long_text_is_worked_off_in_steps_of_one_size(piece: str) -> None:
     text = (piece * 12 * SLICE)[: 12 * SLICE]
-    short, long = steps(harmless_slices(text[: 4 * SLICE], SECRETS)), steps(harmless_slices(text, SECRETS))
+    short, long = steps(sanitize_slices(text[: 4 * SLICE], SECRETS)), steps(sanitize_slices(text, SECRETS))
     assert len(long) >= 12
     assert max(long) <= 1.05 * max(short) + 10
 
@@ -304,10 +320,93 @@ def test_a_short_text_is_one_step() -> None:
     assert list(slices("")) == [""]
     assert list(slices("a" * SLICE)) == ["a" * SLICE]
     assert [len(each) for each in slices("a" * (SLICE + 1))] == [SLICE, 1]
-    assert list(harmless_slices("<!here> a")) == ["&lt;!here> a"]
+    assert list(sanitize_slices("<!here> a")) == ["&lt;!here> a"]
 
 
 def test_the_filter_of_secrets_is_made_ready_once_a_set() -> None:
     secrets = tuple(f"secret number {number}" for number in range(400))
     first, later = (work(lambda: sanitize("a", secrets)) for _ in range(2))
     assert 4 * later < first
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets", "splits"),
+    [("a joke", ("e-mail-key",), True), ("a joke <", (), False), ("a joke ", (), False), ("x", (), True)],
+)
+def test_a_word_whose_end_is_undecided_is_known(text: str, secrets: tuple[str, ...], splits: bool) -> None:
+    sanitizer = StreamSanitizer(secrets)
+    sanitizer.push(text)
+    assert sanitizer.splits_a_word is splits
+
+
+# -- cards and forms -----------------------------------------------------------------------------------------
+
+SECRET = "s3cret-value"
+
+
+T = TypeVar("T")
+
+
+def result(work: Generator[None, None, T]) -> T:
+    """What it returns when all its steps are done."""
+
+    def whole() -> Generator[None, None, None]:
+        found.append((yield from work))
+
+    found: list[T] = []
+    for _ in whole():
+        pass
+    return found[0]
+
+
+def test_a_card() -> None:
+    card = TaskCard("t1", f"Search {SECRET}", CardState.ERROR, details="<!channel>", output=f"{SECRET}\n")
+    shown = TaskCard("t1", f"Search {MASK}", CardState.ERROR, details="&lt;!channel>", output=f"{MASK}\n")
+    assert sanitize_card(card, (SECRET,)) == shown
+    assert (
+        sanitize_card(TaskCard(f"\ud83d {SECRET}", "Search", CardState.DONE), (SECRET,)).id
+        == f"\ufffd {MASK}"
+    )
+
+
+def test_a_form() -> None:
+    field = Field(f"n {SECRET}", f"l {SECRET}", choices=("a", SECRET))
+    form = Form(f"p {SECRET}", (field,), "<@U1> asks", is_auth=True)
+    shown = Field(f"n {MASK}", f"l {MASK}", choices=("a", MASK))
+    assert result(sanitize_form(form, (SECRET,), 9, 9)) == Form(
+        f"p {MASK}", (shown,), "&lt;@U1> asks", is_auth=True
+    )
+
+
+def test_a_very_long_text_is_cut_and_never_within_a_secret() -> None:
+    text = "x" * (LONGEST - 5) + SECRET + "y" * 99
+    assert sanitize_beginning(text, (SECRET,)) == "x" * (LONGEST - 5) + "…"
+    assert sanitize_beginning("x" * LONGEST, (SECRET,)) == "x" * LONGEST
+    card = sanitize_card(TaskCard(text, text, CardState.DONE, text, text), (SECRET,))
+    assert max(map(len, (card.id, card.title, card.details, card.output))) < LONGEST
+
+
+def test_of_too_many_fields_and_choices_the_reader_is_told_how_many_there_are() -> None:
+    many = tuple(Field(f"f{number}", choices=tuple("abcd"), required=True) for number in range(5_000))
+    form = result(sanitize_form(Form("Which?", many), (), 2, 3))
+    assert form.as_markdown() == (
+        "Which?\n\n- **f0** (a, b, c, … and 1 more)\n- **f1** (a, b, c, … and 1 more)\n"
+        "- … and 4,998 more, which are not shown here"
+    )
+
+
+def test_a_long_text_is_read_in_steps_of_one_size() -> None:
+    text = "<!here> some words. " * 10_000
+    assert result(sanitize_in_steps(text, ())) == sanitize(text)
+    short, long = steps(sanitize_in_steps(text[: 2 * SLICE], ())), steps(sanitize_in_steps(text, ()))
+    assert len(long) > 10
+    assert max(long) < 1.1 * max(short)
+
+
+def test_a_short_form_is_read_in_one_step_and_a_long_one_in_many() -> None:
+    def form(size: int) -> Form:
+        return Form("p", tuple(Field(f"f{n}", "l" * size, ("c" * size,) * 9) for n in range(50)))
+
+    assert len(steps(sanitize_form(form(3), (), 50, 100))) == 1
+    assert len(steps(sanitize_form(form(3_000), (), 50, 100))) > 50
+    assert result(sanitize_form(form(3_000), (), 50, 100)) == form(3_000)

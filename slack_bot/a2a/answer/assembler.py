@@ -1,10 +1,9 @@
-"""PURE. Which of an agent's texts is the answer, and what of it may be told at once.
+"""PURE. Which of an agent's texts is the answer, and what of it is shown live.
 
-An agent may say its answer in artifacts, in messages, in working-status text, or in several of them, one
-after the other. One of them is told, live: the first that speaks. The others are kept, and at the end the
-whole is decided by precedence and measured against what was told, so a reader sees it once (facts: A2A 8.1).
-Working-status text, and streaming text that nobody marked, is told live only where the agent is known for
-saying its answer there; else it is held.
+An agent may put its answer into artifacts, messages, working-status text, or several of them. The first
+source that speaks is shown live, the others are kept. At the end precedence decides, and the whole is
+compared with what was shown, so a reader sees it once (facts: A2A 8.1). Working-status text, and streaming
+text without a flag, is live only where the agent is known to answer there; else it is held.
 """
 
 from __future__ import annotations
@@ -16,139 +15,158 @@ from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated
 from ...turn.form import Form
 from ..profile import TurnObservation
 from ..wire.frames import Artifact
-from .assembly import Appended, CumulativeText, KeyedText, Replaced
 from .chunk_joiner import BEFORE, ChunkJoiner
 from .delta_detector import DeltaDetector
-from .filters import TextFilter, passed
-from .marker_filter import MarkedText
-
-Change: TypeAlias = Appended | Replaced | None
+from .filters import MarkedText, TextFilter, filter_text
+from .keyed_text import Appended, KeyedText, Replaced
 
 ARTIFACT, STATUS, MESSAGE = "artifact", "status", "message"
 
+_Key: TypeAlias = tuple[str, str]
+"""A source and the key of one text in it."""
+
 
 class AnswerAssembler:
-    """The texts of one turn. `believed` is the source whose unmarked text is the answer, "" if none is.
+    """The texts of one turn. `trusted` is the source whose unmarked text is the answer, "" for none.
 
-    `by_hand`: somebody said so in the settings. `waits_for_marker`: nothing is the answer until a marker
-    comes. `gated`: markers and envelopes are looked for at all. `max_chars` bounds each source.
+    `by_settings`: the settings name that source. `waits_for_marker`: only text behind a marker is the answer.
+    `filters`: markers and envelopes are looked for. `max_chars` bounds each source.
     """
 
     def __init__(
         self,
         max_chars: int,
-        believed: str = "",
+        trusted: str = "",
         *,
-        by_hand: bool = False,
+        by_settings: bool = False,
         waits_for_marker: bool = False,
-        gated: bool = True,
+        filters: bool = True,
     ) -> None:
-        self.believed = believed
-        self._by_hand, self._gated, self._waits = by_hand, gated, waits_for_marker
-        self._pieces = {each: KeyedText(max_chars) for each in (ARTIFACT, STATUS, MESSAGE)}
-        self._held = CumulativeText(max_chars)
-        self._held_before = ""
-        self._held_aside = False  # what is held is, or has in it, what was said on the way
-        self._gates: dict[tuple[str, str], TextFilter] = {}
-        self._questions: dict[tuple[str, str], Form] = {}
-        self._opened_keys: set[tuple[str, str]] = set()
-        self._held_keys: set[tuple[str, str]] = set()
-        self._message_key = ""
-        self._messages: dict[str, CumulativeText] = {}
+        self.trusted = trusted
+        self._by_settings, self._uses_filters, self._waits = by_settings, filters, waits_for_marker
         self._max_chars = max_chars
-        self._speaker = ""
-        self._runs = 1
-        self._gap_due = False
-        self._seams, self._message_seams = ChunkJoiner(), ChunkJoiner()
+        self._artifacts, self._statuses, self._replies = (KeyedText(max_chars) for _ in range(3))
+        self._texts = {ARTIFACT: self._artifacts, STATUS: self._statuses, MESSAGE: self._replies}
+        self._held = DeltaDetector(max_chars=max_chars)
+        self._held_before_tool = ""
+        self._has_asides = False  # some of the held text is no part of the answer
+        self._detectors: dict[str, DeltaDetector] = {}
+        self._message_detectors: dict[str, DeltaDetector] = {}
+        self._last_message = ""
+        self._joiner, self._message_joiner = ChunkJoiner(), ChunkJoiner()
         self._last_name: str | None = ""  # None: a tool was called since, what follows is a new text
-        self._grow_by_id = False
-        self._growths: dict[str, DeltaDetector] = {}
+        self._ids_are_reused = False
+        self._filters: dict[_Key, TextFilter] = {}
+        self._questions: dict[_Key, Form] = {}
+        self._marked: set[_Key] = set()  # texts with a marker
+        self._unfinished: set[_Key] = set()  # texts whose filters hold text that is to be held
+        self._live_source = ""
+        self._status_runs = 1
+        self._gap_due = False
 
     @property
     def overflow(self) -> bool:
         """More text came than may be kept."""
-        return any(pieces.overflow for pieces in self._pieces.values())
+        return self._artifacts.overflow or self._statuses.overflow or self._replies.overflow
 
     @property
     def has_artifacts(self) -> bool:
         """Text came in artifacts."""
-        return self._pieces[ARTIFACT].has_text
+        return self._artifacts.has_text
 
-    def took(self, artifact: Artifact) -> bool:
-        """Text of `artifact` was taken for the answer."""
-        return self._pieces[ARTIFACT].has(artifact.artifact_id or artifact.name)
+    @property
+    def had_marker(self) -> bool:
+        """The agent writes markers."""
+        return bool(self._marked)
 
     @property
     def question(self) -> Form | None:
         """What the JSON around an answer asks the human."""
         return next(iter(self._questions.values()), None)
 
-    def in_envelope(self, key: str, text: str) -> bool:
-        """`text` goes on, or may begin, JSON around an answer."""
-        gate = self._gates.get((ARTIFACT, key))
-        if gate is None and self._gated:
-            gate = TextFilter()
-            gate.feed(text)
-        return gate is not None and not gate.is_plain
+    def has_taken(self, artifact: Artifact) -> bool:
+        """Text of `artifact` was taken for the answer."""
+        return self._artifacts.has(artifact.artifact_id or artifact.name)
 
-    @property
-    def had_marker(self) -> bool:
-        """The agent writes markers."""
-        return bool(self._opened_keys)
-
-    def believes(self, source: str) -> bool:
+    def trusts(self, source: str) -> bool:
         """Unmarked text of `source` is the answer."""
-        return self.believed == source
+        return self.trusted == source
+
+    def in_envelope(self, key: str, text: str) -> bool:
+        """`text` continues, or may begin, JSON around an answer."""
+        found = self._filters.get((ARTIFACT, key))
+        if found is None and self._uses_filters:
+            found = TextFilter()
+            found.feed(text)
+        return found is not None and not found.is_plain
+
+    def filter_text(self, text: str) -> str:
+        """The answer in a whole text."""
+        return filter_text(text) if self._uses_filters else text
 
     # -- text comes ------------------------------------------------------------------------------------------
 
-    def artifact(self, key: str, text: str, why: str, *, append: bool, marked: bool = False) -> list[Event]:
+    def find_key(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
+        """The key of an artifact's text, and whether `text` appends there.
+
+        Some servers give each chunk of one artifact an id of its own; `text` may be such a chunk.
+        """
+        texts, key = self._artifacts, artifact_id or name
+        if texts.has(key):
+            self._ids_are_reused |= append
+            return key, append
+        before, last = texts.ending(BEFORE) if texts.has_text else "", self._last_name
+        self._last_name = name
+        is_chunk = last is not None and not self._ids_are_reused and (append or not texts.repeats(text))
+        if is_chunk and self._joiner.joins(name, last or "", before, text, over_lines=append):
+            return texts.last_key, True
+        return key, append
+
+    def artifact(
+        self, key: str, text: str, reason: str, *, append: bool, marked: bool = False
+    ) -> list[Event]:
         """Text of an artifact that is the answer. `marked`: the agent itself calls it so."""
         if not marked:
-            text, append = self._grown(key, text, append=append)
-        return self._said(ARTIFACT, key, text, why, append=append, marked=marked)
+            detector = self._detectors.get(key)
+            if detector is None or not append:
+                self._detectors[key] = DeltaDetector(text, appends=True)
+            else:
+                text, append = detector.take(text)
+        return self._take(ARTIFACT, key, text, reason, append=append, marked=marked)
 
-    def _grown(self, key: str, text: str, *, append: bool) -> tuple[str, bool]:
-        """A chunk as a delta, whatever it came as."""
-        growth = self._growths.get(key)
-        if growth is None or not append:
-            self._growths[key] = DeltaDetector(text)
-            return text, append
-        return growth.take(text)
-
-    def unmarked(self, key: str, text: str, why: str, *, append: bool) -> list[Event]:
-        """Streaming text of an artifact that nobody called narration or answer: held, unless a gate opens."""
-        return self._said(ARTIFACT, key, text, why, append=append, held=True)
+    def unmarked(self, key: str, text: str, reason: str, *, append: bool) -> list[Event]:
+        """Streaming text of an artifact that has no flag: held, unless a marker or an envelope comes."""
+        return self._take(ARTIFACT, key, text, reason, append=append, held=True)
 
     def keep(self, text: str, *, append: bool, aside: bool) -> None:
         """Text that is the answer only if nothing else is; said `aside`, only if the task completed."""
-        self._held.put(text, append=append)
-        self._held_aside = self._held_aside or (aside and bool(text.strip()))
+        self._hold(text, append=append)
+        self._has_asides = self._has_asides or (aside and bool(text.strip()))
 
-    def status(self, text: str, why: str) -> list[Event]:
+    def status(self, text: str, reason: str) -> list[Event]:
         """Working-status text, a delta or a snapshot."""
-        fresh = self._held.put(text, in_lines=True)
-        if not self.believes(STATUS):
-            return [Narrated(text, reason=why)]
-        key = f"status {self._runs}"
-        append = not self._held.is_anew
-        return self._said(STATUS, key, fresh, "status text is this agent's answer", append=append)
+        fresh, append = self._held.take(text, by_line=True)
+        if not self.trusts(STATUS):
+            return [Narrated(text, reason=reason)]
+        key = f"status {self._status_runs}"
+        return self._take(STATUS, key, fresh, "status text is this agent's answer", append=append)
 
-    def message(self, message_id: str, text: str, why: str, *, live: bool) -> list[Event]:
-        """Text of a message, a delta or the whole. It is told if it stands in place of a task."""
-        pieces = self._pieces[MESSAGE]
-        key = message_id or "message"
-        before = pieces.ending(BEFORE) if pieces.has_text else ""
-        if key not in self._messages and self._message_seams.joins("", "", before, text, over_lines=True):
-            key = self._message_key
-        self._message_key = key
-        running = self._messages.setdefault(key, CumulativeText(self._max_chars))
-        fresh = running.put(text)
-        speaker = self._speaker
-        events = self._said(MESSAGE, key, fresh, why, append=not running.is_anew)
+    def message(self, message_id: str, text: str, reason: str, *, live: bool) -> list[Event]:
+        """Text of a message, a delta or the whole. `live`: it may be shown."""
+        texts, key = self._replies, message_id or "message"
+        before = texts.ending(BEFORE) if texts.has_text else ""
+        if key not in self._message_detectors and self._message_joiner.joins(
+            "", "", before, text, over_lines=True
+        ):
+            key = self._last_message
+        self._last_message = key
+        detector = self._message_detectors.setdefault(key, DeltaDetector(max_chars=self._max_chars))
+        fresh, append = detector.take(text)
+        live_source = self._live_source
+        events = self._take(MESSAGE, key, fresh, reason, append=append)
         if live:
             return events
-        self._speaker = speaker  # it was kept, not told
+        self._live_source = live_source
         return [Narrated(text, reason="a message beside the task")]
 
     def new_paragraph(self) -> None:
@@ -156,211 +174,211 @@ class AnswerAssembler:
         self._gap_due = self._gap_due or self.has_artifacts
 
     def before_tool(self, *, narrates: bool) -> None:
-        """The agent called a tool: the status text before it said what it would do.
+        """The agent called a tool: the status text before it said what the agent was about to do.
 
         `narrates`: so did the artifacts before it, if any follow.
         """
-        self._held_before = self._held.text or self._held_before
-        self._held_aside = False
+        self._held_before_tool = self._held.text or self._held_before_tool
+        self._has_asides = False
         self._held.restart()
         self._last_name = None
-        self._runs += 1
-        for source in (ARTIFACT, STATUS) if narrates else ():
-            self._pieces[source].set_aside()
-
-    def plain(self, text: str) -> str:
-        """The answer in a whole text of the agent's."""
-        return passed(text) if self._gated else text
+        self._status_runs += 1
+        if narrates:
+            self._artifacts.set_aside()
+            self._statuses.set_aside()
 
     def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
-        """The artifacts as they stand by now (id, name, text as the agent wrote it); they may go on."""
-        passed_on = [(key, text) for key, raw in self._joined(artifacts) if (text := self._anew(key, raw))]
-        if not passed_on:
+        """The present artifacts of the task (id, name, raw text); they may go on."""
+        texts = [
+            (key, text) for key, raw in self._joined(artifacts) if (text := self._filter_again(key, raw))
+        ]
+        if not texts:
             return []
-        self._growths |= {key: DeltaDetector(text) for key, text in passed_on}
-        return self._told(ARTIFACT, self._pieces[ARTIFACT].snapshot(passed_on), "the task as it stands")
+        self._detectors |= {key: DeltaDetector(text, appends=True) for key, text in texts}
+        return self._show(ARTIFACT, self._artifacts.snapshot(texts), "the task as it stands")
 
     def _joined(self, artifacts: list[tuple[str, str, str]]) -> list[tuple[str, str]]:
-        """Key and text of the artifacts, those put together that are chunks of one."""
+        """Key and text of the artifacts; chunks of one are put together."""
         found: list[tuple[str, list[str]]] = []
         last = ""
         for artifact_id, name, text in artifacts:
             before = found[-1][1][-1][-BEFORE:] if found else ""
-            is_own = self._grow_by_id or self._pieces[ARTIFACT].has(artifact_id)
-            if not is_own and self._seams.joins(name, last, before, text):
+            is_known = self._ids_are_reused or self._artifacts.has(artifact_id)
+            if not is_known and self._joiner.joins(name, last, before, text):
                 found[-1][1].append(text)
             else:
                 found.append((artifact_id or name, [text]))
             last = name
         return [(key, "".join(texts)) for key, texts in found]
 
-    def _anew(self, key: str, raw: str) -> str:
-        """An artifact's text from its beginning. What its gate had held is in there too."""
-        if not self._gated:
+    def _filter_again(self, key: str, raw: str) -> str:
+        """An artifact's text from its beginning, with what its filters held."""
+        if not self._uses_filters:
             return raw
-        gate = self._gates[ARTIFACT, key] = TextFilter()
-        said = gate.feed(raw)
-        gate.take_thoughts()  # a task as it stands tells no thoughts
-        self._note(ARTIFACT, key, gate)
-        return "".join(each.text for each in said if each.is_answer or not gate.opened)
+        filters = self._filters[ARTIFACT, key] = TextFilter()
+        found = filters.feed(raw)
+        filters.take_thoughts()  # they were narrated
+        self._note((ARTIFACT, key), filters)
+        return "".join(each.text for each in found if each.is_answer or not filters.has_marker)
 
-    def place(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
-        """The key of an artifact's text, and whether it appends there.
+    # -- through the filters ---------------------------------------------------------------------------------
 
-        Some servers give each chunk of one artifact an id of its own; `text` may be such a chunk.
-        """
-        pieces, key = self._pieces[ARTIFACT], artifact_id or name
-        if pieces.has(key):
-            self._grow_by_id |= append
-            return key, append
-        before, last = pieces.ending(BEFORE) if pieces.has_text else "", self._last_name
-        self._last_name = name
-        is_chunk = last is not None and not self._grow_by_id and (append or not pieces.repeats(text))
-        if is_chunk and self._seams.joins(name, last or "", before, text, over_lines=append):
-            return pieces.last_key, True
-        return key, append
-
-    # -- gates -----------------------------------------------------------------------------------------------
-
-    def _said(
+    def _take(
         self,
         source: str,
         key: str,
         text: str,
-        why: str,
+        reason: str,
         *,
         append: bool,
         marked: bool = False,
         held: bool = False,
     ) -> list[Event]:
-        pieces = self._pieces[source]
-        known = pieces.has(key) or (source, key) in self._gates
-        append = append or (held and not known)
-        if not self._gated:
-            return self._kept(text, why, append) if held else self._put(source, key, text, append, why)
-        gate = self._gates.get((source, key))
-        if gate is None or (known and not append):
-            gate = self._gates[source, key] = TextFilter()
-        was_open = gate.opened
-        said = gate.feed(text)
-        aside = thoughts(gate.take_thoughts())
-        self._note(source, key, gate)
-        if gate.opened and not was_open:
-            return [*aside, *self._opened(source, key, said, why, append=append, marked=marked)]
-        fresh = "".join(each.text for each in said)
-        held = held or (self._waits and not self.had_marker)
-        if marked or gate.opened or gate.is_envelope or not held:
-            self._held_keys.discard((source, key))
-            return [*aside, *self._put(source, key, fresh, append, why)]
-        self._held_keys.add((source, key))
-        return [*aside, *self._kept(fresh, why, append)]
+        filters = self._filters.get((source, key))
+        if filters is not None and append and filters.pass_plain(text):
+            held = not (marked or filters.has_marker) and (held or (self._waits and not self._marked))
+        elif self._uses_filters:
+            return self._filter(source, key, text, reason, append=append, marked=marked, held=held)
+        elif held:
+            append = append or not self._texts[source].has(key)
+        if held:
+            return self._hold_back(text, reason, append=append)
+        return self._put(source, key, text, reason, append=append)
 
-    def _note(self, source: str, key: str, gate: TextFilter) -> None:
-        """Keep apart the few gates that found something: there may be one for each word of an answer."""
-        if gate.question is not None:
-            self._questions[source, key] = gate.question
-        else:
-            self._questions.pop((source, key), None)
-        if gate.opened:
-            self._opened_keys.add((source, key))
-        else:
-            self._opened_keys.discard((source, key))
-
-    def _opened(
-        self, source: str, key: str, said: list[MarkedText], why: str, *, append: bool, marked: bool
+    def _filter(
+        self, source: str, key: str, text: str, reason: str, *, append: bool, marked: bool, held: bool
     ) -> list[Event]:
-        """The marker came: what was told before it, unless the agent called that its answer, is none."""
-        before = "".join(each.text for each in said if not each.is_answer)
-        after = "".join(each.text for each in said if each.is_answer)
-        told = append and marked
+        """As `_take`, for a text that the filters may hold or change."""
+        filters = self._filters.get((source, key))
+        known = filters is not None or self._texts[source].has(key)
+        append = append or (held and not known)
+        if filters is None or (known and not append):
+            filters = self._filters[source, key] = TextFilter()
+        had_marker = filters.has_marker
+        found = filters.feed(text)
+        self._note((source, key), filters)
+        events = narrate_thoughts(filters.take_thoughts())
+        if filters.has_marker and not had_marker:
+            return events + self._open(source, key, found, reason, append=append and marked, marked=marked)
+        fresh = "".join(each.text for each in found)
+        held = held or (self._waits and not self._marked)
+        if marked or filters.has_marker or filters.is_envelope or not held:
+            self._unfinished.discard((source, key))
+            return events + self._put(source, key, fresh, reason, append=append)
+        self._unfinished.add((source, key))
+        return events + self._hold_back(fresh, reason, append=append)
+
+    def _note(self, key: _Key, filters: TextFilter) -> None:
+        """Keep apart the few texts whose filters found something: there may be one for each word."""
+        if filters.question is not None:
+            self._questions[key] = filters.question
+        else:
+            self._questions.pop(key, None)
+        if filters.has_marker:
+            self._marked.add(key)
+        else:
+            self._marked.discard(key)
+
+    def _open(
+        self, source: str, key: str, found: list[MarkedText], reason: str, *, append: bool, marked: bool
+    ) -> list[Event]:
+        """The marker came. What was shown before it is no answer, unless the agent flagged it."""
+        before = "".join(each.text for each in found if not each.is_answer)
+        after = "".join(each.text for each in found if each.is_answer)
         if not marked:
-            self._pieces[source].set_aside()
-        self._held_keys.discard((source, key))
+            self._texts[source].set_aside()
+        self._unfinished.discard((source, key))
         events: list[Event] = [Narrated(before, reason="before the answer's marker")] if before else []
-        return [*events, *self._put(source, key, after, told, f"{why}, behind a marker")]
+        return events + self._put(source, key, after, f"{reason}, behind a marker", append=append)
 
-    def _kept(self, text: str, why: str, append: bool) -> list[Event]:
-        if text or not append:
-            self._held.put(text, append=append)
-        return [Narrated(text, replaces=not append, reason=f"{why}: held")]
+    def _hold(self, text: str, *, append: bool) -> None:
+        if append:
+            self._held.take(text)
+        else:
+            self._held.replace(text)
 
-    def _put(self, source: str, key: str, text: str, append: bool, why: str) -> list[Event]:
-        pieces = self._pieces[source]
-        if self._gap_due and source == ARTIFACT and text.strip() and pieces.has(key):
+    def _hold_back(self, text: str, reason: str, *, append: bool) -> list[Event]:
+        self._hold(text, append=append)
+        return [Narrated(text, replaces=not append, reason=f"{reason}: held")]
+
+    def _put(self, source: str, key: str, text: str, reason: str, *, append: bool) -> list[Event]:
+        texts = self._texts[source]
+        if self._gap_due and source == ARTIFACT and text.strip() and texts.has(key):
             self._gap_due = False
-            text = _with_gap(pieces.ending(2), text)
-        return self._told(source, pieces.put(key, text, append=append and pieces.has(key)), why)
+            text = _with_gap(texts.ending(2), text)
+        return self._show(source, texts.put(key, text, append=append and texts.has(key)), reason)
 
-    def _told(self, source: str, change: Change, why: str) -> list[Event]:
+    def _show(self, source: str, change: Appended | Replaced | None, reason: str) -> list[Event]:
         if change is None:
-            return [nothing(f"nothing new: {why}")]
-        self._speaker = self._speaker or source
-        if self._speaker != source:
-            return [nothing(f"held, {self._speaker} text is told: {why}")]
+            return [nothing(f"nothing new: {reason}")]
+        self._live_source = self._live_source or source
+        if self._live_source != source:
+            return [nothing(f"held, {self._live_source} text is told: {reason}")]
         if isinstance(change, Appended):
-            return [AnswerText(change.text, why)]
-        return [AnswerReplaced(change.text, why)]
+            return [AnswerText(change.text, reason)]
+        return [AnswerReplaced(change.text, reason)]
 
     # -- the end ---------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Nothing follows: what the gates held is let go."""
-        for (source, key), gate in self._gates.items():
-            rest = "".join(each.text for each in gate.end())
-            if rest and (source, key) in self._held_keys:
-                self._held.put(rest)
+        """Nothing follows: the filters release what they held."""
+        for (source, key), filters in self._filters.items():
+            rest = "".join(each.text for each in filters.end())
+            if rest and (source, key) in self._unfinished:
+                self._held.take(rest)
             elif rest:
-                self._pieces[source].put(key, rest, append=True)
+                self._texts[source].put(key, rest, append=True)
 
     def text(self, source: str) -> str:
-        """What `source` says in the end."""
-        return self._pieces[source].final
+        """The whole text of `source`."""
+        return self._texts[source].final
 
-    def says(self, source: str, text: str) -> bool:
-        """`text` stands in what `source` says in the end."""
-        return self._pieces[source].says(text)
+    def contains(self, source: str, text: str) -> bool:
+        """`text` is somewhere in the whole text of `source`."""
+        return self._texts[source].contains(text)
 
     @property
     def unmarked_text(self) -> str:
         """The text that nobody marked; of several runs between tools, the last."""
-        return "" if self.had_marker else self.plain(self._held.text or self._held_before)
+        return "" if self.had_marker else self.filter_text(self._held.text or self._held_before_tool)
 
     @property
     def unfinished_text(self) -> str:
         """What of an answer was held when its task failed: what came since the last tool call."""
-        return "" if self.had_marker or self._held_aside else self.plain(self._held.text)
+        return "" if self.had_marker or self._has_asides else self.filter_text(self._held.text)
 
     @property
-    def hand_picked(self) -> str:
-        """What the source that the settings name says."""
-        return self.text(self.believed) if self._by_hand and self.believed in self._pieces else ""
+    def text_by_settings(self) -> str:
+        """The whole text of the source that the settings name."""
+        return self.text(self.trusted) if self._by_settings and self.trusted in self._texts else ""
 
-    def seen(self, final: str, held_source: str) -> TurnObservation:
+    def observe(self, final: str, held_source: str) -> TurnObservation:
         """What this turn showed about the agent, `final` being its answer."""
-        live = self.believed if not self._by_hand and self._speaker in (STATUS, ARTIFACT, MESSAGE) else ""
-        was_answer = not live or missing_suffix(self._pieces[self._speaker].told, final) is not None
+        live = self.trusted if not self._by_settings and self._live_source else ""
+        was_answer = not live or missing_suffix(self._texts[self._live_source].shown, final) is not None
         held: list[tuple[str, int]] = []
-        if not (self._by_hand or (self._speaker == ARTIFACT and self._pieces[ARTIFACT].updates > 1)):
-            if equivalent(self.plain(self._held.text), final):
+        was_live = self._live_source == ARTIFACT and self._artifacts.updates > 1
+        if not (self._by_settings or was_live):
+            if equivalent(self.filter_text(self._held.text), final):
                 held.append((held_source, self._held.steps))
-            if self._speaker != MESSAGE and equivalent(self.text(MESSAGE), final):
-                held.append((MESSAGE, self._pieces[MESSAGE].updates))
+            if self._live_source != MESSAGE and equivalent(self.text(MESSAGE), final):
+                held.append((MESSAGE, self._replies.updates))
         return TurnObservation(live, was_answer, tuple(held), self.had_marker)
 
 
 def without(text: str, reason: str) -> str:
-    """`text` without the reason for which the task failed: some frameworks say it in a working status too."""
+    """`text` without the reason for which the task failed; some frameworks send it as working status too."""
     found, reason = text.rstrip(), reason.strip()
     return found.removesuffix(reason).rstrip() if reason and found.endswith(reason) else text
 
 
-def nothing(why: str) -> Narrated:
-    """Nothing happened that a reader would see, and this is why."""
-    return Narrated("", reason=why)
+def nothing(reason: str) -> Narrated:
+    """Nothing happened that a reader would see."""
+    return Narrated("", reason=reason)
 
 
-def thoughts(text: str) -> list[Event]:
-    """What a model thinks, as narration; nothing for none."""
+def narrate_thoughts(text: str) -> list[Event]:
+    """What a model thinks, as narration; nothing for no text."""
     return [Narrated(text, reason="the model thinks")] if text else []
 
 

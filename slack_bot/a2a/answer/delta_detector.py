@@ -1,92 +1,199 @@
-"""PURE. The chunks of one artifact: deltas, or the whole so far again and again; nobody says which.
+"""PURE. Whether the next text of a source is a delta, or all of the text so far.
 
-Some servers send growing snapshots and say `append` all the same (AgentScope Java). A chunk that begins with
-all that was said, and goes on, is taken for such a snapshot; the next chunk shows whether that was right. If
-it was not, the text is told anew, as deltas. Where the first chunks were too short to tell, three that each
-begin with the letters of the one before show it too.
+Agents send both, and the protocol does not say which. The rule: a text that begins with everything known is a
+snapshot and adds its rest; any other text is a delta. Four cases make it safe:
+
+- A short text proves little: `### the` may follow `#` or grow from it. The snapshot is taken, but the next
+  text decides. If that is no snapshot, all of them were deltas, and the whole is told again.
+- An agent that says `append` is believed: where only one text is known, the next one must confirm the
+  snapshot as well. AgentScope Java says `append` and sends snapshots all the same.
+- Such snapshots may begin with single letters. Then each text begins with the one before it, not with the
+  sum; three of those in a row are snapshots.
+- Without `append`, a text that the last deltas made together is a repetition (ADK streams deltas, then the
+  whole model turn).
+
+After a confirmed series of appended snapshots, a text that is no snapshot begins the agent's next text.
 """
 
 from __future__ import annotations
 
 from ...turn.compare import normalize
 
-_LEAST_LETTERS = 3  # of ASCII; other scripts say as much with one
-_LEAST_CHAINED = 8  # characters of a chunk; shorter ones may well begin alike
+GAP = "\n\n"
+_SENTENCE_ENDS = (".", "!", "?", "…", ":")
+_FEW_SIGNS = 8  # characters without a letter or digit that a text may begin with by chance
+_FEW_LETTERS = 3  # of ASCII; in other scripts one letter says as much
+_COMPARABLE = 8  # characters; shorter texts may repeat by chance
 _LEAST_LINKS = 2
-_GAP = "\n\n"
+_UNBOUNDED = 2**62
 
 
 class DeltaDetector:
-    """What the chunks of one artifact add up to."""
+    """The text that deltas and snapshots add up to, at most `max_chars` of it.
 
-    __slots__ = ("_guessed", "_links", "_parts", "_squeezed", "_sure", "_worded")
+    `appends`: the agent says that its texts append.
+    """
 
-    def __init__(self, text: str = "") -> None:
-        self._parts = [text] if text else []
-        self._guessed: tuple[str, ...] = ()
-        self._links = self._worded = 0
-        self._sure = False
-        self._squeezed: str | None = None  # the last part, where it was asked for
+    __slots__ = (
+        "_appends",
+        "_deltas",
+        "_doubted",
+        "_joined",
+        "_links",
+        "_max_chars",
+        "_normalized",
+        "_series",
+        "_whole",
+        "_worded_links",
+        "size",
+        "steps",
+    )
 
-    def take(self, chunk: str) -> tuple[str, bool]:
-        """Take the next chunk. Returns text, and whether it appends; if not, it is the whole by now."""
-        if not chunk:
+    def __init__(self, text: str = "", *, appends: bool = False, max_chars: int = _UNBOUNDED) -> None:
+        self._appends, self._max_chars = appends, max_chars
+        self.restart(text)
+
+    def restart(self, *deltas: str) -> None:
+        """Forget everything but these deltas."""
+        self._deltas: list[str] = []
+        self._whole, self._joined = "", 0
+        self.size = self.steps = 0  # `steps`: how often the text grew
+        self._doubted: list[str] = []  # the texts as they came, while it is open what they are
+        self._series = ""  # the last snapshot, where only snapshots are expected
+        self._normalized = ""
+        self._links = self._worded_links = 0
+        for delta in deltas:
+            self._grow(delta)
+
+    def replace(self, text: str) -> None:
+        """The whole text is now `text`."""
+        steps = self.steps
+        self.restart(text)
+        self.steps += steps
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        if self._joined < len(self._deltas):
+            self._whole += "".join(self._deltas[self._joined :])
+            self._joined = len(self._deltas)
+        return self._whole
+
+    def take(self, text: str, *, by_line: bool = False) -> tuple[str, bool]:
+        """Take the next text. Returns what to tell, and whether that appends; else it is the whole.
+
+        `by_line`: a sentence behind a complete sentence is a new paragraph.
+        """
+        size = self.size
+        if not text or size >= self._max_chars:
             return "", True
-        last = self._parts[-1] if self._parts else ""
-        goes_on = bool(last) and len(chunk) > len(last) and chunk.startswith(last)
-        if self._sure:
-            return self._snapshot(last, chunk, goes_on=goes_on)
-        if self._guessed:
-            return self._judged(last, chunk, goes_on=goes_on)
-        self._links = self._links + 1 if goes_on else 0
-        says_it_again = any(char.isalnum() for char in last)  # marks and white space begin many a delta
-        self._worded = self._worded + says_it_again if goes_on else 0
-        if goes_on and len(self._parts) == 1 and _tells(last):
-            self._guessed, self._parts = (last, chunk), [chunk]
-            return chunk[len(last) :], True
-        self._parts.append(chunk)
-        if self._worded >= _LEAST_LINKS and len(chunk) >= _LEAST_CHAINED and _tells(chunk):
-            del self._parts[-1 - self._links : -1]
-            self._sure = True
-            return "".join(self._parts), False
-        return chunk, True
+        if self._series:
+            return self._take_in_series(text)
+        if size and len(text) >= size and text.startswith(self.text):
+            if self._is_snapshot(text):
+                return self._grow(text[size:])
+        elif self._doubted:
+            return self._retell(*self._doubted, text)
+        return self._take_appended(text) if self._appends else self._take_delta(text, by_line=by_line)
 
-    def _judged(self, last: str, chunk: str, *, goes_on: bool) -> tuple[str, bool]:
-        """The chunk behind the first one that looked like a snapshot."""
-        guessed, self._guessed = self._guessed, ()
-        if goes_on or chunk == last:
-            self._sure, self._parts = True, [chunk]
-            return chunk[len(last) :], True
-        self._parts = [*guessed, chunk]
-        return "".join(self._parts), False
+    def _grow(self, text: str) -> tuple[str, bool]:
+        text = text[: self._max_chars - self.size]
+        if text:
+            self._deltas.append(text)
+            self.size += len(text)
+            self.steps += 1
+        return text, True
 
-    def _snapshot(self, last: str, chunk: str, *, goes_on: bool) -> tuple[str, bool]:
-        if goes_on:
-            self._parts[-1], self._squeezed = chunk, None
-            return chunk[len(last) :], True
-        if self._squeezed is None:
-            self._squeezed = normalize(last)
-        if self._squeezed.startswith(normalize(chunk)):
+    def _retell(self, *deltas: str) -> tuple[str, bool]:
+        self.restart(*deltas)
+        return self.text, False
+
+    def _is_snapshot(self, text: str) -> bool:
+        """`text`, which begins with all that is known, is a snapshot; at least until the next text comes."""
+        known, self._links, self._worded_links = self.text, 0, 0
+        if not self._appends:
+            is_open = len(known) <= _FEW_SIGNS and not _has_letters(known)
+            self._doubted = [*(self._doubted or [known]), text] if is_open else []
+            return True
+        if self._doubted:
+            self._doubted, self._series = [], text
+            return True
+        if not _tells(known):
+            return False
+        if len(self._deltas) > 1:
+            return len(known) >= _COMPARABLE
+        self._doubted = [known, text] if len(text) > len(known) else []
+        return bool(self._doubted)
+
+    def _take_delta(self, text: str, *, by_line: bool) -> tuple[str, bool]:
+        if self._repeats(text):
             return "", True
-        self._squeezed = None
-        self._parts.append(chunk)  # the next of the agent's messages begins
-        return _GAP + chunk, True
+        return self._grow(GAP + text if by_line and self._is_line(text) else text)
+
+    def _take_appended(self, text: str) -> tuple[str, bool]:
+        """A delta, or the third of a chain of snapshots that began with too little."""
+        last = self._deltas[-1] if self._deltas else ""
+        if last and len(text) > len(last) and text.startswith(last):
+            self._links += 1
+            self._worded_links += _has_letters(last)  # marks and white space begin many a delta
+        else:
+            self._links = self._worded_links = 0
+        grown = self._grow(text)
+        if self._worded_links < _LEAST_LINKS or len(text) < _COMPARABLE or not _tells(text):
+            return grown
+        grown = self._retell(*self._deltas[: -1 - self._links], text)
+        self._series = text
+        return grown
+
+    def _take_in_series(self, text: str) -> tuple[str, bool]:
+        """Only snapshots came so far.
+
+        The snapshots of sources without `append` are not followed as a series yet: where they begin again,
+        they are read as deltas (LangGraph, after a tool).
+        """
+        last = self._series
+        if len(text) > len(last) and text.startswith(last):
+            self._series, self._normalized = text, ""
+            return self._grow(text[len(last) :])
+        self._normalized = self._normalized or normalize(last)
+        if self._normalized.startswith(normalize(text)):
+            return "", True
+        self._series, self._normalized = text, ""
+        return self._grow(GAP + text)
+
+    def _repeats(self, text: str) -> bool:
+        """`text` is what two or more of the last deltas made; one delta may well come twice."""
+        if len(text) < _COMPARABLE:
+            return False
+        end, count = len(text), 0
+        for delta in reversed(self._deltas):
+            if not end or not text.endswith(delta, 0, end):
+                break
+            end -= len(delta)
+            count += 1
+        return not end and count > 1
+
+    def _is_line(self, text: str) -> bool:
+        """A sentence follows a sentence with nothing between them: these are no deltas."""
+        last = self._deltas[-1] if self._deltas else ""
+        return " " in last and " " in text and text[0].isupper() and last.endswith(_SENTENCE_ENDS)
 
 
-def whole_of(chunks: list[str]) -> str:
-    """The text of an artifact as a task holds it: its chunks, as its server kept them."""
-    if len(chunks) < _LEAST_LINKS + 1:
+def join_chunks(chunks: list[str]) -> str:
+    """The text of an artifact in a task, which keeps the chunks as they came."""
+    if len(chunks) <= _LEAST_LINKS:
         return "".join(chunks)
-    growth, said = DeltaDetector(), list[str]()
+    detector = DeltaDetector(appends=True)
     for chunk in chunks:
-        text, append = growth.take(chunk)
-        if not append:
-            said.clear()
-        said.append(text)
-    return "".join(said)
+        detector.take(chunk)
+    return detector.text
+
+
+def _has_letters(text: str) -> bool:
+    return any(char.isalnum() for char in text)
 
 
 def _tells(text: str) -> bool:
-    """Enough was said for a chunk that begins alike to mean something."""
+    """Enough was said for a text that begins alike to mean something."""
     letters = [char for char in text if char.isalpha()]
-    return len(letters) >= _LEAST_LETTERS or any(not char.isascii() for char in letters)
+    return len(letters) >= _FEW_LETTERS or any(not char.isascii() for char in letters)

@@ -1,10 +1,9 @@
-"""PURE. The structured gate: the answer out of a JSON envelope while the envelope is still being written.
+"""PURE. Takes the answer out of a JSON envelope while the envelope is still being written.
 
-Some supervisors send the arguments of a `PlatformEngineerResponse` as they grow: flags, then `content`, then
-what they ask the human. A reader gets `content`, character by character as it comes: escapes and surrogate
-pairs are decoded wherever a delta cuts them, and the last word does not wait for anything. Text that turns
-out not to be such an envelope passes unchanged; an envelope that breaks off keeps what its content said, and
-shows nothing where it has none (facts: CAIPE 6).
+Some supervisors stream the arguments of a `PlatformEngineerResponse`: flags, then `content`, then what they
+ask the human. A reader gets `content` as it comes; escapes and surrogate pairs are decoded wherever a delta
+cuts them. Text that is no such envelope passes unchanged. An envelope that breaks off keeps its content so
+far (facts: CAIPE 6).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _STRUCTURE = re.compile(r'["{}\[\],:]')
 _BODY_STOPS = re.compile(r'["\\]')
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "\\": "\\", "/": "/"}
 _HALF = "\ufffd"
-_MOST_HELD = 4_000  # characters, nearly all white space: what has not begun by then is no envelope
+_MOST_HELD = 4_000  # characters, nearly all white space; after more it is no envelope
 
 
 class _State(Enum):
@@ -56,22 +55,22 @@ class JsonContentFilter:
 
     @property
     def is_envelope(self) -> bool:
-        """It is one."""
+        """The text is an envelope."""
         return self._state not in (_State.SNIFF, _State.PLAIN)
 
     @property
     def is_plain(self) -> bool:
-        """It is none."""
+        """The text is no envelope."""
         return self._state is _State.PLAIN
 
     @property
     def is_closed(self) -> bool:
-        """The envelope is whole."""
+        """The envelope is complete."""
         return self._state is _State.DONE
 
     @property
     def data(self) -> Mapping[str, Any] | None:
-        """The whole envelope, once it is closed; None if it is not, or cannot be read."""
+        """The envelope, once it is closed; None if it is not, or cannot be read."""
         if self.is_closed and self._raw:
             raw, self._raw = "".join(self._raw), []
             self._data = _envelope(raw)
@@ -86,7 +85,7 @@ class JsonContentFilter:
         return self._read(text)
 
     def end(self) -> str:
-        """Nothing follows: what was held, if it is plain text, or the half of a pair that stays alone."""
+        """Nothing follows: the held plain text, or a replacement for half a surrogate pair."""
         if self._state is _State.SNIFF:
             self._state, held = _State.PLAIN, self._held
             return held
@@ -181,12 +180,12 @@ class JsonContentFilter:
         found = _BODY_STOPS.search(text, at)
         end = len(text) if found is None else found.start()
         if end > at:
-            self._lonely(shown)
+            self._replace_half(shown)
             shown.append(text[at:end])
         if found is None:
             return end
         if found.group() == '"':
-            self._lonely(shown)
+            self._replace_half(shown)
             self._state = _State.OUTSIDE
             return end + 1
         size = 6 if text[end + 1 : end + 2] == "u" else 2
@@ -198,7 +197,7 @@ class JsonContentFilter:
 
     def _escape(self, escape: str, shown: list[str]) -> None:
         if escape[0] != "u":
-            self._lonely(shown)
+            self._replace_half(shown)
             shown.append(_ESCAPES.get(escape, escape))
             return
         try:
@@ -210,14 +209,14 @@ class JsonContentFilter:
             self._high = ""
             shown.append(pair)
             return
-        self._lonely(shown)
+        self._replace_half(shown)
         if "\ud800" <= char <= "\udbff":
             self._high = char
         else:
             shown.append(_HALF if "\udc00" <= char <= "\udfff" else char)
 
-    def _lonely(self, shown: list[str]) -> None:
-        """The first half of a pair whose second half did not come."""
+    def _replace_half(self, shown: list[str]) -> None:
+        """Replace the first half of a pair whose second half did not come."""
         if self._high:
             shown.append(_HALF)
             self._high = ""

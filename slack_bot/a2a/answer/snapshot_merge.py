@@ -1,15 +1,15 @@
-"""PURE. The task as it was asked for, laid over what the streams said of it.
+"""PURE. Merges a polled task into what its stream brought: the result is what the stream did not bring.
 
-A server that is asked tells less than its stream did, and tells it otherwise: the chunks of an artifact are
-added up, and so are their flags; a status message stands there though it was heard; those between stand in
-the history; a message that came in pieces is whole. What comes out are frames that say, to whoever heard the
-stream, what he has not heard, as the stream would have said it.
+A polled task differs from its stream: the chunks of an artifact are added up, and so are their flags; its
+status message may have been streamed already; the messages between are in the history; a message that came
+in pieces is whole.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from ..content.content import extract_content
 from ..content.fields import is_true
 from ..wire.frames import (
     AgentMessage,
@@ -22,20 +22,21 @@ from ..wire.frames import (
     StatusUpdate,
     TaskState,
 )
+from .delta_detector import join_chunks
 
 _ANSWER, _NARRATION = "is_final_answer", "is_narration"
 
 
 @dataclass(slots=True)
 class _StreamedText:
-    """What was heard of one artifact whose chunks say what they are."""
+    """What was streamed of one artifact with flags on its chunks."""
 
     whole: list[str] = field(default_factory=list)
     answer: list[str] = field(default_factory=list)
     has_narration: bool = False
     is_answering: bool = False
 
-    def hear(self, artifact: Artifact) -> None:
+    def add(self, artifact: Artifact) -> None:
         self.is_answering = is_true(artifact.metadata, _ANSWER)
         self.has_narration = self.has_narration or not self.is_answering
         self.whole.append(artifact.text)
@@ -43,7 +44,7 @@ class _StreamedText:
             self.answer.append(artifact.text)
 
     def grow(self, text: str) -> str | None:
-        """The answer in `text`, which is all there is by now; None where it cannot be told apart."""
+        """The answer in `text`, the whole artifact by now; None where it cannot be separated."""
         known = "".join(self.whole)
         if not self.is_answering or not text.startswith(known):
             return None
@@ -54,7 +55,7 @@ class _StreamedText:
 
 @dataclass(slots=True)
 class _Message:
-    """A message that comes in pieces of one id, or ever longer."""
+    """A message that comes in deltas or snapshots of one id."""
 
     message: AgentMessage
     pieces: list[str]
@@ -65,7 +66,7 @@ class _Message:
         self.pieces = ["".join(self.pieces)]
         return self.pieces[0]
 
-    def hear(self, text: str) -> None:
+    def add(self, text: str) -> None:
         if len(text) >= self.size and text.startswith(self.text):
             self.pieces, self.size = [], 0
         self.pieces.append(text)
@@ -73,41 +74,41 @@ class _Message:
 
 
 class SnapshotMerger:
-    """What was heard of one turn's task, as far as the task itself would tell it otherwise.
+    """What was streamed of one turn's task.
 
-    `in_statuses`: the task began with this turn and its statuses are its answer, so all messages belong to it
-    even where none was heard.
+    `in_statuses`: the task began with this turn and answers in its statuses, so all messages in its history
+    belong to the turn even where none was streamed.
     """
 
     def __init__(self, *, in_statuses: bool) -> None:
         self._in_statuses = in_statuses
-        self._spoken: dict[str, _StreamedText] = {}
+        self._streamed: dict[str, _StreamedText] = {}
         self._before: dict[str, str] = {}
         self._messages: dict[str, str] = {}
         self._reply: _Message | None = None
 
     def set_baseline(self, task: Snapshot) -> None:
-        """The task as it was before anything of this turn was said."""
+        """The task before this turn."""
         self._before = {_key(each): each.text for each in task.artifacts}
         for message in (*task.history, *([task.message] if task.message else [])):
             self._messages[message.message_id] = message.text
 
     def on_frame(self, frame: Frame) -> None:
-        """A frame of a stream, in its order."""
+        """A frame of the stream."""
         match frame:
             case ArtifactUpdate(artifact=artifact):
-                self._hear_chunk(artifact, append=frame.append is True)
+                self._add_chunk(artifact, append=frame.append is True)
             case StatusUpdate(message=AgentMessage() as message) if message.text:
                 self._messages[message.message_id] = message.text
             case MessageReply(message=message) if message.role == "agent":
-                self._hear_reply(message)
+                self._add_reply(message)
             case _:
                 pass
 
     def merge(self, task: Snapshot) -> list[Frame]:
-        """The frames that `task` is worth, the task itself last."""
+        """What `task` brings that was not streamed, as frames; the task itself is the last."""
         missed = self._missed(task.history)
-        artifacts = tuple(each for each in map(self._told_apart, task.artifacts) if each is not None)
+        artifacts = tuple(each for each in map(self._answer_of, task.artifacts) if each is not None)
         message = task.message
         goes_on = not (task.state.is_terminal or task.state.is_asking)
         if goes_on and message is not None:
@@ -117,39 +118,38 @@ class SnapshotMerger:
                 self._messages[message.message_id] = message.text
         return [*missed, replace(task, artifacts=artifacts, message=message)]
 
-    def _hear_chunk(self, artifact: Artifact, *, append: bool) -> None:
+    def _add_chunk(self, artifact: Artifact, *, append: bool) -> None:
         key = _key(artifact)
         if not append:
             self._before.pop(key, None)
-            self._spoken.pop(key, None)
-        if (
-            key in self._spoken
-            or is_true(artifact.metadata, _ANSWER)
-            or is_true(artifact.metadata, _NARRATION)
+            self._streamed.pop(key, None)
+        metadata = artifact.metadata
+        if key in self._streamed or (
+            metadata and (is_true(metadata, _ANSWER) or is_true(metadata, _NARRATION))
         ):
-            self._spoken.setdefault(key, _StreamedText()).hear(artifact)
+            self._streamed.setdefault(key, _StreamedText()).add(artifact)
 
-    def _hear_reply(self, message: AgentMessage) -> None:
+    def _add_reply(self, message: AgentMessage) -> None:
         if self._reply is None or self._reply.message.message_id != message.message_id:
             self._reply = _Message(message, [], 0)
-        self._reply.hear(message.text)
+        self._reply.add(message.text)
 
-    def _told_apart(self, artifact: Artifact) -> Artifact | None:
-        """`artifact` with its answer only; None where nobody can tell that from narration."""
+    def _answer_of(self, artifact: Artifact) -> Artifact | None:
+        """`artifact` with its answer only; None where that cannot be separated from narration."""
         if (since := self._since(artifact)) is None:
             return None
-        artifact, spoken = since, self._spoken.get(_key(artifact))
+        artifact, streamed = since, self._streamed.get(_key(artifact))
         has_both = is_true(artifact.metadata, _ANSWER) and is_true(artifact.metadata, _NARRATION)
-        if not has_both and (spoken is None or not spoken.has_narration):
+        if not has_both and (streamed is None or not streamed.has_narration):
             return artifact
-        answer = None if spoken is None else spoken.grow(artifact.text)
+        answer = None if streamed is None else streamed.grow(artifact.text)
         if answer is None:
             return None
         metadata = {key: value for key, value in artifact.metadata.items() if key != _NARRATION}
         return replace(artifact, parts=(Part(text=answer),), metadata={**metadata, _ANSWER: True})
 
     def _since(self, artifact: Artifact) -> Artifact | None:
-        """`artifact` without what stood there before; None where that is all of it."""
+        """`artifact` without its text from before this turn; None where that is all."""
         before = self._before.get(_key(artifact))
         if before is None or not artifact.text.startswith(before):
             return artifact
@@ -157,22 +157,29 @@ class SnapshotMerger:
         return replace(artifact, parts=(Part(text=rest),)) if rest else None
 
     def _missed(self, history: tuple[AgentMessage, ...]) -> list[Frame]:
-        said = [each for each in history if each.role == "agent" and each.text]
+        sent = [each for each in history if each.role == "agent" and each.text]
         if self._reply is not None:
-            return self._rest_of_reply(said, self._reply)
-        heard = [n for n, each in enumerate(said) if self._messages.get(each.message_id) == each.text]
-        unheard = said if self._in_statuses and not self._messages else []
-        found = said[heard[-1] + 1 :] if heard else unheard
+            return self._rest_of_reply(sent, self._reply)
+        known = [n for n, each in enumerate(sent) if self._messages.get(each.message_id) == each.text]
+        unknown = sent if self._in_statuses and not self._messages else []
+        found = sent[known[-1] + 1 :] if known else unknown
         self._messages |= {each.message_id: each.text for each in found}
         return [StatusUpdate(each.task_id, each.context_id, TaskState.WORKING, each) for each in found]
 
-    def _rest_of_reply(self, said: list[AgentMessage], known: _Message) -> list[Frame]:
-        """The message that came in pieces, whole, where the task has it."""
-        whole = next((each for each in reversed(said) if each.text.startswith(known.text)), None)
+    def _rest_of_reply(self, sent: list[AgentMessage], known: _Message) -> list[Frame]:
+        """The whole message that came in pieces, where the task has it."""
+        whole = next((each for each in reversed(sent) if each.text.startswith(known.text)), None)
         if whole is None or whole.text == known.text:
             return []
-        known.hear(whole.text)
+        known.add(whole.text)
         return [MessageReply(replace(known.message, parts=(Part(text=whole.text),)))]
+
+
+def stored_text(artifact: Artifact) -> str:
+    """The text of an artifact in a task; its parts are the chunks that came."""
+    texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
+    text = extract_content(artifact.parts, artifact.metadata).text
+    return join_chunks(texts) if text and len(texts) == len(artifact.parts) else text
 
 
 def _key(artifact: Artifact) -> str:

@@ -1,25 +1,20 @@
-"""PURE. What the parts of a message or an artifact say: text for a reader, thoughts, tool calls.
+"""PURE. What the parts of a message or an artifact hold: text, thoughts, tool calls.
 
-Parts come mixed. Text parts are joined with nothing between, because chunks are parts (facts: A2A 8.1); data
-and files become paragraphs of their own; a tool call is an event, never text; what a model thinks is none of
-the answer.
+Text parts are joined with nothing between, because chunks are parts (facts: A2A 8.1). Data and files become
+paragraphs. A tool call is an event, never text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from ..answer.delta_detector import whole_of
-from ..answer.filters import passed
-from ..wire.frames import AgentMessage, Artifact, Metadata, Part
-from .data_markdown import TextBeside, as_markdown, beside
-from .fields import words
-from .tool_parts import ToolPart, is_thought, tool_part, tool_words
+from ..wire.frames import AgentMessage, Metadata, Part
+from .data_markdown import TextBeside, beside
+from .tools import ToolPart, is_thought, tool_part, tool_words
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(NamedTuple):
     """The parts, sorted. `is_block`: the text begins with data or a file, on lines of its own."""
 
     text: str = ""
@@ -29,12 +24,12 @@ class Content:
 
     @property
     def calls_a_tool(self) -> bool:
-        """A call begins here: the text beside it says what it is for."""
+        """A call begins: the text beside it says what it is for."""
         return any(tool.begins for tool in self.tools)
 
 
 def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Content:
-    """What `parts` say; `metadata` is that of what holds them: all of it may be a thought, or a tool's."""
+    """What `parts` hold. `metadata`, of what holds them, may make all of it a thought or a tool's."""
     if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
         return Content(parts[0].text)
     around = tool_words(metadata)
@@ -50,8 +45,8 @@ def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -
 
 
 def _joined(parts: list[Part]) -> tuple[str, bool]:
-    """The text, and whether it begins with a block. There may be a hundred thousand parts."""
-    beside_it = TextBeside("".join(part.text for part in parts if part.text))
+    """The text, and whether it begins with a block; linear, for a hundred thousand parts."""
+    text_beside = TextBeside("".join(part.text for part in parts if part.text))
     pieces: list[str] = []
     is_block = False
     for part in parts:
@@ -60,7 +55,7 @@ def _joined(parts: list[Part]) -> tuple[str, bool]:
                 pieces.append("\n\n")
             pieces.append(part.text)
             is_block = False
-        elif part.text is None and (block := beside(part, beside_it)):
+        elif part.text is None and (block := beside(part, text_beside)):
             _strip_end(pieces)
             pieces += ["\n\n", block] if pieces else [block]
             is_block = True
@@ -76,31 +71,14 @@ def _strip_end(pieces: list[str]) -> None:
         pieces[-1] = kept
 
 
-def stored(artifact: Artifact) -> str:
-    """What an artifact says as a task holds it: its parts are the chunks that came."""
-    texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
-    said = extract_content(artifact.parts, artifact.metadata).text
-    return whole_of(texts) if said and len(texts) == len(artifact.parts) else said
+def last_message(history: Sequence[AgentMessage]) -> str:
+    """The agent's last message, unless the human's last one follows it: then it is of an earlier turn.
 
-
-def last_word(history: Sequence[AgentMessage]) -> str:
-    """What the agent said last, unless the human spoke after it: then that was said in an earlier turn.
-
-    Of one question and its answer the order means nothing; some servers name the newest first.
+    With one question only, the order means nothing: some servers list the newest first.
     """
     asked = [at for at, each in enumerate(history) if each.role == "user"]
     since = history[asked[-1] + 1 :] if len(asked) > 1 else history
-    said = (
+    texts = (
         extract_content(each.parts, each.metadata).text for each in reversed(since) if each.role == "agent"
     )
-    return next((text for text in said if text.strip()), "")
-
-
-def unboxed(artifact: Artifact) -> str:
-    """The answer in a result: its text, without envelope and marker, or its data as a person reads it."""
-    if artifact.text:
-        return passed(artifact.text)
-    for part in artifact.parts:
-        if isinstance(part.data, Mapping) and (content := part.data.get("content")) is not None:
-            return words(content) or as_markdown(content)
-    return extract_content(artifact.parts).text
+    return next((text for text in texts if text.strip()), "")

@@ -1,10 +1,8 @@
-"""PURE. Data and files as a person reads them: never as JSON.
+"""PURE. Data and files as Markdown, never as JSON.
 
-An agent may answer with data instead of text. Its fields become a list, rows of equal fields a table; what
-the text beside it says already is not said again. A file is named, and linked where it has an address.
-
-Nobody reads a hundred thousand values. So what is shown has a bound, and so has what is read for it; that
-something was left out is said.
+The fields of an object become a list, rows of equal fields a table. Data that the text beside it contains is
+left out. A file is named, and linked where it has an address. What is shown has a bound, and so has what is
+read for it; the text says where something was left out.
 """
 
 from __future__ import annotations
@@ -22,21 +20,21 @@ T = TypeVar("T")
 _DEEPEST = 6
 _DEEPEST_LEVEL = 20
 _MOST_LINES = 200
-_MOST_IN_LINE = 200  # items of a list in one line: as many as one may have that has lines
-_MOST_READ = 20_000  # values of one part: those behind the last line shown are only counted
+_MOST_IN_LINE = 200  # items of a list in one line
+_MOST_READ = 20_000  # values of one part; those behind the last line shown are only counted
 _MOST_COLUMNS = 8
-_MOST_SOUGHT = 200_000_000  # characters in which values are looked for, of all parts of one message
-_SAYS_IT_ALL = ("content", "text", "answer", "response", "message", "result", "output")
-_WRITTEN_FOR_MACHINES = re.compile(r"^application/json\+\w+|^application/vnd\.")
+_MOST_SOUGHT = 200_000_000  # characters searched for values, of all parts of one message
+_TEXT_KEYS = ("content", "text", "answer", "response", "message", "result", "output")
+_MACHINE_TYPES = re.compile(r"^application/json\+\w+|^application/vnd\.")
 _BLANK_LINES = re.compile(r"\n{3,}")
 _WEB = re.compile(r"https?://[^\s<>|()]+\Z")
 
 
 def as_markdown(value: Any) -> str:
-    """Any JSON value, read by a person. "" where it holds nothing."""
-    if isinstance(value, Mapping) and (said := _the_one_text(value)):
-        return said
-    reading = _Reading()
+    """Any JSON value as Markdown; "" for an empty one."""
+    if isinstance(value, Mapping) and (text := _only_text(value)):
+        return text
+    reading = _Lines()
     coming = reading.lines(value, 0)
     lines = list(islice(coming, _MOST_LINES))
     more = sum(1 for _ in coming)
@@ -48,7 +46,7 @@ def as_markdown(value: Any) -> str:
 
 
 def file_line(file: FileRef) -> str:
-    """A file in one line."""
+    """One line for a file."""
     name = _one_line(file.name) or "a file"
     if file.url and _WEB.match(file.url):
         return f"[{_unbracketed(name)}]({file.url})"
@@ -57,15 +55,15 @@ def file_line(file: FileRef) -> str:
 
 
 class TextBeside:
-    """The text that stands beside data and files: whether it says them already."""
+    """The text beside data and files, which may contain them already."""
 
     def __init__(self, text: str) -> None:
         self._text = text if text.strip() else ""
         self._found: dict[str, bool] = {}
         self._left = _MOST_SOUGHT
 
-    def says(self, value: Any) -> bool:
-        """All that `value` holds stands in the text. False too where it would take too long to know."""
+    def contains(self, value: Any) -> bool:
+        """The text contains all of `value`. False too where the search would take too long."""
         return bool(self._text) and all(map(self._has, _leaves(value)))
 
     def _has(self, leaf: str) -> bool:
@@ -78,25 +76,25 @@ class TextBeside:
 
 
 def beside(part: Part, text: TextBeside) -> str:
-    """What a part without text adds to `text`, as a paragraph; "" if it adds nothing."""
+    """What a part without text adds to `text`, as a paragraph, or ""."""
     if part.file is not None:
         return file_line(part.file)
     mime = part.metadata.get("mimeType") or part.metadata.get("mediaType")
-    if not part.has_data or (isinstance(mime, str) and _WRITTEN_FOR_MACHINES.match(mime)):
+    if not part.has_data or (isinstance(mime, str) and _MACHINE_TYPES.match(mime)):
         return ""
-    return "" if text.says(part.data) else as_markdown(part.data)
+    return "" if text.contains(part.data) else as_markdown(part.data)
 
 
-def _the_one_text(value: Mapping[str, Any]) -> str:
-    """The text of an object that holds one and nothing else but flags."""
-    texts = [value[key] for key in _SAYS_IT_ALL if isinstance(value.get(key), str)]
-    others = [each for key, each in value.items() if key not in _SAYS_IT_ALL]
+def _only_text(value: Mapping[str, Any]) -> str:
+    """The text of an object that has one, and nothing else but flags."""
+    texts = [value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str)]
+    others = [each for key, each in value.items() if key not in _TEXT_KEYS]
     return (
         texts[0] if len(texts) == 1 and all(each is None or isinstance(each, bool) for each in others) else ""
     )
 
 
-class _Reading:
+class _Lines:
     """One value, line by line. `is_cut`: it holds more than is read."""
 
     def __init__(self) -> None:
@@ -104,8 +102,7 @@ class _Reading:
         self._left = _MOST_READ
 
     def lines(self, value: Any, depth: int, level: int = 0) -> Iterator[str]:
-        """`depth` is how far in it is written, `level` how far in it stands: a list in a list is not
-        indented."""
+        """`depth` is the indentation, `level` the nesting: a list in a list is not indented."""
         if depth > _DEEPEST or level > _DEEPEST_LEVEL:
             yield f"{_indent(depth)}- …"
         elif isinstance(value, Mapping):
@@ -120,12 +117,12 @@ class _Reading:
                 return
             for each in self._read(value):
                 yield from self._entry("", each, depth, level)
-        elif (said := _scalar(value)) or depth:
-            yield said
+        elif (text := _scalar(value)) or depth:
+            yield text
 
     def _entry(self, label: str, value: Any, depth: int, level: int) -> Iterator[str]:
-        """One field or one item: on its line if it is short, below it if it is not."""
-        value = _opened(value)
+        """One field or item: on its line if it is short, else below it."""
+        value = _from_json(value)
         head = f"{_indent(depth)}- {label}"
         if isinstance(value, list) and value and all(map(_is_plain, value[:_MOST_IN_LINE])):
             yield head + self._in_line(value)
@@ -133,11 +130,11 @@ class _Reading:
             if label:
                 yield head.rstrip()
                 yield from self.lines(value, depth + 1, level + 1)
-            else:  # an item: what follows its first field belongs to it
+            else:  # an item: the fields behind its first one are indented
                 for number, line in enumerate(self.lines(value, depth, level + 1)):
                     yield f"  {line}" if number else line
-        elif (said := _scalar(value)) != "" or label:
-            indented = f"\n{_indent(depth)}  ".join((said or "–").split("\n"))
+        elif (text := _scalar(value)) != "" or label:
+            indented = f"\n{_indent(depth)}  ".join((text or "–").split("\n"))
             yield head + indented
 
     def _in_line(self, items: Sequence[Any]) -> str:
@@ -173,8 +170,8 @@ class _Reading:
             yield each
 
 
-def _opened(value: Any) -> Any:
-    """What a text holds that is JSON itself, as the arguments of a tool call are; anything else as it is."""
+def _from_json(value: Any) -> Any:
+    """The value in a text that is JSON, as the arguments of a tool call are; any other value unchanged."""
     if not isinstance(value, str) or value.strip()[:1] not in ("{", "["):
         return value
     try:
@@ -192,7 +189,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _scalar(value: Any) -> str:
-    """A value that holds no others. Servers on protobuf send 1 as 1.0 (facts: A2A 1.4)."""
+    """A value without others in it. Servers on protobuf send 1 as 1.0 (facts: A2A 1.4)."""
     if value is None or isinstance(value, Mapping | list):
         return ""
     if isinstance(value, bool):
@@ -203,18 +200,18 @@ def _scalar(value: Any) -> str:
 
 
 def _leaves(value: Any) -> Iterator[str]:
-    """All that holds no others, in any order. JSON may be nested deeper than calls may: no recursion here."""
+    """All scalars, in any order. No recursion: JSON may be nested deeper than calls may."""
     left = [value]
     while left:
         each = left.pop()
         if isinstance(each, Mapping | list):
             left.extend(each.values() if isinstance(each, Mapping) else each)
-        elif said := _scalar(each):
-            yield said
+        elif text := _scalar(each):
+            yield text
 
 
 def _title(key: object) -> str:
-    """`ticket_id` as a person writes it; anything else stays."""
+    """`ticket_id` as "ticket id"."""
     return str(key).replace("_", " ").strip()
 
 

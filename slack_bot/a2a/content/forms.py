@@ -1,8 +1,7 @@
-"""PURE. What an agent asks of the human, in each framework's own shape, as words that a person can answer.
+"""PURE. What an agent asks of the human, in each framework's shape, as text that a person can answer.
 
 There is no standard form: ADK sends the tool call that waits, Strands a list of interrupts, LangGraph an
-artifact with a value, others fields (facts: A2A 3). A text is never turned into an approval here; this is
-only about what is shown.
+artifact with a value, others fields or a JSON schema (facts: A2A 3).
 """
 
 from __future__ import annotations
@@ -13,25 +12,69 @@ from typing import Any
 from ...turn.form import Field, Form
 from ..wire.frames import Part
 from .data_markdown import TextBeside, as_markdown, beside
-from .fields import form_in, words
-from .tool_parts import tool_part
+from .fields import first_text, is_true, words
+from .tools import tool_part
 
-_MOST_PARAGRAPHS = 100  # of a question, besides its prompt; that there are more is said
+_MOST_PARAGRAPHS = 100  # of a question, besides its prompt
 
 
 def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
     """The question in `parts`, with `prompt`, the text beside them. None: no more than the prompt."""
     if (form := form_in(parts, prompt) or _schema_in(parts, prompt)) is not None:
         return form
-    said = [prompt.strip()] if prompt.strip() else []
-    beside_it, most = TextBeside("\n".join(said)), len(said) + _MOST_PARAGRAPHS
+    paragraphs = [prompt.strip()] if prompt.strip() else []
+    shown, most = TextBeside("\n".join(paragraphs)), len(paragraphs) + _MOST_PARAGRAPHS
     for part in parts:
-        for each in _asked(part, beside_it):
-            if len(said) == most:
-                return Form("\n\n".join([*said, "_… and more, which is not shown here_"]))
-            said.append(each)
-            beside_it = TextBeside("\n".join(said))
-    return Form("\n\n".join(said)) if len(said) > bool(prompt.strip()) else None
+        for each in _questions(part, shown):
+            if len(paragraphs) == most:
+                return Form("\n\n".join([*paragraphs, "_… and more, which is not shown here_"]))
+            paragraphs.append(each)
+            shown = TextBeside("\n".join(paragraphs))
+    return Form("\n\n".join(paragraphs)) if len(paragraphs) > bool(prompt.strip()) else None
+
+
+def form_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
+    """The first question in the data parts."""
+    for part in parts:
+        if isinstance(part.data, Mapping) and (form := form_of(part.data, prompt)) is not None:
+            return form
+    return None
+
+
+def form_of(data: Mapping[str, Any], prompt: str = "") -> Form | None:
+    """The question in an object with fields or flags; None if there is none."""
+    inner = data.get("metadata")
+    source = inner if isinstance(inner, Mapping) and inner.get("input_fields") else data
+    rows = source.get("input_fields") or source.get("fields")
+    fields = (
+        tuple(_listed_field(row) for row in rows if isinstance(row, Mapping))
+        if isinstance(rows, list)
+        else ()
+    )
+    wants = any(
+        is_true(where, key) for where in (data, source) for key in ("user_input", "require_user_input")
+    )
+    if not fields and not wants:
+        return None
+    prompt = prompt or words(data.get("content")) or words(source.get("input_description"))
+    title = words(source.get("input_title")) or words(data.get("title"))
+    return Form(prompt or words(data.get("description")), fields, title)
+
+
+def _listed_field(row: Mapping[str, Any]) -> Field:
+    name = first_text(row, ("field_name", "id", "name")) or "answer"
+    label = first_text(row, ("field_description", "label"))
+    choices = row.get("field_values") or row.get("options")
+    return Field(name, label, _choices(choices), required=is_true(row, "required"))
+
+
+def _choices(choices: object) -> tuple[str, ...]:
+    if not isinstance(choices, list):
+        return ()
+    found = [
+        first_text(each, ("label", "value")) if isinstance(each, Mapping) else words(each) for each in choices
+    ]
+    return tuple(each for each in found if each)
 
 
 def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
@@ -45,19 +88,19 @@ def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
             needed = schema.get("required")
             required = {each for each in needed if isinstance(each, str)} if isinstance(needed, list) else ()
             rows = [(str(name), about) for name, about in properties.items() if isinstance(about, Mapping)]
-            fields = tuple(_field(name, about, required=name in required) for name, about in rows)
-            said = prompt or words(data.get("instructions"))
-            return Form(said, fields, words(schema.get("title")) or words(data.get("title")))
+            fields = tuple(_schema_field(name, about, required=name in required) for name, about in rows)
+            prompt = prompt or words(data.get("instructions"))
+            return Form(prompt, fields, words(schema.get("title")) or words(data.get("title")))
     return None
 
 
-def _field(name: str, about: Mapping[str, Any], *, required: bool) -> Field:
+def _schema_field(name: str, about: Mapping[str, Any], *, required: bool) -> Field:
     choices = about.get("enum")
     offered = tuple(str(each) for each in choices) if isinstance(choices, list) else ()
-    return Field(name, words(about.get("title")) or words(about.get("description")), offered, required)
+    return Field(name, first_text(about, ("title", "description")), offered, required)
 
 
-def _asked(part: Part, said: TextBeside) -> Iterator[str]:
+def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
     data = part.data if isinstance(part.data, Mapping) else {}
     tool = tool_part(part)
     if tool is not None:
@@ -67,11 +110,11 @@ def _asked(part: Part, said: TextBeside) -> Iterator[str]:
         for each in data["interrupts"]:
             if isinstance(each, Mapping):
                 name = words(each.get("name"))
-                if not said.says(name):
+                if not shown.contains(name):
                     yield _named(name, each.get("reason"))
     elif set(data) == {"id", "value"}:
         yield from filter(None, [_value(data["value"])])
-    elif text := beside(part, said):
+    elif text := beside(part, shown):
         yield text
 
 

@@ -1,9 +1,7 @@
-"""PURE. How agents mark what is narration, tool, plan and answer: one table a dialect.
+"""PURE. How agents mark narration, tools, plans and answers: one table for each framework.
 
-The protocol leaves this open, so every framework has its own way. A dialect is data: which artifact name
-means what (exact names first, patterns after), what absent `append` means, whether untagged streaming text is
-the answer. `recognise` finds the dialect from the first frame that only one of them would send. Most agents
-need none: what they do is learned (`habits`), and a dialect only saves the first attempt.
+The protocol leaves this open. `detect_dialect` finds the dialect from the first frame that only one of them
+would send. Most agents need none: what they do is learned (`profile`), and a dialect saves the first attempt.
 """
 
 from __future__ import annotations
@@ -28,23 +26,22 @@ _RESULTS = (ArtifactKind.FINAL, ArtifactKind.PARTIAL, ArtifactKind.COMPLETE)
 __all__ = ["BY_NAME", "CAIPE", "CAIPE_02", "GENERIC", "ArtifactKind", "Dialect", "detect_dialect"]
 
 
-def detect_dialect(frame: Frame, took: Callable[[Artifact], bool] = lambda _: False) -> Dialect | None:
-    """The dialect that `frame` gives away, or None if it could be anybody's.
+def detect_dialect(frame: Frame, has_taken: Callable[[Artifact], bool] = lambda _: False) -> Dialect | None:
+    """The dialect that `frame` gives away, or None if it could be any.
 
-    `took`: an artifact was read already, as anybody's; what it is called proves nothing any more.
+    `has_taken`: an artifact was read already, as any agent's; its name proves nothing any more.
     """
     for artifact in _artifacts(frame):
-        if CAIPE.knows(artifact.name) and not took(artifact) and not _may_be_chunk(frame, artifact):
+        if CAIPE.knows(artifact.name) and not has_taken(artifact) and not _may_be_chunk(frame, artifact):
             return CAIPE
-        if ADK.signed(artifact.metadata):
+        if artifact.metadata and ADK.is_signed(artifact.metadata):
             return ADK
-    if isinstance(frame, ArtifactUpdate | Snapshot | StatusUpdate) and ADK.signed(frame.metadata):
-        return ADK
-    return None
+    is_signed = isinstance(frame, ArtifactUpdate | Snapshot | StatusUpdate) and ADK.is_signed(frame.metadata)
+    return ADK if is_signed else None
 
 
 def _may_be_chunk(frame: Frame, artifact: Artifact) -> bool:
-    """A result that comes in chunks, or may: CAIPE's comes whole, and others use the same plain words."""
+    """A result that may come in chunks: CAIPE's comes whole, and other agents use the same names."""
     if CAIPE.kind(artifact.name) not in _RESULTS or CAIPE.is_sub_agent(artifact.metadata):
         return False
     is_text = all(part.text is not None for part in artifact.parts)

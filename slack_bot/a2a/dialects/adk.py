@@ -1,10 +1,9 @@
 """PURE. Google's ADK, in its three modes, and kagent, which is built on it.
 
-By default each model turn comes as working-status text and the last one again as an artifact; with streaming
-it comes as status deltas, then whole, then as the artifact; with its extension switched on, as artifacts that
-are streamed and then replaced by themselves. Tool calls are data parts marked `adk_type` (facts: A2A 8). So
-the artifact decides, and a turn that led to a tool call said what the model was about to do. An exception's
-text comes twice: in a working status with an error code, and in the failed one.
+By default each model turn comes as working-status text, and the last one again as an artifact. With streaming
+it comes as status deltas, then whole, then as the artifact. With ADK's extension artifacts are streamed, then
+replaced by themselves. Tool calls are data parts marked `adk_type` (facts: A2A 8). An exception's text comes
+twice: in a working status with an error code, and in the failed one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """PURE. CAIPE's supervisor: artifact names carry the meaning, metadata flags tell narration from answer.
 
-Its parser took every name that merely contains "form" for a form, so that `terraform_plan` ended a turn; here
-names are exact first, and the patterns are anchored (facts: CAIPE 1.3, 2). Untagged streaming text is held:
-it may be narration, and then the final result decides. `caipe-0.2` is the old supervisor, which tagged
-nothing and whose stream was its answer.
+Names are exact first, and the patterns are anchored: `terraform_plan` is no form (facts: CAIPE 1.3, 2).
+Untagged streaming text is held: it may be narration, and then the final result decides. `caipe-0.2` is the
+old supervisor, which tagged nothing and whose stream was its answer.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from ..wire.frames import Metadata
 
-_REMEMBERED = 200  # names; an agent that makes up more is asked about again
-_LONGEST_REMEMBERED = 200  # characters of a name: the tables live as long as the bot
+_REMEMBERED = 200  # names; a table lives as long as the bot
+_LONGEST_REMEMBERED = 200  # characters of a name
 
 
 class ArtifactKind(StrEnum):
@@ -34,15 +34,14 @@ class ArtifactKind(StrEnum):
 class Dialect:
     """One dialect.
 
-    `exact` and then `patterns` (first match) name the kind of an artifact, `default` is for all others.
+    `exact`, then `patterns` (first match) give the kind of an artifact name, `default` is for all others.
     `append_by_default`: what an absent `append` means. `live`: untagged streaming text is the answer.
-    `paragraph_after_tools`: answer text that goes on after a tool begins a new paragraph.
+    `paragraph_after_tools`: answer text after a tool begins a new paragraph.
     `noise`: untagged text that is not worth keeping; `leak`: raw machine text that must never be shown.
     `announcements`: tool names that are no tools but say what comes next. `signs`: beginnings of metadata
-    keys that only this dialect uses. `answer_source`: where its answer stands, as far as that is known; it
-    counts less than what was learned. `narrates_before_tools`: text before a tool call says what the agent
-    is about to do, so it is no part of the answer in the end. `errors`: metadata keys of a message that holds
-    the text of an exception.
+    keys that only this dialect uses. `answer_source`: where its answer is; what was learned counts more.
+    `narrates_before_tools`: text before a tool call is no part of the answer. `errors`: metadata keys of a
+    message with the text of an exception.
     """
 
     name: str
@@ -67,15 +66,15 @@ class Dialect:
     )
 
     def knows(self, name: str) -> bool:
-        """`name` is an artifact name that only this dialect gives a meaning to."""
+        """The table has an entry for this artifact name."""
         return self._named(name) is not None
 
-    def signed(self, metadata: Metadata) -> bool:
+    def is_signed(self, metadata: Metadata) -> bool:
         """`metadata` has a key that only this dialect uses."""
-        return any(key.startswith(self.signs) for key in metadata) if metadata and self.signs else False
+        return bool(metadata and self.signs) and any(key.startswith(self.signs) for key in metadata)
 
     def is_error(self, metadata: Metadata) -> bool:
-        """A message with this metadata holds the text of an exception: nothing of it is the answer."""
+        """A message with this metadata holds the text of an exception."""
         return any(key in metadata for key in self.errors)
 
     def kind(self, name: str) -> ArtifactKind:
@@ -83,22 +82,25 @@ class Dialect:
         return self._named(name) or self.default
 
     def _named(self, name: str) -> ArtifactKind | None:
-        """What the table says about `name`, remembered: every chunk of an answer asks."""
-        if len(name) > _LONGEST_REMEMBERED:
-            return next((kind for pattern, kind in self.patterns if pattern.search(name)), None)
-        if name not in self._kinds:
+        """The entry for `name`, cached for the chunks of an answer."""
+        try:
+            return self._kinds[name]
+        except KeyError:
+            pass
+        matching = next((kind for pattern, kind in self.patterns if pattern.search(name)), None)
+        kind = self.exact.get(name) or matching
+        if len(name) <= _LONGEST_REMEMBERED:
             if len(self._kinds) >= _REMEMBERED:
                 self._kinds.clear()
-            matching = (kind for pattern, kind in self.patterns if pattern.search(name))
-            self._kinds[name] = self.exact.get(name) or next(matching, None)
-        return self._kinds[name]
+            self._kinds[name] = kind
+        return kind
 
     def is_noise(self, text: str) -> bool:
-        """`text` says nothing that a reader would miss."""
+        """`text` is not worth keeping."""
         return self.noise is not None and self.noise.search(text) is not None
 
     def is_leak(self, text: str) -> bool:
-        """`text` is the agent's inner machinery, written into its stream by mistake."""
+        """`text` is raw machine text, streamed by mistake."""
         return self.leak is not None and self.leak.search(text) is not None
 
     def is_announcement(self, tool: str) -> bool:
@@ -106,5 +108,5 @@ class Dialect:
         return self.announcements is not None and self.announcements.search(tool) is not None
 
     def is_sub_agent(self, metadata: Metadata) -> bool:
-        """The artifact was passed on from another agent: its text is that agent's, not the answer."""
+        """The artifact was passed on from another agent."""
         return self.sub_agent_key is not None and metadata.get(self.sub_agent_key) == self.sub_agent_value

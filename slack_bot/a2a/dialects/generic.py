@@ -1,7 +1,7 @@
 """PURE. Any A2A agent: artifacts are the answer, working-status text is narration, the flags are honoured.
 
-Only names that cannot mean an answer are known by name: thinking, tool calls, an interrupt. What an agent
-thinks is kept all the same, and shown if it said nothing else.
+Only names that cannot mean an answer have a meaning: thinking, tool calls, an interrupt. Thoughts are shown
+if nothing else came.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """PURE. LangGraph's server: growing snapshots in working-status text, then one artifact with all of it.
 
-Its question to the human is an artifact named Interrupt, and the state that asks has no message; the generic
-table knows that name (facts: A2A 3, 8).
+Its question is an artifact named Interrupt, and the asking state has no message (facts: A2A 3, 8).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Who we are to the agent: a bearer token, or a header with a key, or user and password of its URL.
+"""Our credentials for the agent: a bearer token, a header with a key, or user and password of its URL.
 
-Credentials come from the settings alone; the card is only read to warn when it asks for something else. They
-are added at the last moment, request by request, and only to addresses that may have them. So are the cookies
-of the conversation that a request belongs to.
+They come from the settings alone; the card only leads to a warning. They are added to each request, and only
+for addresses that may have them. So are the cookies of the request's conversation.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Credentials(httpx.Auth):
         self._cookies: httpx.Cookies | None = None
 
     def keeping(self, cookies: httpx.Cookies | None) -> Self:
-        """The same credentials, with the cookies of one conversation; what is set goes into `cookies`."""
+        """The same credentials, with the cookies of one conversation; the server's go into `cookies`."""
         found = copy(self)
         found._cookies = cookies
         return found
@@ -53,7 +52,7 @@ class Credentials(httpx.Auth):
 
 
 def missing(card: AgentCard, settings: AgentSettings) -> str | None:
-    """One sentence if the card asks for credentials that are not configured; None if all is well."""
+    """One sentence if the card asks for credentials that are not configured, else None."""
     if not card.auth or any(all(_has(settings, scheme) for scheme in each) for each in card.auth):
         return None
     wanted = " or ".join(" with ".join(str(scheme) for scheme in each) for each in card.auth)

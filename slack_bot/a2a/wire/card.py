@@ -1,8 +1,8 @@
-"""PURE. An agent card, of either dialect or both at once, becomes where to ask and how.
+"""PURE. An agent card, of 0.3, 1.0 or both, becomes where to ask and how.
 
-The card's `supportedInterfaces` (1.0) are looked at before its `url` (0.3), JSON-RPC on 1.x before JSON-RPC
-on 0.3 (facts: A2A 1.6). Cards are often wrong: they name the address the server listens on, or one behind
-a proxy. What cannot work is refused with one sentence that names the setting which mends it.
+`supportedInterfaces` (1.0) come before `url` (0.3), JSON-RPC on 1.x before JSON-RPC on 0.3 (facts: A2A 1.6).
+Cards are often wrong: they name the address the server listens on, or one behind a proxy. An unusable card is
+refused with one sentence that names the setting to change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ALLOW = "SLACK_BOT_AGENT__ALLOWED_HOSTS"
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """One address that speaks JSON-RPC, and the wire it is said to speak."""
+    """One JSON-RPC address, and its wire by the card."""
 
     url: str
     wire: Wire
@@ -48,10 +48,10 @@ class Scheme:
 
 @dataclass(frozen=True, slots=True)
 class AgentCard:
-    """What we need of an agent card.
+    """An agent card.
 
     `interfaces` begins with the one to use. `streaming` is None where the card does not say. `auth` lists
-    alternatives; each is what it needs together.
+    alternatives; the schemes of each are needed together.
     """
 
     name: str
@@ -61,14 +61,14 @@ class AgentCard:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def on(self, wire: Wire) -> Interface:
-        """The interface for `wire`; where the card names none, the first one's address with that wire."""
+        """The interface for `wire`, or the first one's address with that wire."""
         found = (each for each in self.interfaces if each.wire == wire)
         return next(found, replace(self.interfaces[0], wire=wire))
 
 
 @dataclass(frozen=True, slots=True)
 class CardPolicy:
-    """What the operator says about cards. `configured` is the base or card URL of the settings."""
+    """The settings about cards. `configured` is the base or card URL."""
 
     configured: str
     use_configured_url: bool = False
@@ -96,7 +96,7 @@ def base_of(configured: str) -> str:
 
 
 def card_urls(configured: str) -> tuple[str, ...]:
-    """Where to look for the card, in this order. A query (LangGraph's assistant id) is kept."""
+    """Where the card may be, in order. A query (LangGraph's assistant id) is kept."""
     if is_card_url(configured):
         return (bare(configured),)
     parts = urlsplit(bare(configured))
@@ -105,7 +105,7 @@ def card_urls(configured: str) -> tuple[str, ...]:
 
 
 def looks_like_card(value: Any) -> bool:
-    """A JSON value that says where an agent is, or at least what it is called and can do."""
+    """A JSON value with an agent's address, or at least its name and skills."""
     if not isinstance(value, Mapping):
         return False
     return "supportedInterfaces" in value or "url" in value or {"name", "skills"} <= value.keys()
@@ -146,7 +146,7 @@ def resolve(card: Any, found_at: str, rules: CardPolicy) -> AgentCard:
 
 
 def _interfaces(card: Mapping[str, Any]) -> Iterator[Interface]:
-    """Every JSON-RPC interface that the card names, its 1.0 part first."""
+    """Every JSON-RPC interface of the card, its 1.0 part first."""
     for each in _objects(card.get("supportedInterfaces")):
         if _is_json_rpc(each.get("protocolBinding", each.get("transport"))) and _text(each.get("url")):
             yield Interface(each["url"], _wire(each, "1.0"), _text(each.get("tenant")) or None)
@@ -160,8 +160,8 @@ def _interfaces(card: Mapping[str, Any]) -> Iterator[Interface]:
             yield Interface(each["url"], _wire(card, "0.3"))
 
 
-def _wire(said: Mapping[str, Any], otherwise: Wire) -> Wire:
-    version = _text(said.get("protocolVersion")).lstrip("v")
+def _wire(source: Mapping[str, Any], otherwise: Wire) -> Wire:
+    version = _text(source.get("protocolVersion")).lstrip("v")
     if version.startswith("1"):
         return "1.0"
     return "0.3" if version.startswith("0") else otherwise
@@ -176,7 +176,7 @@ def _forced(offered: list[Interface], wire: Wire) -> list[Interface]:
 
 
 def _usable(offered: list[Interface], found_at: str, rules: CardPolicy) -> list[Interface]:
-    """The interfaces that may be asked. An odd one in second place is left out, in first place it is told."""
+    """The usable interfaces. An unusable one is left out, unless it is the first."""
     origins = Origins(rules.configured, rules.allowed_hosts)
     usable = [each for each in offered if _can_be_asked(each.url, origins)]
     if not usable or usable[0] != offered[0]:
@@ -185,7 +185,7 @@ def _usable(offered: list[Interface], found_at: str, rules: CardPolicy) -> list[
 
 
 def _absolute(found_at: str, url: str) -> str:
-    """The address, whole; "" for what is none (an unclosed IPv6 bracket)."""
+    """The whole address, or "" (an unclosed IPv6 bracket)."""
     try:
         return bare(urljoin(found_at, url))
     except ValueError:
@@ -193,29 +193,31 @@ def _absolute(found_at: str, url: str) -> str:
 
 
 def _can_be_asked(url: str, origins: Origins) -> bool:
-    place = origin_of(url)
-    return place is not None and not place.is_unspecified and origins.admits(url)
+    origin = origin_of(url)
+    return origin is not None and not origin.is_unspecified and origins.admits(url)
 
 
 def _not_usable(url: str, found_at: str, rules: CardPolicy) -> CardError:
-    place, home = origin_of(url), origin_of(rules.configured)
+    origin, home = origin_of(url), origin_of(rules.configured)
     card = f"the agent card at {found_at}"
-    if place is None:
+    if origin is None:
         return CardError(f"{card} names an address that is not http or https; {_USE_OURS}")
-    if place.is_unspecified or (place.is_loopback and home is not None and not home.is_loopback):
+    if origin.is_unspecified or (origin.is_loopback and home is not None and not home.is_loopback):
         return CardError(
-            f"{card} says the agent is at {place}, which only its own machine can use; {_USE_OURS}"
+            f"{card} says the agent is at {origin}, which only its own machine can use; {_USE_OURS}"
         )
-    if _is_downgrade(place, home):
-        return CardError(f"{card} says to ask {place} over plain http; {_USE_OURS}")
+    if _is_downgrade(origin, home):
+        return CardError(f"{card} says to ask {origin} over plain http; {_USE_OURS}")
     return CardError(
-        f"{card} says the agent is at {place}, another server than the configured one; allow it with"
+        f"{card} says the agent is at {origin}, another server than the configured one; allow it with"
         f" {_ALLOW}, or {_USE_OURS}"
     )
 
 
-def _is_downgrade(place: Origin, home: Origin | None) -> bool:
-    return home is not None and place.scheme == "http" and home.scheme == "https" and place.host == home.host
+def _is_downgrade(origin: Origin, home: Origin | None) -> bool:
+    return (
+        home is not None and origin.scheme == "http" and home.scheme == "https" and origin.host == home.host
+    )
 
 
 def _no_json_rpc(card: Mapping[str, Any], found_at: str) -> CardError:
@@ -254,12 +256,12 @@ def _auth(card: Mapping[str, Any]) -> Iterator[tuple[Scheme, ...]]:
         yield tuple(schemes.get(name, Scheme("other", name)) for name in names)
 
 
-def _scheme(said: Mapping[str, Any]) -> Scheme:
-    kind = _text(said.get("type")).lower()
-    inner = said
-    for key in said:
+def _scheme(scheme: Mapping[str, Any]) -> Scheme:
+    kind = _text(scheme.get("type")).lower()
+    inner = scheme
+    for key in scheme:
         if key.endswith("SecurityScheme"):  # 1.0 wraps: {"httpAuthSecurityScheme": {...}}
-            kind, inner = key.removesuffix("SecurityScheme").lower(), _object(said[key])
+            kind, inner = key.removesuffix("SecurityScheme").lower(), _object(scheme[key])
     if kind == "apikey":
         where = _text(inner.get("in")) or _text(inner.get("location"))
         return Scheme("header" if where == "header" else "other", _text(inner.get("name")))

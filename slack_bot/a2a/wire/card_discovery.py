@@ -1,7 +1,7 @@
-"""Fetching the agent card: a configured card URL as it is, else the well-known places below the base.
+"""Fetching the agent card: from a configured card URL, else from the well-known places below the base.
 
-Whatever stands there instead (nothing, a web page, a login, a redirect) is told in one sentence, because a
-wrong address is the first thing that goes wrong with every installation.
+A wrong address is every installation's first mistake, so whatever is there instead of a card (nothing, a web
+page, a login, a redirect) is named in one sentence.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _REDIRECTS = range(300, 400)
 
 
 @dataclass(frozen=True, slots=True)
-class _Nothing:
-    """No card at `url`, and why. `is_telling`: more than "nothing is there"."""
+class _NoCard:
+    """No card at `url`, and why. `is_specific`: more than "nothing is there"."""
 
     url: str
     reason: str
-    is_telling: bool = True
+    is_specific: bool = True
 
 
 async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentSettings) -> AgentCard:
     """Find and read the card of the configured agent, within `card_timeout` seconds.
 
     Raises:
-        AgentUnreachable: nobody answers at that address.
-        CardError: somebody does, but not with a card that can be used.
+        AgentUnreachable: no server answers at that address.
+        CardError: it answers without a usable card.
     """
     host = str(origin_of(settings.url or ""))
     try:
@@ -51,7 +51,7 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
 
 
 def rules_of(settings: AgentSettings) -> CardPolicy:
-    """What the settings say about cards."""
+    """The settings about cards."""
     return CardPolicy(
         configured=settings.url or "",
         use_configured_url=settings.use_configured_url,
@@ -62,21 +62,21 @@ def rules_of(settings: AgentSettings) -> CardPolicy:
 
 
 async def _first_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentSettings) -> tuple[str, Any]:
-    configured, misses = settings.url or "", list[_Nothing]()
+    configured, misses = settings.url or "", list[_NoCard]()
     for url in card_urls(configured):
-        found = await _look(http, auth, url, settings.card_timeout)
-        if not isinstance(found, _Nothing):
+        found = await _fetch(http, auth, url, settings.card_timeout)
+        if not isinstance(found, _NoCard):
             return url, found
         misses.append(found)
-    telling = next((miss for miss in misses[:2] if miss.is_telling), misses[0])
-    if telling.is_telling:
-        raise CardError(f"no agent card at {telling.url}: {telling.reason}")
-    tried = telling.url if is_card_url(configured) else f"{base_of(configured)} or below its /.well-known/"
-    raise NoCard(f"no agent card at {tried} ({telling.reason})")
+    specific = next((miss for miss in misses[:2] if miss.is_specific), misses[0])
+    if specific.is_specific:
+        raise CardError(f"no agent card at {specific.url}: {specific.reason}")
+    tried = specific.url if is_card_url(configured) else f"{base_of(configured)} or below its /.well-known/"
+    raise NoCard(f"no agent card at {tried} ({specific.reason})")
 
 
-async def _look(http: httpx.AsyncClient, auth: httpx.Auth, url: str, card_timeout: float) -> Any:
-    """The JSON at `url` if it looks like a card, else a `_Nothing`. AgentUnreachable passes."""
+async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str, card_timeout: float) -> Any:
+    """The JSON at `url` if it looks like a card, else a `_NoCard`."""
     host = str(origin_of(url))
     timeout = with_read_timeout(http, card_timeout)
     with map_exceptions(host):
@@ -86,25 +86,25 @@ async def _look(http: httpx.AsyncClient, auth: httpx.Auth, url: str, card_timeou
             try:
                 value = await read_json(response, host, _MAX_CARD_BYTES)
             except BadEncoding as error:
-                return _Nothing(url, str(error))
+                return _NoCard(url, str(error))
             except BadAgentData:
-                return _Nothing(url, _what_instead(media_type(response)))
-    return value if looks_like_card(value) else _Nothing(url, "it is JSON, but not an agent card")
+                return _NoCard(url, _what_instead(media_type(response)))
+    return value if looks_like_card(value) else _NoCard(url, "it is JSON, but not an agent card")
 
 
-def _refused(url: str, response: httpx.Response) -> _Nothing:
+def _refused(url: str, response: httpx.Response) -> _NoCard:
     status = response.status_code
     if status in (401, 403):
-        return _Nothing(
+        return _NoCard(
             url,
             f"the server wants other credentials (HTTP {status}); see SLACK_BOT_AGENT__BEARER_TOKEN and"
             " SLACK_BOT_AGENT__HEADER_NAME",
         )
     if status in _REDIRECTS:
-        return _Nothing(
+        return _NoCard(
             url, f"the server redirects (HTTP {status}), which is not followed; use the final address"
         )
-    return _Nothing(url, f"HTTP {status}", is_telling=status not in (400, 404, 405, 410, 501))
+    return _NoCard(url, f"HTTP {status}", is_specific=status not in (400, 404, 405, 410, 501))
 
 
 def _what_instead(kind: str) -> str:

@@ -1,8 +1,8 @@
-"""Taking the compression off an answer, a small piece at a time, so that whoever counts bytes can stop.
+"""Unpacks a compressed answer in small pieces, so that its size can be bounded.
 
 We ask for `identity`, and a proxy may compress all the same. httpx would unpack a whole chunk at once: 260 kB
-of gzip become 256 MB. So the raw bytes are read, and unpacked here: gzip and deflate, once. Everything else
-was not asked for and is refused; a body that is compressed twice grows a million times.
+of gzip become 256 MB. So the raw bytes are unpacked here: gzip or deflate, once. Anything else is refused; a
+body that is compressed twice grows a million times.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from ...errors import BadEncoding
 PIECE = 64 * 1024
 """Bytes that are unpacked at once, at most."""
 _GROWTH = 100
-"""Times that a body may grow when it is unpacked, once it is longer than one whole answer may be. Text grows
-5 to 20 times, zeros 1,000 times."""
+"""Times that a body may grow beyond the size of one answer. Text grows 5 to 20 times, zeros 1,000 times."""
 _REMEDY = "turn compression off at the agent or the proxy in front of it"
 _AUTO = zlib.MAX_WBITS | 32  # gzip and zlib, by their heads
 _RAW = -zlib.MAX_WBITS
 
 
 class Unpacker:
-    """Unpacks a body of this Content-Encoding. `free` bytes may come out of it however few went in.
+    """Unpacks a body of this Content-Encoding. `free`: bytes that may come out however few went in.
 
-    Raises BadEncoding if the encoding is one that is not taken.
+    Raises BadEncoding for any other encoding.
     """
 
     def __init__(self, encoding: str, free: int) -> None:
@@ -40,15 +39,15 @@ class Unpacker:
         if names and names[0] not in ("gzip", "x-gzip", "deflate"):
             raise BadEncoding(f"the agent's answer is compressed with {names[0][:20]!r}, not gzip: {_REMEDY}")
         self.is_plain = not names
-        """Nothing is compressed: what goes in comes out."""
+        """The body is not compressed."""
         self._may_be_bare = names == ["deflate"]
         self._zlib: zlib._Decompress | None = None
         self._head = b""
-        self._free = free + PIECE  # whoever counts what comes out does so first
+        self._free = free + PIECE  # the caller's own bound comes first
         self._taken = self._given = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What `data` unpacks to, in pieces of at most `PIECE` bytes, each unpacked when it is asked for.
+        """The unpacked `data`, in pieces of at most `PIECE` bytes, each unpacked when it is asked for.
 
         Raises BadEncoding if the body grows too much, httpx.DecodingError if it is broken.
         """
@@ -79,17 +78,17 @@ class Unpacker:
                 return
 
     def _window(self, data: bytes) -> int:
-        """How to begin: servers send deflate with its head (RFC 9110) and without."""
+        """The zlib window: servers send deflate with its head (RFC 9110) and without."""
         has_head = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0
         return _RAW if self._may_be_bare and not has_head else _AUTO
 
 
 async def unpacked(response: httpx.Response, max_bytes: int) -> AsyncGenerator[bytes, None]:
-    """The body of `response` as it comes, without compression. `max_bytes`: what one answer may take.
+    """The unpacked body of `response`, as it comes. `max_bytes`: the bound of one answer.
 
     Raises as `Unpacker` does, and what httpx raises.
     """
-    if response.is_stream_consumed:  # made of bytes by a transport in memory: httpx has read and unpacked it
+    if response.is_stream_consumed:  # from a transport in memory: httpx has unpacked it
         yield response.content
         return
     unpacker = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
@@ -99,4 +98,4 @@ async def unpacked(response: httpx.Response, max_bytes: int) -> AsyncGenerator[b
             continue
         for piece in unpacker.feed(chunk):
             yield piece
-            await asyncio.sleep(0)  # others go on meanwhile, and a caller may give up
+            await asyncio.sleep(0)  # other tasks run, and a deadline may end this one

@@ -1,7 +1,7 @@
-"""The cookies that an agent's server sets: kept for each conversation, in memory, and never for all.
+"""The cookies that an agent's server sets, in memory, for each conversation.
 
-Servers behind a balancer need their cookie back, or a task is not found by the next call. One jar for all
-would hand a login, or a session, that was set in one person's conversation to everybody else.
+Servers behind a balancer need their cookie back to find a task again. One jar for all would give the login or
+session of one conversation to every other.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import httpx
 
 _MOST_COOKIES = 50
 _MOST_BYTES = 8 * 1024
-"""Of all cookies in a jar, and of what one answer may set: few servers read a longer header."""
+"""Of all cookies in a jar, and of those in one answer: few servers read a longer header."""
 
 
 class CookieJars:
-    """A jar a conversation, for the `most` conversations that were used last."""
+    """A jar for each of the `most` conversations that were used last."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -39,7 +39,7 @@ def no_cookies() -> CookieJar:
 
 
 def keep(jar: httpx.Cookies, response: httpx.Response) -> None:
-    """Put the cookies of `response` into `jar`. One that sets too many gets none of them back."""
+    """Put the cookies of `response` into `jar`. A server that sets too many gets none back."""
     if sum(map(len, response.headers.get_list("set-cookie"))) > _MOST_BYTES:
         return
     jar.extract_cookies(response)

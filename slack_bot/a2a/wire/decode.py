@@ -1,9 +1,9 @@
-"""PURE. What an agent's server sends becomes frames: by its shape, event by event, never by a version.
+"""PURE. JSON from an agent's server becomes frames: by its shape, event by event, never by a version.
 
 Cards lie about versions and servers mix them: LangGraph sends a 1.0 wrapper first and flat 0.3 kinds with 1.0
-enums after it, fasta2a puts 0.3 enums into 1.0 wrappers (facts: A2A 0.1). So the wrapping, the spelling of a
-state, the shape of a part and `final` are each recognised on their own, and whatever is missing or odd is
-left out. Only two things end in an error: JSON that is no object, and an error that the server reports.
+enums after it, fasta2a puts 0.3 enums into 1.0 wrappers (facts: A2A 0.1). So wrapping, states, parts and
+`final` are each recognised on their own, and odd values are left out. Only JSON that is no object, and an
+error that the server reports, are errors.
 """
 
 from __future__ import annotations
@@ -38,6 +38,12 @@ _WRAPPERS = {
     "status_update": "statusupdate",
     "artifactUpdate": "artifactupdate",
     "artifact_update": "artifactupdate",
+}
+_KINDS = {  # as servers write them
+    "task": "task",
+    "message": "message",
+    "status-update": "statusupdate",
+    "artifact-update": "artifactupdate",
 }
 _STATES = {state.name: state for state in TaskState} | {"CANCELLED": TaskState.CANCELED}
 # numbers of the enum in a2a.proto, for servers whose JSON writer keeps numbers
@@ -78,11 +84,11 @@ def decode(payload: Any) -> Frame:
 
 def unwrap(payload: Any) -> Object:
     """The event without its JSON-RPC envelope. Raises as `decode` does."""
-    if not isinstance(payload, Mapping):
+    if not isinstance(payload, dict):
         raise BadAgentData("the agent sent JSON that is not an object")
     if _is_event(payload):
         return payload
-    if payload.get("error") is not None and not isinstance(payload.get("result"), Mapping):
+    if payload.get("error") is not None and not isinstance(payload.get("result"), dict):
         raise failure(payload["error"])
     if "result" in payload:
         return _object(payload["result"])
@@ -95,8 +101,8 @@ def failure(error: Any) -> AgentFailed:
     """The server's error object, of JSON-RPC or google.rpc.Status, as ours. Any JSON value is taken."""
     found = _object(error)
     code = _integer(found.get("code")) or 0
-    said = found.get("message") if found else error
-    quoted = quote(said) if isinstance(said, str) else ""
+    message = found.get("message") if found else error
+    quoted = quote(message) if isinstance(message, str) else ""
     return AgentFailed(f"the agent reported error {code}", code=code, safe=_SAFE.get(code), said=quoted)
 
 
@@ -106,28 +112,37 @@ def quote(text: str) -> str:
 
 
 def _recognise(event: Object) -> tuple[str, Object]:
-    """What `event` is, a key of `_READERS` or its own word for it, and the object that says the rest."""
+    """A key of `_READERS`, or the event's own kind, and the object with the rest."""
     kind = _kind(event)
     if kind in _READERS:
         return kind, event
-    for key, inner_kind in _WRAPPERS.items():
-        inner = event.get(key)
-        if isinstance(inner, Mapping):
-            own = _kind(inner)
-            return (own if own in _READERS else inner_kind), inner
-    return kind or _guess(event), event
+    wrapper = _wrapper(event)
+    if wrapper is None:
+        return kind or _guess(event), event
+    inner = event[wrapper]
+    own = _kind(inner)
+    return (own if own in _READERS else _WRAPPERS[wrapper]), inner
+
+
+def _wrapper(event: Object) -> str | None:
+    """The key of the one value that `event` wraps."""
+    if _WRAPPERS.keys().isdisjoint(event):
+        return None
+    return next((key for key in _WRAPPERS if isinstance(event.get(key), dict)), None)
 
 
 def _kind(event: Object) -> str:
     kind = event.get("kind")
-    return kind.replace("-", "").replace("_", "").lower() if isinstance(kind, str) else ""
+    if not isinstance(kind, str):
+        return ""
+    return _KINDS.get(kind) or kind.replace("-", "").replace("_", "").lower()
 
 
 def _guess(event: Object) -> str:
-    """What an event without a kind must be, by its keys. A task of `GetTask` on 1.0 comes so."""
-    if isinstance(event.get("artifact"), Mapping):
+    """The kind of an event without one, by its keys, as a task of `GetTask` on 1.0."""
+    if isinstance(event.get("artifact"), dict):
         return "artifactupdate"
-    if isinstance(event.get("status"), Mapping | str):
+    if isinstance(event.get("status"), dict | str):
         return "statusupdate" if "taskId" in event and "id" not in event else "task"
     if isinstance(event.get("artifacts"), list):
         return "task"
@@ -137,7 +152,7 @@ def _guess(event: Object) -> str:
 
 
 def _is_event(payload: Object) -> bool:
-    return _kind(payload) in _READERS or any(isinstance(payload.get(key), Mapping) for key in _WRAPPERS)
+    return _kind(payload) in _READERS or _wrapper(payload) is not None
 
 
 def _task(body: Object) -> Frame:
@@ -166,13 +181,16 @@ def _status_update(body: Object) -> Frame:
 
 
 def _artifact_update(body: Object) -> Frame:
-    artifact = _object(body.get("artifact"))  # up to 0.2 it says itself how it grows
+    artifact = _object(body.get("artifact"))  # up to 0.2 the artifact says how it grows
+    last_chunk = _either(body, "lastChunk", "last_chunk")
+    if last_chunk is None:
+        last_chunk = _either(artifact, "lastChunk", "last_chunk")
     return ArtifactUpdate(
         artifact=_artifact(artifact),
         task_id=_id(body, "taskId", "task_id", "id"),
         context_id=_id(body, "contextId", "context_id"),
         append=_flag(body.get("append", artifact.get("append"))),
-        last_chunk=_flag(_either({**artifact, **body}, "lastChunk", "last_chunk")) is True,
+        last_chunk=last_chunk is True,
         metadata=_object(body.get("metadata")),
     )
 
@@ -191,10 +209,10 @@ _READERS: Mapping[str, Callable[[Object], Frame]] = {
 
 def _status(body: Object) -> tuple[TaskState, AgentMessage | None]:
     status = body.get("status")
-    if not isinstance(status, Mapping):
+    if not isinstance(status, dict):
         return _state(status), None
-    said = _either(status, "message", "update")  # `update` is 0.3's proto name for it
-    return _state(status.get("state")), _message(said) if isinstance(said, Mapping) else None
+    message = _either(status, "message", "update")  # `update` is 0.3's proto name for it
+    return _state(status.get("state")), _message(message) if isinstance(message, dict) else None
 
 
 def _state(value: Any) -> TaskState:
@@ -232,29 +250,29 @@ def _artifact(body: Object) -> Artifact:
 def _parts(body: Object) -> tuple[Part, ...]:
     """The parts that can be read. ADK sends messages without any; 0.3's REST calls them `content`."""
     parts = body.get("parts")
-    if isinstance(parts, Mapping | str):
+    if isinstance(parts, dict | str):
         parts = [parts]  # one part, as hand-written servers send it
     if isinstance(parts, list):
         found = [_part(each, is_boxed=False) for each in parts]
     elif isinstance(body.get("content"), list):
         found = [_part(each, is_boxed=True) for each in body["content"]]
     else:
-        said = body.get("content")
-        return (Part(text=said),) if isinstance(said, str) else ()
+        text = body.get("content")
+        return (Part(text=text),) if isinstance(text, str) else ()
     return tuple(part for part in found if part is not None)
 
 
 def _part(value: Any, *, is_boxed: bool) -> Part | None:
     if isinstance(value, str):
         return Part(text=value)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     metadata = _object(value.get("metadata"))
     if isinstance(value.get("text"), str):
         return Part(text=value["text"], metadata=metadata)
     if "data" in value:
         data = value["data"]
-        if is_boxed and isinstance(data, Mapping) and data.keys() == {"data"}:
+        if is_boxed and isinstance(data, dict) and data.keys() == {"data"}:
             data = data["data"]  # 0.3's proto has a message of its own around the value
         return Part(data=data, has_data=True, metadata=metadata)
     file = _file(value)
@@ -264,7 +282,7 @@ def _part(value: Any, *, is_boxed: bool) -> Part | None:
 def _file(part: Object) -> FileRef | None:
     """The file of a part, in its own object (0.3) or bare (1.0), in every spelling that documents show."""
     inner = part.get("file")
-    source = inner if isinstance(inner, Mapping) else part
+    source = inner if isinstance(inner, dict) else part
     base64 = _either(source, "bytes", "raw", "fileWithBytes", "file_with_bytes")
     url = _either(source, "uri", "url", "fileWithUri", "fileUrl", "file_with_uri")
     if not isinstance(base64, str) and not isinstance(url, str):
@@ -281,11 +299,11 @@ def _file(part: Object) -> FileRef | None:
 
 
 def _object(value: Any) -> Object:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _objects(value: Any) -> list[Object]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:
@@ -301,13 +319,16 @@ def _integer(value: Any) -> int | None:
 
 
 def _either(source: Object, *keys: str) -> Any:
-    return next((source[key] for key in keys if source.get(key) is not None), None)
+    for key in keys:
+        if (value := source.get(key)) is not None:
+            return value
+    return None
 
 
 def _id(source: Object, *keys: str) -> str | None:
     """An id as text that can be stored: some servers count, and half a surrogate pair cannot be written."""
     value = _either(source, *keys)
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value) or None
+        return (value if value.isascii() else _SURROGATE.sub("\ufffd", value)) or None
     number = _integer(value)
     return None if number is None else str(number)

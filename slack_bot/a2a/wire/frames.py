@@ -1,7 +1,4 @@
-"""PURE. What an agent's server said, one frame an event, free of wire versions.
-
-`decode` builds these from JSON of either dialect; everything after it sees only these.
-"""
+"""PURE. What an agent's server sent: one frame for each event, whatever the wire version."""
 
 from __future__ import annotations
 
@@ -99,7 +96,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A task as it stands."""
+    """The present task."""
 
     task_id: str | None = None
     context_id: str | None = None
@@ -112,7 +109,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class StatusUpdate:
-    """The task's state changed or was said again. `final` is None where the server says nothing (1.0)."""
+    """The task's state. `final` is None where the server says nothing (1.0)."""
 
     task_id: str | None = None
     context_id: str | None = None
@@ -143,7 +140,7 @@ class MessageReply:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """An event of no known shape: kept, counted, never fatal."""
+    """An event of no known shape."""
 
     kind: str = ""
 
@@ -153,10 +150,7 @@ Frame: TypeAlias = Snapshot | StatusUpdate | ArtifactUpdate | MessageReply | Unk
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One event as it came: the raw JSON for tapes and traces, the frame for everybody else.
-
-    `size` is that of its JSON in characters: what it costs to read.
-    """
+    """One event: its raw JSON, its frame, and the size of the JSON in characters."""
 
     raw: Mapping[str, Any]
     frame: Frame

@@ -1,8 +1,7 @@
 """PURE. Which addresses may get our question and our credentials.
 
-A card can name any address, and cards behind proxies name wrong ones. So only the configured host and port,
-and those that the operator allowed, are ever spoken to; another port is another server, and plain HTTP is no
-substitute for HTTPS.
+A card can name any address. So only the configured host and port, and those that the operator allowed, are
+called. Another port is another server, and plain HTTP does not replace HTTPS.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Origin:
 
     @property
     def is_loopback(self) -> bool:
-        """It means "this machine", whoever reads it."""
+        """It means the machine that uses it."""
         return self.host in _LOOPBACK
 
     @property
@@ -67,15 +66,15 @@ class Origins:
 
     def admits(self, url: str) -> bool:
         """`url` may be sent the question and the credentials."""
-        place = origin_of(url)
-        if place is None or self._home is None:
+        origin = origin_of(url)
+        if origin is None or self._home is None:
             return False
-        return self._is_home(self._home, place) or self._is_allowed(place)
+        return self._is_home(self._home, origin) or self._is_allowed(origin)
 
-    def _is_home(self, home: Origin, place: Origin) -> bool:
-        same_host = place.host == home.host or (place.is_loopback and home.is_loopback)
-        return same_host and place.port == home.port and (place.scheme, home.scheme) != ("http", "https")
+    def _is_home(self, home: Origin, origin: Origin) -> bool:
+        same_host = origin.host == home.host or (origin.is_loopback and home.is_loopback)
+        return same_host and origin.port == home.port and (origin.scheme, home.scheme) != ("http", "https")
 
-    def _is_allowed(self, place: Origin) -> bool:
-        host = f"[{place.host}]" if ":" in place.host else place.host
-        return not self._allowed.isdisjoint({place.host, host, f"{host}:{place.port}"})
+    def _is_allowed(self, origin: Origin) -> bool:
+        host = f"[{origin.host}]" if ":" in origin.host else origin.host
+        return not self._allowed.isdisjoint({origin.host, host, f"{host}:{origin.port}"})

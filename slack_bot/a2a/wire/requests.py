@@ -1,8 +1,8 @@
 """PURE. What we send, on the 0.3 and on the 1.0 wire: bodies and headers.
 
-Ids that are not known are left out, never null. `acceptedOutputModes` is always said, because fasta2a 0.6
-answers HTTP 500 without it. `historyLength` is 1 on both wires: 0 means "everything" to some 0.3 servers, and
-the last message is all that anybody here looks at (facts: A2A 1.2, 2.8).
+Unknown ids are left out, never null. `acceptedOutputModes` is always sent: fasta2a 0.6 answers HTTP 500
+without it. `historyLength` is 1 on both wires: 0 means "everything" to some 0.3 servers, and only the last
+message is read (facts: A2A 1.2, 2.8).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WIRES: tuple[Wire, ...] = ("1.0", "0.3")
 OUTPUT_MODES = ("text/plain", "text/markdown", "application/json")
 HISTORY_LENGTH = 1
 MISSED_MESSAGES = 1000
-"""Messages to read of a task whose stream was lost: what was missed is among the last ones."""
+"""Messages to read of a task whose stream was lost."""
 
 _METHODS: Mapping[Wire, Mapping[str, str]] = {
     "0.3": {
@@ -41,7 +41,7 @@ _METHODS: Mapping[Wire, Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class MessageRequest:
-    """One question. `task_id` only where it answers what that task asked; `metadata` is the message's."""
+    """One question. `task_id` only where it answers that task's question."""
 
     text: str
     message_id: str
@@ -55,16 +55,16 @@ def other_wire(wire: Wire) -> Wire:
     return "0.3" if wire == "1.0" else "1.0"
 
 
-def ask_body(wire: Wire, asking: MessageRequest, *, stream: bool, tenant: str | None = None) -> Json:
-    """The JSON-RPC request that asks; `stream` chooses between the streaming and the waiting method."""
-    params = {"message": _message(wire, asking), "configuration": _configuration(wire)}
-    return _envelope(wire, "stream" if stream else "send", asking.message_id, params, tenant)
+def ask_body(wire: Wire, request: MessageRequest, *, stream: bool, tenant: str | None = None) -> Json:
+    """The JSON-RPC request for a question, with the streaming or the waiting method."""
+    params = {"message": _message(wire, request), "configuration": _configuration(wire)}
+    return _envelope(wire, "stream" if stream else "send", request.message_id, params, tenant)
 
 
 def task_body(
     wire: Wire, verb: TaskVerb, task_id: str, tenant: str | None = None, *, messages: int = HISTORY_LENGTH
 ) -> Json:
-    """The JSON-RPC request that reads, cancels or re-joins a task; read are its last `messages`."""
+    """The JSON-RPC request that reads (with its last `messages`), cancels or re-joins a task."""
     params: Json = {"id": task_id}
     if verb == "get":
         params["historyLength"] = messages
@@ -74,8 +74,8 @@ def task_body(
 def headers(wire: Wire, extensions: Sequence[str] = (), *, stream: bool) -> dict[str, str]:
     """The headers of a request.
 
-    LangGraph refuses to stream unless SSE is accepted, JSON is what errors come as; compression and caches
-    would hold a stream back. Extensions have an older header's name on 0.3 (facts: A2A 1.6).
+    LangGraph streams only if SSE is accepted; errors come as JSON. Compression and caches would delay a
+    stream. Extensions have an older header on 0.3 (facts: A2A 1.6).
     """
     found = {
         "Content-Type": "application/json",
@@ -97,18 +97,18 @@ def _envelope(wire: Wire, verb: str, request_id: str, params: Json, tenant: str 
     return {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[wire][verb], "params": params}
 
 
-def _message(wire: Wire, asking: MessageRequest) -> Json:
+def _message(wire: Wire, request: MessageRequest) -> Json:
     if wire == "0.3":
-        message: Json = {"kind": "message", "role": "user", "parts": [{"kind": "text", "text": asking.text}]}
+        message: Json = {"kind": "message", "role": "user", "parts": [{"kind": "text", "text": request.text}]}
     else:
-        message = {"role": "ROLE_USER", "parts": [{"text": asking.text}]}
-    message["messageId"] = asking.message_id
-    if asking.context_id:
-        message["contextId"] = asking.context_id
-    if asking.task_id:
-        message["taskId"] = asking.task_id
-    if asking.metadata:
-        message["metadata"] = dict(asking.metadata)
+        message = {"role": "ROLE_USER", "parts": [{"text": request.text}]}
+    message["messageId"] = request.message_id
+    if request.context_id:
+        message["contextId"] = request.context_id
+    if request.task_id:
+        message["taskId"] = request.task_id
+    if request.metadata:
+        message["metadata"] = dict(request.metadata)
     return message
 
 

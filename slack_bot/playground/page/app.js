@@ -1,8 +1,7 @@
-// The page: keeps what the playground tells it, and shows it. All it knows comes over one web socket: first a
-// snapshot of everything, then what changes. What the visitor does goes the other way and comes back as change.
+// The page. Everything comes over one web socket: first a snapshot, then updates. What the visitor does goes the
+// other way as an order and comes back as updates.
 //
-// A tale changes what is known (`told`) and notes what is no longer shown right (`due`); `draw` shows it, once a
-// frame.
+// An update changes the `model` and marks what has to be drawn (`due`); `draw` draws it, once a frame.
 
 import { h, icon, refill } from "./dom.js";
 import { paced, scrollAll, stickToEnd } from "./frames.js";
@@ -11,7 +10,7 @@ import { Composer } from "./composer.js";
 import { Column } from "./column.js";
 import { Lanes } from "./lanes.js";
 import { TurnStory, rows, seconds } from "./facts.js";
-import { Trouble, save } from "./trouble.js";
+import { FaultPanel, save } from "./faults.js";
 
 const $ = (id) => document.getElementById(id);
 const TONES = 4;
@@ -20,33 +19,34 @@ const STORIES_KEPT = 30; // as many as the playground keeps
 const CLOCK_EVERY_MS = 100;
 const LARGEST_FILE = 32 * 1024 * 1024;
 
-const told = { people: {}, channels: [], bot: { user_id: "", name: "slack_bot" }, messages: new Map(), statuses: new Map(), stories: new Map(), suggestions: [], agent: null, now: 0, heardAt: 0 };
+const model = { people: {}, channels: [], bot: { user_id: "", name: "slack_bot" }, messages: new Map(), statuses: new Map(), stories: new Map(), suggestions: [], agent: null, now: 0, receivedAt: 0 };
 const view = { me: "", place: "", thread: null, turn: "follow", story: null, known: false };
 const world = { names: {}, person, press, open: (message) => { openThread(message.channel, rootOf(message)); page.now(); composers.reply.field.focus(); } };
 const due = { parts: new Set(), messages: new Map(), roots: new Map() };
 const page = paced(draw, DRAWN_EVERY_MS);
 const lanes = new Lanes($("lanes"));
 const narration = stickToEnd($("narration"));
-const trouble = new Trouble($("trouble"), $("faults"), send);
-const link = new Link((tales) => { for (const tale of tales) TELLS[tale.type]?.(tale); page.ask(); }, linkChanged);
+const faultPanel = new FaultPanel($("fault-panel"), $("faults"), send);
+const link = new Link((updates) => { for (const update of updates) HANDLERS[update.type]?.(update); page.ask(); }, linkChanged);
 
-// -- what the playground tells
+// -- updates
 
-const TELLS = {
+const HANDLERS = {
   snapshot(all) {
-    Object.assign(told, { people: Object.fromEntries(all.people.map((one) => [one.id, one])), channels: all.channels, bot: all.bot, suggestions: all.suggestions, agent: all.agent, now: all.now, heardAt: performance.now() });
+    Object.assign(model, { people: Object.fromEntries(all.people.map((one) => [one.id, one])), channels: all.channels, bot: all.bot, suggestions: all.suggestions, agent: all.agent, now: all.now, receivedAt: performance.now() });
     world.names = { ...Object.fromEntries(all.people.map((one) => [one.id, one.name])), [all.bot.user_id]: all.bot.name };
-    told.messages = new Map();
-    told.statuses = new Map();
-    told.stories = new Map();
+    model.messages = new Map();
+    model.statuses = new Map();
+    model.stories = new Map();
     for (const message of all.messages) keep(message);
-    for (const status of all.statuses) told.statuses.set(threadKey(status.channel, status.thread_ts), status.text);
+    for (const status of all.statuses) model.statuses.set(threadKey(status.channel, status.thread_ts), status.text);
     for (const fact of all.facts) note(fact);
-    trouble.show(all.trouble);
-    $("where").textContent = $("where").title = told.agent ? `Asks ${told.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
-    if (!told.people[view.me]) view.me = all.people.find((one) => !one.virtual)?.id ?? "";
-    if (!told.channels.some((channel) => channel.id === view.place)) view.place = told.channels[0]?.id ?? "";
-    if (!view.known) visitAddress();
+    faultPanel.show(all.faults);
+    $("where").textContent = $("where").title = model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
+    if (!model.people[view.me]) view.me = all.people.find((one) => !one.virtual)?.id ?? "";
+    if (!model.channels.some((channel) => channel.id === view.place)) view.place = model.channels[0]?.id ?? "";
+    if (!view.known && location.hash) visitAddress();
+    else if (!view.known) showLastThread();
     view.known = true;
     if (view.thread && !messagesOf(view.thread.channel).has(view.thread.ts)) leaveThread();
     change("people", "room", "thread", "inside");
@@ -58,7 +58,7 @@ const TELLS = {
   },
   grow({ channel, ts, text }) {
     const message = messagesOf(channel).get(ts);
-    if (message) TELLS.message({ message: { ...message, text: message.text + text } });
+    if (message) HANDLERS.message({ message: { ...message, text: message.text + text } });
   },
   gone({ channel, ts }) {
     messagesOf(channel).delete(ts);
@@ -66,7 +66,7 @@ const TELLS = {
     change("room", "thread");
   },
   status({ channel, thread_ts, text }) {
-    told.statuses.set(threadKey(channel, thread_ts), text);
+    model.statuses.set(threadKey(channel, thread_ts), text);
     recount(channel, thread_ts);
     change("typing");
   },
@@ -86,7 +86,7 @@ const TELLS = {
     page.now();
     if (wasTyping && !composers.root.field.checkVisibility()) composers.reply.field.focus();
   },
-  trouble(tale) { trouble.show(tale.trouble); },
+  faults(update) { faultPanel.show(update.faults); },
   tape({ name, text }) { save(name, text); },
   choose({ name, keys }) { choose(name, keys); },
   taken({ n }) { link.settle(n, true); },
@@ -98,14 +98,14 @@ const TELLS = {
 function keep(message) { messagesOf(message.channel).set(message.ts, message); }
 
 function messagesOf(channel) {
-  if (!told.messages.has(channel)) told.messages.set(channel, new Map());
-  return told.messages.get(channel);
+  if (!model.messages.has(channel)) model.messages.set(channel, new Map());
+  return model.messages.get(channel);
 }
 
 function note(fact) {
-  if (fact.kind === "opened" || fact.kind === "ignored") told.stories.set(fact.turn, new TurnStory(fact));
-  if (told.stories.size > STORIES_KEPT) told.stories.delete(told.stories.keys().next().value);
-  const story = told.stories.get(fact.turn);
+  if (fact.kind === "opened" || fact.kind === "ignored") model.stories.set(fact.turn, new TurnStory(fact));
+  if (model.stories.size > STORIES_KEPT) model.stories.delete(model.stories.keys().next().value);
+  const story = model.stories.get(fact.turn);
   story?.add(fact);
   return story;
 }
@@ -115,8 +115,8 @@ function turnChanged(story, fact) {
   change("typing", "turns");
   if (fact.kind !== "closed" && view.turn === "follow" && watched(story)) change("inside");
   const here = view.thread?.channel === story.channel && view.thread.ts === story.thread;
-  if (fact.kind === "ignored" && here) $("spoken").textContent = `${told.bot.name} does not answer: ${fact.reason}.`;
-  if (fact.kind === "closed" && here) $("spoken").textContent = `${told.bot.name}: ${fact.outcome}, after ${seconds(fact.at - story.began)}.`;
+  if (fact.kind === "ignored" && here) $("spoken").textContent = `${model.bot.name} does not answer: ${fact.reason}.`;
+  if (fact.kind === "closed" && here) $("spoken").textContent = `${model.bot.name}: ${fact.outcome}, after ${seconds(fact.at - story.began)}.`;
 }
 
 // -- drawing
@@ -159,18 +159,18 @@ function begin() {
 // -- who and where
 
 function person(id) {
-  if (id === told.bot.user_id) return { name: told.bot.name, letter: "✳", tone: "bot", app: true };
-  const one = told.people[id];
+  if (id === model.bot.user_id) return { name: model.bot.name, letter: "✳", tone: "bot", app: true };
+  const one = model.people[id];
   const name = one?.name ?? id;
-  return { name, letter: name.slice(0, 1).toUpperCase(), tone: one?.virtual ? "virtual" : Object.keys(told.people).indexOf(id) % TONES, app: false };
+  return { name, letter: name.slice(0, 1).toUpperCase(), tone: one?.virtual ? "virtual" : Object.keys(model.people).indexOf(id) % TONES, app: false };
 }
 
 function threadKey(channel, ts) { return `${channel} ${ts}`; }
 function rootOf(message) { return message.thread_ts ?? message.ts; }
 function isRoot(message) { return rootOf(message) === message.ts; }
 function mayRead(message) { return !message.for || message.for === view.me; }
-function isDm(channel) { return told.channels.find((one) => one.id === channel)?.kind === "im"; }
-function runningIn(channel, ts) { return [...told.stories.values()].some((story) => !story.outcome && story.channel === channel && story.thread === ts); }
+function isDm(channel) { return model.channels.find((one) => one.id === channel)?.kind === "im"; }
+function runningIn(channel, ts) { return [...model.stories.values()].some((story) => !story.outcome && story.channel === channel && story.thread === ts); }
 
 function press(message, action, value) {
   send({ type: "press", channel: message.channel, ts: message.ts, action_id: action, value });
@@ -200,7 +200,7 @@ function choosePlace(channel) {
   composers.root.field.focus();
 }
 
-// -- the address: a conversation and perhaps a thread in it, so that a reload and a second tab find it again
+// -- the address: a conversation and perhaps a thread, for a reload and a second tab
 
 function keepAddress() {
   const { channel, ts } = view.thread ?? { channel: view.place };
@@ -208,11 +208,11 @@ function keepAddress() {
   if (location.hash !== address) history.pushState(null, "", address);
 }
 
-/** Go to what the address names. A direct message is visited as the person whose it is. */
+/** Go to the address; to a direct message as the person it belongs to. */
 function visitAddress() {
   const [id, ts] = location.hash.slice(1).split("/");
-  const channel = told.channels.find((one) => one.id === id);
-  const reader = channel?.kind !== "im" || channel.members.includes(view.me) ? view.me : channel.members.find((one) => told.people[one]?.virtual === false);
+  const channel = model.channels.find((one) => one.id === id);
+  const reader = channel?.kind !== "im" || channel.members.includes(view.me) ? view.me : channel.members.find((one) => model.people[one]?.virtual === false);
   view.thread = null;
   if (channel && reader) {
     [view.me, view.place] = [reader, id];
@@ -223,14 +223,22 @@ function visitAddress() {
   change("people", "room", "thread", "inside");
 }
 
-/** The thread is there no more: what was being written in it goes on in the channel. */
+/** A page without an address shows the last thread that everybody may read, beside its channel. */
+function showLastThread() {
+  const last = [...model.stories.values()].findLast((story) => !isDm(story.channel) && messagesOf(story.channel).has(story.thread));
+  if (!last) return;
+  view.place = last.channel;
+  view.thread = { channel: last.channel, ts: last.thread };
+}
+
+/** The thread was deleted: its draft moves to the channel. */
 function leaveThread() {
   const draft = composers.reply.draft();
   view.thread = null;
   keepAddress();
   look("room");
   const begun = composers.root.draft();
-  if (draft) composers.root.write(begun ? `${begun}\n${draft.replace(`@${told.bot.name} `, "")}` : draft);
+  if (draft) composers.root.write(begun ? `${begun}\n${draft.replace(`@${model.bot.name} `, "")}` : draft);
 }
 
 function look(name) {
@@ -252,10 +260,10 @@ function replies(channel, ts) {
 }
 
 function showRoom() {
-  refill($("places"), told.channels.filter((channel) => channel.kind !== "im" || channel.members.includes(view.me)).map((channel) =>
+  refill($("places"), model.channels.filter((channel) => channel.kind !== "im" || channel.members.includes(view.me)).map((channel) =>
     h("button", { type: "button", class: "tab", "aria-pressed": String(channel.id === view.place), data: { channel: channel.id },
       on: { click: () => choosePlace(channel.id) } }, channel.kind === "im" ? "Direct message" : `# ${channel.name}`)));
-  refill($("chips"), told.suggestions.map(({ label, text }) =>
+  refill($("chips"), model.suggestions.map(({ label, text }) =>
     h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => say({ channel: view.place, ts: null }, address(view.place) + text) } }, label)));
   room.show(messagesOf(view.place).values(), welcome);
   composers.root.visit();
@@ -265,13 +273,13 @@ function welcome() {
   return [h("div", { class: "welcome" },
     h("h2", { text: isDm(view.place) ? "Talk to the bot alone" : "Ask the bot something" }),
     h("p", { text: isDm(view.place) ? "No mention is needed here: every message of yours is a question."
-      : `Mention @slack_bot${told.suggestions.length ? ", or take one of the questions below" : ""}. The answer is written into a thread while the agent is still at work.` }),
+      : `Mention @slack_bot${model.suggestions.length ? ", or take one of the questions below" : ""}. The answer is written into a thread while the agent is still at work.` }),
     h("p", { class: "dim", text: "On the right you see what the agent sent, what the bot decided and why, and what it told Slack. Drop a captured event file anywhere to replay it." }))];
 }
 
 function showThread() {
   const open = view.thread;
-  $("thread-place").textContent = open ? (isDm(open.channel) ? "direct message" : `# ${told.channels.find((one) => one.id === open.channel)?.name ?? ""}`) : "";
+  $("thread-place").textContent = open ? (isDm(open.channel) ? "direct message" : `# ${model.channels.find((one) => one.id === open.channel)?.name ?? ""}`) : "";
   $("close-thread").hidden = !open;
   $("say-reply").hidden = !open;
   thread.show(open ? messagesOf(open.channel).values() : [], () => [h("div", { class: "welcome small" },
@@ -281,8 +289,8 @@ function showThread() {
 
 function showTyping() {
   const open = view.thread;
-  const status = open ? told.statuses.get(threadKey(open.channel, open.ts)) ?? "" : "";
-  const text = status ? `${told.bot.name} ${status}` : "";
+  const status = open ? model.statuses.get(threadKey(open.channel, open.ts)) ?? "" : "";
+  const text = status ? `${model.bot.name} ${status}` : "";
   if ($("status").textContent !== text) $("status").textContent = text;
   $("status").classList.toggle("busy", Boolean(text));
   const runs = Boolean(open && runningIn(open.channel, open.ts));
@@ -291,7 +299,7 @@ function showTyping() {
 }
 
 function showPeople() {
-  refill($("people"), Object.values(told.people).filter((one) => !one.virtual).map((one) => {
+  refill($("people"), Object.values(model.people).filter((one) => !one.virtual).map((one) => {
     const { letter, tone } = person(one.id);
     return h("button", { type: "button", class: "who", "aria-pressed": String(one.id === view.me), title: `Be ${one.name}`, on: { click: () => become(one.id) } },
       h("span", { class: `face small face-${tone}`, "aria-hidden": "true", text: letter }), one.name);
@@ -299,7 +307,7 @@ function showPeople() {
 }
 
 function become(id) {
-  const dm = told.channels.find((channel) => channel.kind === "im" && channel.members.includes(id));
+  const dm = model.channels.find((channel) => channel.kind === "im" && channel.members.includes(id));
   if (isDm(view.place) && dm) view.place = dm.id;
   view.me = id;
   if (view.thread && isDm(view.thread.channel) && view.thread.channel !== dm?.id) view.thread = null;
@@ -311,7 +319,7 @@ function become(id) {
 // -- the right side
 
 function followed() {
-  const stories = [...told.stories.values()];
+  const stories = [...model.stories.values()];
   const here = view.thread ? stories.filter((story) => story.channel === view.thread.channel && story.thread === view.thread.ts) : stories;
   return here.findLast((story) => !story.outcome) ?? here.at(-1);
 }
@@ -321,15 +329,15 @@ function watched(story) {
 }
 
 function showTurns() {
-  if (view.turn !== "all" && !told.stories.has(view.turn)) view.turn = "follow";
+  if (view.turn !== "all" && !model.stories.has(view.turn)) view.turn = "follow";
   const short = (story) => `${story.text.replace(/\s+/g, " ").slice(0, 42)}${story.outcome ? ` (${story.outcome})` : ""}`;
   const option = (value, text) => h("option", { value, selected: value === view.turn, text });
   $("turn").replaceChildren(option("follow", "Follow the thread"), option("all", "All turns"),
-    ...[...told.stories.values()].reverse().map((story) => option(story.key, short(story))));
+    ...[...model.stories.values()].reverse().map((story) => option(story.key, short(story))));
 }
 
 function showInside() {
-  const shown = [...told.stories.values()].filter(watched);
+  const shown = [...model.stories.values()].filter(watched);
   lanes.show(shown.flatMap((story) => story.facts.map((fact) => [story, fact])).sort((one, two) => one[1].n - two[1].n)
     .flatMap(([story, fact]) => rows(fact, story.began)));
   view.story = shown[shown.length - 1];
@@ -338,7 +346,7 @@ function showInside() {
 function showStory(story) {
   $("figures").hidden = !story;
   $("export").hidden = !story?.outcome || story.outcome === "ignored";
-  const figures = story?.figures(told.now + (performance.now() - told.heardAt) / 1000) ?? [];
+  const figures = story?.figures(model.now + (performance.now() - model.receivedAt) / 1000) ?? [];
   while ($("figures").childElementCount > figures.length) $("figures").lastElementChild.remove();
   figures.forEach(([label, value], index) => {
     const box = $("figures").children[index] ?? $("figures").appendChild(h("div", {}, h("span"), h("b")));
@@ -373,17 +381,17 @@ function linkChanged(up) {
   held = null;
 }
 
-function address(channel) { return isDm(channel) ? "" : `@${told.bot.name} `; }
+function address(channel) { return isDm(channel) ? "" : `@${model.bot.name} `; }
 
-/** The text as Slack has it: what looks like markup of its own is escaped. The field begins with a mention, so one that is typed or pasted after it is not said twice. */
+/** The text as Slack has it: escaped, and with one mention where a second one was typed or pasted. */
 function plain(text) {
-  const mention = `<@${told.bot.user_id}>`;
+  const mention = `<@${model.bot.user_id}>`;
   const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  const said = escaped.replaceAll(`@${told.bot.name}`, mention).trim();
+  const said = escaped.replaceAll(`@${model.bot.name}`, mention).trim();
   return said.replace(new RegExp(`^(?:${mention}\\s*){2,}`), `${mention} `).trim();
 }
 
-function lacks(text) { return plain(text) === `<@${told.bot.user_id}>` ? `Write your question after @${told.bot.name}.` : ""; }
+function lacks(text) { return plain(text) === `<@${model.bot.user_id}>` ? `Write your question after @${model.bot.name}.` : ""; }
 function say(place, text, settled) { return send({ type: "say", channel: place.channel, thread_ts: place.ts, text: plain(text) }, settled); }
 
 const writing = { begin: address, lacks, send: say };
@@ -404,7 +412,7 @@ async function replay(file) {
   complain(`${file.name} will be replayed when the connection is back.`);
 }
 
-/** A file that may have arrived is not sent again by itself: it could be what broke the connection. */
+/** A file that may have arrived is not sent again by itself: it could have broken the connection. */
 function lostOnTheWay({ name }) {
   return (taken) => { if (!taken && !link.up) complain(`The connection was lost while ${name} was on its way. Drop it again if no replay begins.`); };
 }
@@ -439,7 +447,7 @@ function listen() {
   $("close-thread").addEventListener("click", closeThread);
   addEventListener("popstate", () => { visitAddress(); page.now(); });
   addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) closeUppermost(); });
-  setInterval(() => { if (link.up && view.story && !view.story.outcome) change("story"); }, CLOCK_EVERY_MS); // its clock runs while nothing comes
+  setInterval(() => { if (link.up && view.story && !view.story.outcome) change("story"); }, CLOCK_EVERY_MS); // the clock of a turn runs while nothing comes
   $("stop").prepend(icon("stop"));
   $("stop").addEventListener("click", () => view.thread && send({ type: "stop", channel: view.thread.channel, thread_ts: view.thread.ts }));
   $("turn").addEventListener("change", () => { view.turn = $("turn").value; change("inside"); page.now(); });

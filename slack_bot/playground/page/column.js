@@ -1,4 +1,4 @@
-// A column of messages, oldest first. It is told of each message that changed, once a frame.
+// A column of messages, oldest first. It takes each changed message, once a frame.
 
 import { MessageView } from "./thread.js";
 import { stickToEnd } from "./frames.js";

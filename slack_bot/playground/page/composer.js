@@ -1,5 +1,5 @@
-// Where the visitor writes. What was typed stays until the playground has taken it: through a lost connection,
-// a refusal, another thread in between.
+// Where the visitor writes. The text stays until the playground has taken it: through a lost connection, a
+// refusal, another thread in between.
 
 import { h, icon } from "./dom.js";
 
@@ -31,7 +31,7 @@ export class Composer {
     form.append(h("button", { type: "submit", class: "bare", "aria-label": "Send", data: { sends: "" } }, icon("send")), this.hint);
   }
 
-  /** Be at the place that `where` names now, with what was typed there before. */
+  /** Go to the place of `where`, with the draft for it. */
   visit() {
     const here = this.where();
     const key = keyOf(here);
@@ -43,7 +43,7 @@ export class Composer {
     this.drafts.delete(key);
   }
 
-  /** The first place is known: what was typed before stays, caret and all, and is sent if that was wanted. */
+  /** The first place is known: text that was typed before stays, with the caret, and is sent if Enter was pressed. */
   settleIn(here) {
     const { value: typed, selectionStart, selectionEnd } = this.field;
     const { wanted } = this;

@@ -1,6 +1,5 @@
-// When the page is drawn. Hundreds of tales may arrive between two frames; they change what is known at once,
-// and the page is drawn once for all of them. Everything is written first and scrolled last, so that a frame
-// costs one layout.
+// When the page is drawn. Hundreds of updates may arrive between two frames; the page is drawn once for all of
+// them. Everything is written first and scrolled last, so that a frame costs one layout.
 
 /**
  * `draw`, in an animation frame: once, however often it is asked for, and at most once in `gap` milliseconds.

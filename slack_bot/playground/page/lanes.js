@@ -1,8 +1,7 @@
-// What happened inside, in three lanes: what the agent sent, what was decided and why, what Slack was told.
+// Three lanes: events from the agent, decisions and their reasons, calls of Slack.
 //
-// A stream of tokens is hundreds of entries that say the same. Neighbours of one kind share a row, which
-// counts them and shows the newest; opened, it lists them. A lane keeps all its rows, and shows the last few
-// hundred of them: what is added is drawn when the page is.
+// A stream of tokens is hundreds of equal entries. Neighbours of one kind share a row, which counts them and
+// shows the newest; opened, it lists them. A lane keeps all rows and shows the last few hundred.
 
 import { h } from "./dom.js";
 import { stickToEnd } from "./frames.js";

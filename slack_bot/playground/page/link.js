@@ -1,12 +1,12 @@
-// The one web socket. It connects again by itself, for ever. An order counts as carried out when the playground
-// says so and not when it was sent, so whoever gave it can keep what was typed until then.
+// The web socket. It reconnects for ever. An order is done when the playground confirms it, not when it was sent,
+// so a composer can keep its text until then.
 
 const AGAIN_MS = 1000;
 
 export class Link {
-  /** `tell(tales)` hears what comes, `changed(up)` that the connection stands or is lost. */
-  constructor(tell, changed) {
-    this.tell = tell;
+  /** `receive(updates)` gets what comes; `changed(up)`: the connection is up or lost. */
+  constructor(receive, changed) {
+    this.receive = receive;
     this.changed = changed;
     this.up = false;
     this.number = 0;
@@ -18,7 +18,7 @@ export class Link {
     socket.addEventListener("message", (event) => {
       const fresh = !this.up;
       this.up = true; // the first message is the snapshot, and only with it an order makes sense
-      this.tell(JSON.parse(event.data));
+      this.receive(JSON.parse(event.data));
       if (fresh) this.changed(true);
     });
     socket.addEventListener("close", () => {
@@ -29,7 +29,7 @@ export class Link {
     });
   }
 
-  /** Send an order. False if there is no connection; else `settled(taken, why)` is called once; `why` says why it was refused. True from `settled`: the visitor has been told. */
+  /** Send an order. False without a connection; else `settled(taken, why)` is called once; `why` is the reason of a refusal. `settled` returns true if it has shown that. */
   send(order, settled = () => {}) {
     if (!this.up || this.socket.readyState !== WebSocket.OPEN) return false;
     this.number += 1;
@@ -38,7 +38,7 @@ export class Link {
     return true;
   }
 
-  /** Whether the visitor has been told by it. */
+  /** Whether the reason was shown. */
   settle(number, taken, why = "") {
     const settled = this.waiting.get(number);
     this.waiting.delete(number);

@@ -1,7 +1,7 @@
 // Messages as a reader sees them: text that grows, the plan with its cards, buttons, files, who and when.
 //
-// A view is built once for a message and then only told what changed, so live text never flickers and a
-// reader's selection or open plan survives.
+// A view is built once a message and then updated, so live text does not flicker and a reader's selection or
+// open plan stays.
 
 import { h, icon } from "./dom.js";
 import { show } from "./markdown.js";
@@ -48,7 +48,7 @@ export class MessageView {
     if (JSON.stringify(before?.reactions) !== JSON.stringify(message.reactions)) this.reactions.replaceChildren(...Object.entries(message.reactions).map(reactionNode));
   }
 
-  /** A button that was pressed is drawn anew; one that was used up gives the focus to what it stands in. */
+  /** A pressed button is drawn again; a disabled one gives the focus to its pane. */
   keepFocus(button) {
     if (button && !button.disabled) button.focus(); else this.node.closest(".scroll")?.focus();
   }

@@ -1,7 +1,6 @@
-"""The reference agent: how to stream an answer so that its reader sees it grow, and nothing of it is lost.
+"""The reference agent: an example of an agent whose answer can be streamed without loss.
 
-A worked example for those who write agents, in the order a piece of text passes: `model` says what a language
-model can say, `local` and `endpoint` are two of them, `gate` decides what each piece is (narration, answer),
-`structured` and `words` read the answer out of growing JSON, `run` is the loop around model and tools. What
-comes out is told on the A2A wire by `telling`, one folder up.
+In the order of a text's path: `model` defines what a language model sends, `local` and `endpoint` are two
+models, `voice_splitter` splits narration and answer, `structured` reads the answer out of growing JSON, `run`
+is the loop around model and tools, `event_writer` writes the A2A events.
 """

@@ -1,9 +1,7 @@
 """The playground's agent: a real A2A server on a2a-sdk, 1.0 and 0.3 on one port, offline and deterministic.
 
-It is here to be asked by the bot in the playground, in tests and by the conformance suite, and to be read
-by those who write an agent: `reference/` is a language model's way from its first token to its last,
-`toolbox` its tools, `telling` says it on the wire, and this file is the server around them. a2a-sdk is an
-independent implementation: what works against it works against more than our own idea of the protocol.
+The playground, tests and `conform` ask it, and authors of agents can read it. a2a-sdk is an independent
+implementation of the protocol.
 """
 
 from __future__ import annotations
@@ -23,13 +21,13 @@ from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, 
 from starlette.applications import Starlette
 
 from ...settings.models import ReferenceSettings
-from ...testing.hosting import host_app
+from ..hosting import host_app
 from .endpoint import EndpointModel
 from .event_writer import EventWriter
 from .heartbeat import Heartbeat
+from .local import LocalModel
 from .middleware import Middleware
 from .model import Mode, Model, Prompt
-from .offline import LocalModel
 from .run import AgentRun, ToolRunner
 from .search import Library
 from .toolbox import FETCH, SEARCH, Toolbox
@@ -79,10 +77,10 @@ class PlaygroundAgent(AgentExecutor):
         said = context.get_user_input()
         question = get_message_text(task.history[0]) if asked_back and task.history else said
         asked = get_message_text(task.status.message) if asked_back else ""
-        heart = Heartbeat(self._settings.heartbeat, lambda silent: telling.beat(silent))
-        telling = EventWriter(event_queue, task, heart.touch)
-        await telling.start()
-        brief = Prompt(
+        heart = Heartbeat(self._settings.heartbeat, lambda silent: writer.beat(silent))
+        writer = EventWriter(event_queue, task, heart.touch)
+        await writer.start()
+        prompt = Prompt(
             question,
             Mode(self._settings.response_mode),
             said if asked_back else None,
@@ -91,7 +89,7 @@ class PlaygroundAgent(AgentExecutor):
             self._middleware.plans_itself,
         )
         async with heart.beating():
-            await self._run(telling, brief)
+            await self._run(writer, prompt)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Say that the task is canceled; the SDK ends `execute`."""
@@ -102,14 +100,14 @@ class PlaygroundAgent(AgentExecutor):
         if isinstance(self._model, EndpointModel):
             await self._model.aclose()
 
-    async def _run(self, telling: EventWriter, brief: Prompt) -> None:
-        for skill in brief.skills:
-            await telling.announce(f"[SKILL] {skill}", f"📚 Supervisor: Using the skill {skill}\n")
+    async def _run(self, writer: EventWriter, prompt: Prompt) -> None:
+        for skill in prompt.skills:
+            await writer.announce(f"[SKILL] {skill}", f"📚 Supervisor: Using the skill {skill}\n")
         settings = self._settings
         tools = Toolbox(self._library, {SEARCH: settings.search_calls, FETCH: settings.fetch_calls})
-        hands = ToolRunner(tools, self._middleware, self._rest)
-        talk = self._model.converse(brief)
-        await AgentRun(telling, talk, hands, brief.mode, structured=settings.structured_output).carry_out()
+        runner = ToolRunner(tools, self._middleware, self._rest)
+        talk = self._model.converse(prompt)
+        await AgentRun(writer, talk, runner, prompt.mode, structured=settings.structured_output).carry_out()
 
     async def _rest(self, seconds: float) -> None:
         await asyncio.sleep(seconds if self._settings.pace else 0)

@@ -7,13 +7,13 @@ import asyncio
 import errno
 import logging
 import math
-import signal
 import sys
 
 from ...errors import BotError, UnreadableInput
 from ...observe import logs
 from ...settings.load import load, secrets_of, with_overrides
 from ...settings.models import ReferenceSettings
+from ..hosting import stop_signal
 from . import agent
 
 _LAST_PORT = 65_535
@@ -60,9 +60,7 @@ def chosen_agent(args: argparse.Namespace) -> ReferenceSettings:
 
 
 async def _serve(host: str, port: int, chosen: ReferenceSettings) -> None:
-    stop = asyncio.Event()
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(sign, stop.set)
+    stop = stop_signal()
     async with agent.serve(host, port, settings=chosen) as url:
         model = "the local model" if chosen.model_url is None else chosen.model_name
         sys.stdout.write(f"The agent is at {url} ({chosen.response_mode}, {model}).\nCtrl-C ends it.\n")

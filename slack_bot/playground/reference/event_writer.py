@@ -1,9 +1,8 @@
-"""What the playground's agent does, told on the A2A wire as CAIPE's supervisor tells it (facts: CAIPE 2).
+"""Writes what the playground's agent does as A2A events, as CAIPE's supervisor does (facts: CAIPE 2).
 
 Text goes piece by piece into `streaming_result`, tagged `is_narration` or `is_final_answer`; tools, the plan
-and the final result are artifacts of their own. Two things differ on purpose. Narration and answer have an
-artifact id each: the supervisor uses one for both, and whoever reads its task after a cut gets both as one.
-And a sign of life is a status, not text in the answer's stream.
+and the final result have artifacts of their own. Two differences are on purpose: narration and answer have
+different artifact ids, so that they are apart in the task too, and a heartbeat is a status, not text.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ _KINDS = {Voice.NARRATION: "narration", Voice.ANSWER: "answer", Voice.UNMARKED: 
 
 
 class EventWriter:
-    """One run of the agent on one task. `touched` is called whenever something is said."""
+    """Writes one run on one task. `touched` is called for every event."""
 
     def __init__(self, queue: EventQueue, task: Task, touched: Callable[[], None] = lambda: None) -> None:
         self._queue = queue
         self._task = task
         self._touched = touched
         self._trace = hashlib.sha256(task.id.encode()).hexdigest()[:32]
-        # a task that asked back is told further: its artifacts must not be replaced
+        # a task that asked back goes on: its artifacts must not be replaced
         self._artifacts = len(task.artifacts)
         self._ids: dict[str, str] = {}
         self._begun: set[str] = set()
@@ -47,15 +46,15 @@ class EventWriter:
         self._has_plan = False
 
     async def start(self) -> None:
-        """The task is being worked on."""
+        """The task is working."""
         await self._status(TaskState.TASK_STATE_WORKING)
 
     async def beat(self, silent: float) -> None:
-        """Nothing was said for so many seconds, and the agent lives."""
+        """The agent works on after so many seconds without an event."""
         await self._status(TaskState.TASK_STATE_WORKING, f"Still working ({silent:g} s)…")
 
     async def say(self, piece: SpokenPiece) -> None:
-        """Text grows."""
+        """Append text."""
         kind = _KINDS[piece.voice]
         metadata: dict[str, Any] = {piece.voice.value: True} if piece.voice is not Voice.UNMARKED else {}
         if piece.voice is Voice.ANSWER and self._step is not None:
@@ -70,10 +69,7 @@ class EventWriter:
         )
 
     async def show_plan(self, steps: tuple[ScenarioStep, ...], title: str = "") -> None:
-        """The whole plan; what is written from now on belongs to the step that runs.
-
-        `title` says what was done, once all of it is.
-        """
+        """Show the whole plan; text from now on belongs to the running step. `title` says what was done."""
         rows = [
             {
                 "step_id": _step_id(step),
@@ -92,7 +88,7 @@ class EventWriter:
         await self._artifact(name, part, self._id("plan"), "Execution plan progress update")
 
     async def announce(self, what: str, text: str, label: str = "") -> None:
-        """What comes next, told as CAIPE tells it: as if it were a tool."""
+        """Announce what comes next, as CAIPE does: like a tool."""
         await self._tool("tool_notification_start", what, text, f"Tool call started: {what}", label)
 
     async def tool_started(self, tool: str, label: str = "") -> None:
@@ -100,7 +96,7 @@ class EventWriter:
         await self.announce(tool, f"🔧 Supervisor: Calling Agent {tool.title()}...\n", label)
 
     async def tool_ended(self, tool: str, *, failed: bool = False, note: str = "") -> None:
-        """A tool call ended. `note` is added for the reader of the wire."""
+        """A tool call ended. `note` is added to the text."""
         mark, word = ("❌", "failed") if failed else ("✅", "completed")
         text = f"{mark} Supervisor: Agent task {tool.title()} {word}\n{note}"
         await self._tool("tool_notification_end", tool, text, f"Tool call {word}: {tool}")
@@ -116,7 +112,7 @@ class EventWriter:
         await self._status(TaskState.TASK_STATE_COMPLETED, metadata=ended)
 
     async def ask(self, prompt: str, fields: tuple[InputField, ...]) -> None:
-        """The human is asked; the task waits."""
+        """Ask the human; the task waits."""
         if fields:
             part = new_data_part({"user_input": True, "input_fields": [field_data(each) for each in fields]})
             await self._artifact("UserInputMetaData", part, self._next_id("form"), "Structured user input")

@@ -1,7 +1,7 @@
-"""A sign of life while nothing else is said, so that nobody takes a long tool call for a dead agent.
+"""A heartbeat while no other event is sent, as in a long tool call.
 
-CAIPE's supervisor wrote it into its answer's stream, where it was glued to the answer (facts: CAIPE 2, 3.1).
-Here it is a status of the task, as the protocol means it.
+CAIPE's supervisor writes it into the stream of its answer (facts: CAIPE 2, 3.1). Here it is a status of the
+task.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 
 class Heartbeat:
-    """Calls `beat` with the seconds of silence so far, each `interval` of it. An interval of 0: never."""
+    """Calls `beat` with the seconds of silence so far, every `interval` seconds of it; 0: never."""
 
     def __init__(self, interval: float, beat: Callable[[float], Awaitable[None]]) -> None:
         self._interval = interval
@@ -20,7 +20,7 @@ class Heartbeat:
         self._sign = asyncio.Event()
 
     def touch(self) -> None:
-        """Something was said."""
+        """An event was sent."""
         self._sign.set()
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""PURE. The model that needs no network: what `scenarios` thinks, said as a language model says it.
+"""The model that needs no network: what `scenarios` thinks, said as a language model says it.
 
 It writes the marker, calls tools with JSON, keeps its plan with a tool, and is the same every time. In the
 structured mode it does what made CAIPE 0.3.0 silent and then sudden: the answer is written as JSON by a call
@@ -7,12 +7,25 @@ of its own, and its endpoint hands a call's arguments over only when they are co
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
 from itertools import count
 from typing import assert_never
 
-from .model import ASK, PLAN, RESPONSE, CallPart, Mode, ModelFailed, ModelSilence, Returned, Token, Utterance
+from .model import (
+    ASK,
+    PLAN,
+    RESPONSE,
+    CallPart,
+    Mode,
+    ModelFailed,
+    ModelSilence,
+    Prompt,
+    Token,
+    ToolReturn,
+    Utterance,
+)
 from .scenarios import (
     AskBack,
     CallTool,
@@ -24,8 +37,10 @@ from .scenarios import (
     ShowPlan,
     Thought,
     WriteMove,
+    think,
     tokens,
 )
+from .search import Library
 from .structured import Response, field_data
 from .toolbox import ToolResult, argument_name
 
@@ -47,7 +62,7 @@ class LocalTurns:
         self._awaited = ""
         self._draft: list[str] = []
 
-    def turn(self, returned: Sequence[Returned]) -> Iterator[Utterance]:
+    def turn(self, returned: Sequence[ToolReturn]) -> Iterator[Utterance]:
         """The next message, given what its calls returned. Raises ModelFailed where the thought gives up."""
         result = next((each.result for each in returned if each.call.id == self._awaited), None)
         self._awaited, has_called = "", False
@@ -129,3 +144,45 @@ class LocalTurns:
         yield CallPart(call, RESPONSE)
         yield ModelSilence(tokens=len(pieces))
         yield from (CallPart(call, RESPONSE, piece) for piece in pieces)
+
+
+BURST = 700.0
+"""Pieces a second of arguments that were whole before the first was sent: 290 in 0.4 s (facts: CAIPE 2)."""
+
+
+class LocalModel:
+    """Answers from `library`, `pace` tokens a second (0: as fast as it goes)."""
+
+    def __init__(self, library: Library, pace: float) -> None:
+        self._library = library
+        self._pace = pace
+
+    def converse(self, prompt: Prompt) -> _Paced:
+        """Begin a conversation."""
+        thought = think(prompt.question, self._library, prompt.reply)
+        return _Paced(LocalTurns(thought, prompt.mode, plans_itself=prompt.plans_itself), self._pace)
+
+
+class _Paced:
+    def __init__(self, turns: LocalTurns, pace: float) -> None:
+        self._turns = turns
+        self._pace = pace
+
+    async def turn(self, returned: Sequence[ToolReturn]) -> AsyncIterator[Utterance]:
+        """The next message. Raises ModelFailed."""
+        for said in self._turns.turn(returned):
+            yield said
+            await asyncio.sleep(self._takes(said))
+
+    def _takes(self, said: Utterance) -> float:
+        if not self._pace:
+            return 0.0
+        match said:
+            case Token():
+                return 1 / self._pace
+            case ModelSilence(seconds, tokens):
+                return seconds + tokens / self._pace
+            case CallPart(arguments=arguments):
+                return 1 / BURST if arguments else 0.0
+            case _:
+                assert_never(said)

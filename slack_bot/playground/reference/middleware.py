@@ -1,7 +1,7 @@
-"""PURE. What stands between the model and its tools, each part of it with a switch, all of them with one.
+"""The middleware between the model and its tools. Each part has a switch, and `master` is one for all.
 
-The names are those of CAIPE's supervisor (facts: CAIPE 6); what they do here is small, but it is done: each
-changes an event or a time that a trace shows, so that an agent's author can see what such a part costs.
+The names are those of CAIPE's supervisor (facts: CAIPE 6). Each part changes an event or a time, so that a
+trace shows what it costs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Middleware:
     deterministic   plans come from a fixed workflow, at once; off: the model takes its time to plan
     self_service    what the human is asked comes as a form with fields; off: in words only
     policy          each call is checked first, which takes `POLICY_SECONDS`; unknown tools are refused
-    skills          a skill that fits the question is announced, and told to the model
+    skills          a skill that fits the question is announced and goes into the prompt
     file_arg        an argument that names a page as `@page.md` becomes that page
     """
 
@@ -50,7 +50,7 @@ class Middleware:
         return self.master and self.policy
 
     def fields(self, fields: tuple[InputField, ...]) -> tuple[InputField, ...]:
-        """What is left of a form."""
+        """The fields that are asked for."""
         return fields if self.master and self.self_service else ()
 
     def skills_for(self, question: str) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
-"""PURE. What a language model says, whichever it is: pieces of text, pieces of tool calls, silence.
+"""What a language model sends: pieces of text, pieces of tool calls, silence.
 
-The agent's loop, its gates and its tools see nothing else of a model, so the deterministic one that runs
-offline and one behind an endpoint are exchanged without a change to either.
+The agent's loop knows nothing else of a model, so the local one and one behind an endpoint can be exchanged.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ PLAN = "write_todos"
 ASK = "ask_human"
 RESPONSE = "PlatformEngineerResponse"
 COMPOSING = "composing_answer"
-"""What the agent announces where a model begins to write its structured response (facts: CAIPE 6)."""
+"""The agent announces it when the model begins its structured response (facts: CAIPE 6)."""
 
 
 class Mode(StrEnum):
-    """How the model tells its answer apart from what it says on the way."""
+    """How the model marks its answer."""
 
     HYBRID = "hybrid"  # as marker; the answer is wrapped in a structured response afterwards
     MARKER = "marker"  # it writes `[FINAL ANSWER]` where the answer begins
@@ -65,7 +64,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ToolReturn:
     """What a call gave back."""
 
     call: ToolCall
@@ -91,7 +90,7 @@ class Prompt:
 class ModelConversation(Protocol):
     """One question's way through a model."""
 
-    def turn(self, returned: Sequence[Returned]) -> AsyncIterator[Utterance]:
+    def turn(self, returned: Sequence[ToolReturn]) -> AsyncIterator[Utterance]:
         """The model's next message, given what its last calls returned. It is over when it calls nothing.
 
         Raises ModelFailed.
@@ -101,5 +100,5 @@ class ModelConversation(Protocol):
 class Model(Protocol):
     """A language model."""
 
-    def converse(self, brief: Prompt) -> ModelConversation:
+    def converse(self, prompt: Prompt) -> ModelConversation:
         """Begin a conversation."""

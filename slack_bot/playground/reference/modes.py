@@ -9,48 +9,49 @@ from __future__ import annotations
 import asyncio
 
 from ...clock import loop_clock
-from ...observe.facts import Observer
 from ...settings.load import Settings, with_overrides
 from ...testing import virtual_clock
 from ...testing.agent.asgi_transport import AsgiTransport
-from ...tools.conform.case_runner import MemoryAsker, Served
-from ...tools.replay.replay import AGENT_URL, Observation, observe, settings_with
+from ...testing.harness import AGENT_URL, bot_settings
+from ...tools.conform.runner import MemoryTarget, Served
+from ...tools.replay.replay import Observation, observe
 from ...tools.replay.scenario import Scenario
+from ...tools.turn_log import TurnLog
 from .agent import build_app
 from .model import Mode
 
 MODES = tuple(mode.value for mode in Mode)
 
 
-def observe_mode(mode: str, scenario: Scenario, settings: Settings, observer: Observer) -> Observation:
+def observe_mode(mode: str, scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:
     """Ask the reference agent of `settings`, in `mode`, what `scenario` asks.
 
     Of the bot's own settings only those of `scenario` count; it may change the agent's too.
     """
     settings = with_overrides(settings, scenario.settings)
-    asked = _asked(mode, scenario, settings, observer)
+    asked = _asked(mode, scenario, settings, log)
     return virtual_clock.run(asked) if settings.reference.model_url is None else asyncio.run(asked)
 
 
-async def _asked(mode: str, scenario: Scenario, settings: Settings, observer: Observer) -> Observation:
+async def _asked(mode: str, scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:
     is_local = settings.reference.model_url is None
     served = build_app(AGENT_URL, mode=mode, settings=settings.reference)
     try:
         return await observe(
             scenario,
-            settings_with(AGENT_URL, scenario.settings),
+            bot_settings(scenario.settings),
             virtual_clock.new_clock() if is_local else loop_clock(),
             AsgiTransport(served.asgi),
-            observer=observer,
+            log=log,
         )
     finally:
         await served.aclose()
 
 
-def memory_asker(mode: str | None = None) -> MemoryAsker:
+def memory_target(mode: str | None = None) -> MemoryTarget:
     """The playground's agent as it comes, or in the mode that is named, for `conform`."""
 
     def build(pace: float | None) -> Served:
         return build_app(AGENT_URL, pace=pace, mode=mode)
 
-    return MemoryAsker(f"the playground's agent{f', mode {mode}' if mode else ''}, in memory", build)
+    return MemoryTarget(f"the playground's agent{f', mode {mode}' if mode else ''}, in memory", build)

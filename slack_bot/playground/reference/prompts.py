@@ -1,4 +1,4 @@
-"""PURE. What a model behind an endpoint is told: how to mark its answer, and which tools there are.
+"""The prompt for a model behind an endpoint: how to mark its answer, and its tools.
 
 The tools are described as OpenAI's chat completions want it, which every compatible endpoint understands.
 """
@@ -31,21 +31,21 @@ _STRUCTURED = (
 Json = dict[str, Any]
 
 
-def system_prompt(brief: Prompt) -> str:
+def system_prompt(prompt: Prompt) -> str:
     """The first message."""
-    how = _STRUCTURED if brief.mode is Mode.STRUCTURED else _MARKED
-    return _BASE + how + "".join(f" {SKILLS[name][1]}" for name in brief.skills)
+    how = _STRUCTURED if prompt.mode is Mode.STRUCTURED else _MARKED
+    return _BASE + how + "".join(f" {SKILLS[name][1]}" for name in prompt.skills)
 
 
-def opening(brief: Prompt) -> list[Json]:
+def opening(prompt: Prompt) -> list[Json]:
     """The messages that a conversation begins with."""
     messages = [
-        {"role": "system", "content": system_prompt(brief)},
-        {"role": "user", "content": brief.question},
+        {"role": "system", "content": system_prompt(prompt)},
+        {"role": "user", "content": prompt.question},
     ]
-    if brief.reply is not None:
-        messages.append({"role": "assistant", "content": brief.asked})
-        messages.append({"role": "user", "content": brief.reply})
+    if prompt.reply is not None:
+        messages.append({"role": "assistant", "content": prompt.asked})
+        messages.append({"role": "user", "content": prompt.reply})
     return messages
 
 

@@ -1,7 +1,7 @@
-"""The loop: the model's messages and its tools, in turn, until it calls no more; told as it happens.
+"""The agent's loop: messages of the model and calls of its tools, until it calls no more.
 
-Nothing is kept back that is certain. What the gate calls narration or answer goes out as it comes; at a
-tool's border all is said that is not half a marker; the answer's last word is out before the final result.
+Text goes out as soon as the splitter knows whether it is narration or answer, all of it before the final
+result.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from .model import (
     ModelConversation,
     ModelFailed,
     ModelSilence,
-    Returned,
     Token,
     ToolCall,
+    ToolReturn,
 )
 from .scenarios import InputField, ScenarioStep, StepStatus
-from .structured import Response, ResponseReader, field_of, final_of, wrapped
+from .structured import Response, ResponseReader, chunks, field_of, final_of, wrapped
 from .toolbox import CAPS, Toolbox, ToolResult, argument_of
 from .voice_splitter import SpokenPiece, Voice, VoiceSplitter
-from .word_pieces import chunks
 
 _TOOL_SECONDS = 0.4  # long enough to be seen as running
 _UNSEEN = (PLAN, ASK)  # calls that show themselves
@@ -42,7 +41,7 @@ Rest = Callable[[float], Awaitable[None]]
 
 @dataclass
 class ToolRunner:
-    """The tools, and what stands before them. `rest` waits some seconds, or none where there is no pace."""
+    """The tools behind the middleware. `rest` waits some seconds, or none where the pace is 0."""
 
     tools: Toolbox
     middleware: Middleware
@@ -54,7 +53,7 @@ class ToolRunner:
         return self.tools.label(call.tool, self.middleware.argument(argument))
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one tool: a refusal and a failure are results too."""
+        """Run one tool. A refusal and a failure are results too."""
         if self.middleware.checks:
             await self.rest(POLICY_SECONDS)
             if (refusal := self.middleware.refusal(call.tool, tuple(CAPS))) is not None:
@@ -65,8 +64,8 @@ class ToolRunner:
 
 
 @dataclass
-class _Heard:
-    """One message of the model's."""
+class _ModelMessage:
+    """One message of the model."""
 
     calls: list[ToolCall] = field(default_factory=list)
     shown: set[str] = field(default_factory=set)
@@ -78,83 +77,83 @@ class AgentRun:
 
     def __init__(
         self,
-        telling: EventWriter,
+        writer: EventWriter,
         talk: ModelConversation,
-        hands: ToolRunner,
+        tools: ToolRunner,
         mode: Mode,
         *,
         structured: bool = False,
     ) -> None:
-        self._telling = telling
+        self._writer = writer
         self._talk = talk
-        self._hands = hands
+        self._tools = tools
         self._mode = mode
         self._structured = structured
-        self._gate = VoiceSplitter(marked=mode is not Mode.STRUCTURED)
+        self._splitter = VoiceSplitter(marked=mode is not Mode.STRUCTURED)
         self._reader: ResponseReader | None = None
 
     async def carry_out(self) -> None:
-        """Go on until there is an answer, a question or a failure, and tell it."""
+        """Run until there is an answer, a question or a failure, and write it."""
         try:
             await self._carry_out()
         except ModelFailed as failed:
-            await self._tell(self._gate.end())
-            await self._last_word()
-            await self._telling.fail(str(failed))
+            await self._say(self._splitter.end())
+            await self._flush_response()
+            await self._writer.fail(str(failed))
 
     async def _carry_out(self) -> None:
-        returned: list[Returned] = []
+        returned: list[ToolReturn] = []
         for _ in range(_MOST_MESSAGES):
-            heard = await self._listen(self._talk.turn(returned))
-            if not heard.calls and heard.response is None:
-                await self._said_all()
+            message = await self._listen(self._talk.turn(returned))
+            if not message.calls and message.response is None:
+                await self._finish_text()
                 return
             returned = []
-            for call in heard.calls:
+            for call in message.calls:
                 if call.tool == ASK:
                     await self._ask(call)
                     return
-                returned.append(Returned(call, await self._call(call)))
-            if heard.response is not None:
-                await self._responded(heard.response)
+                returned.append(ToolReturn(call, await self._call(call)))
+            if message.response is not None:
+                await self._handle_response(message.response)
                 return
-            await self._tell(self._gate.border())
+            await self._say(self._splitter.border())
         raise ModelFailed("The model called tools for ever and gave no answer.")
 
-    async def _listen(self, message: AsyncIterator[Token | CallPart | ModelSilence]) -> _Heard:
-        heard = _Heard()
-        async for said in message:
+    async def _listen(self, turn: AsyncIterator[Token | CallPart | ModelSilence]) -> _ModelMessage:
+        message = _ModelMessage()
+        async for said in turn:
             match said:
                 case Token(text):
-                    await self._show_calls(heard)
-                    await self._tell(self._gate.feed(text))
+                    await self._show_calls(message)
+                    await self._say(self._splitter.feed(text))
                 case CallPart(tool=tool, arguments=arguments) if tool == RESPONSE:
-                    await self._compose(heard, arguments)
+                    await self._compose(message, arguments)
                 case CallPart(call, tool, arguments):
-                    await self._grow(heard, call, tool, arguments)
+                    await self._extend_call(message, call, tool, arguments)
                 case ModelSilence():
                     pass
                 case _:
                     assert_never(said)
-        await self._show_calls(heard)
-        return heard
+        await self._show_calls(message)
+        return message
 
-    async def _grow(self, heard: _Heard, name: str, tool: str, arguments: str) -> None:
-        for at, call in enumerate(heard.calls):
+    async def _extend_call(self, message: _ModelMessage, name: str, tool: str, arguments: str) -> None:
+        for at, call in enumerate(message.calls):
             if call.id == name:
-                heard.calls[at] = replace(call, arguments=call.arguments + arguments)
+                message.calls[at] = replace(call, arguments=call.arguments + arguments)
                 return
-        await self._show_calls(heard)  # a plan is whole, and what is called now belongs to it
-        heard.calls.append(ToolCall(name, tool, arguments))
-        await self._tell(self._gate.border())
+        await self._show_calls(message)  # a plan is complete before the calls that belong to it
+        message.calls.append(ToolCall(name, tool, arguments))
+        await self._say(self._splitter.border())
 
-    async def _compose(self, heard: _Heard, arguments: str) -> None:
-        if heard.response is None:
-            heard.response = self._reader = ResponseReader()
-            await self._show_calls(heard)
-            await self._telling.announce(COMPOSING, "✍️ Composing answer...\n")
-        if (text := heard.response.feed(arguments)) and not heard.response.asks:
-            await self._telling.say(SpokenPiece(text, Voice.ANSWER))
+    async def _compose(self, message: _ModelMessage, arguments: str) -> None:
+        if message.response is None:
+            message.response = self._reader = ResponseReader()
+            await self._show_calls(message)
+            await self._writer.announce(COMPOSING, "✍️ Composing answer...\n")
+        if (text := message.response.feed(arguments)) and not message.response.asks:
+            await self._writer.say(SpokenPiece(text, Voice.ANSWER))
 
     # -- tools -----------------------------------------------------------------------------------------------
 
@@ -162,48 +161,48 @@ class AgentRun:
         if call.tool == PLAN:
             noted = bool(read_plan(call.arguments))
             return ToolResult("noted" if noted else "the plan could not be read", failed=not noted)
-        result = await self._hands.call(call)
+        result = await self._tools.call(call)
         note = f"{result.text}\n" if result.capped or result.failed else ""
-        await self._telling.tool_ended(call.tool, failed=result.failed, note=note)
+        await self._writer.tool_ended(call.tool, failed=result.failed, note=note)
         return result
 
-    async def _show_calls(self, heard: _Heard) -> None:
-        """Calls are shown when their arguments are whole: only then can be said what they do."""
-        for call in heard.calls:
-            if call.id in heard.shown:
+    async def _show_calls(self, message: _ModelMessage) -> None:
+        """Show calls whose arguments are complete: their labels need them."""
+        for call in message.calls:
+            if call.id in message.shown:
                 continue
-            heard.shown.add(call.id)
+            message.shown.add(call.id)
             if call.tool == PLAN and (steps := read_plan(call.arguments)):
-                await self._telling.show_plan(steps, read_plan_title(call.arguments))
+                await self._writer.show_plan(steps, read_plan_title(call.arguments))
             if call.tool not in _UNSEEN:
-                await self._telling.tool_started(call.tool, self._hands.label(call))
+                await self._writer.tool_started(call.tool, self._tools.label(call))
 
     async def _ask(self, call: ToolCall) -> None:
         prompt, fields = read_question(call.arguments)
-        await self._telling.ask(prompt, self._hands.middleware.fields(fields))
+        await self._writer.ask(prompt, self._tools.middleware.fields(fields))
 
     # -- ends ------------------------------------------------------------------------------------------------
 
-    async def _said_all(self) -> None:
-        """The model's text is whole."""
-        await self._tell(self._gate.end())
-        answer = self._gate.answer
+    async def _finish_text(self) -> None:
+        """The model ended with text."""
+        await self._say(self._splitter.end())
+        answer = self._splitter.answer
         if self._mode is Mode.STRUCTURED:
             for text in chunks(answer):
-                await self._telling.say(SpokenPiece(text, Voice.ANSWER))
+                await self._writer.say(SpokenPiece(text, Voice.ANSWER))
         response = wrapped(answer) if self._mode is Mode.HYBRID else None
         await self._finish(response, answer)
 
-    async def _last_word(self) -> None:
-        """What waits in a response for the end of its word."""
+    async def _flush_response(self) -> None:
+        """Write the end of a response that waits for the end of its word."""
         if self._reader is not None and (rest := self._reader.end()) and not self._reader.asks:
-            await self._telling.say(SpokenPiece(rest, Voice.ANSWER))
+            await self._writer.say(SpokenPiece(rest, Voice.ANSWER))
 
-    async def _responded(self, reader: ResponseReader) -> None:
-        await self._last_word()
+    async def _handle_response(self, reader: ResponseReader) -> None:
+        await self._flush_response()
         response, streamed = reader.response(), "" if reader.asks else reader.content
         if response is not None and (response.require_user_input or response.fields):
-            await self._telling.ask(response.content, self._hands.middleware.fields(response.fields))
+            await self._writer.ask(response.content, self._tools.middleware.fields(response.fields))
             return
         if response is not None and streamed:
             response = replace(response, content=streamed)
@@ -211,21 +210,21 @@ class AgentRun:
 
     async def _finish(self, response: Response | None, streamed: str) -> None:
         if response is not None and response.require_user_input:
-            await self._telling.ask(response.content, self._hands.middleware.fields(response.fields))
+            await self._writer.ask(response.content, self._tools.middleware.fields(response.fields))
             return
-        said = self._gate.message or self._gate.everything
+        said = self._splitter.message or self._splitter.everything
         final = final_of(response, streamed, said, structured=self._structured)
         if not final.text.strip():
             raise ModelFailed("The model gave no answer.")
-        await self._telling.finish(final)
+        await self._writer.finish(final)
 
-    async def _tell(self, pieces: Sequence[SpokenPiece]) -> None:
+    async def _say(self, pieces: Sequence[SpokenPiece]) -> None:
         for piece in pieces:
-            await self._telling.say(piece)
+            await self._writer.say(piece)
 
 
 def read_plan(arguments: str) -> tuple[ScenarioStep, ...]:
-    """The steps in a call of the plan tool; () where there are none to be read."""
+    """The steps in a call of the plan tool; () if it has none."""
     found = _object(arguments).get("todos")
     rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
     return tuple(
@@ -236,7 +235,7 @@ def read_plan(arguments: str) -> tuple[ScenarioStep, ...]:
 
 
 def read_plan_title(arguments: str) -> str:
-    """What a call of the plan tool says was done; "" where it says nothing."""
+    """The title in a call of the plan tool, which says what was done; "" if it has none."""
     title = _object(arguments).get("title")
     return title if isinstance(title, str) else ""
 

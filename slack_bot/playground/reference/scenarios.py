@@ -1,4 +1,4 @@
-"""PURE. What the playground's agent thinks: a question becomes a sequence of moves, the same one every time.
+"""What the playground's agent thinks: a question becomes a sequence of moves, the same one every time.
 
 `think` is a generator: it yields what a model would do next, and is sent the result of each tool call. It
 knows nothing of A2A, nor of tokens: `reference/local.py` says its moves as a language model would.
@@ -22,7 +22,7 @@ from .toolbox import FETCH, SEARCH, ToolResult
 
 
 class StepStatus(StrEnum):
-    """Where a step of the plan stands, in the wire's words."""
+    """The status of a step, as on the wire."""
 
     PENDING = "pending"
     RUNNING = "in_progress"
@@ -58,7 +58,7 @@ class Narrate:
 
 @dataclass(frozen=True, slots=True)
 class ShowPlan:
-    """The whole plan as it now stands. `title` says what was done, once all of it is."""
+    """The whole current plan. `title` says what was done, at its end."""
 
     steps: tuple[ScenarioStep, ...]
     title: str = ""
@@ -107,7 +107,7 @@ Thought: TypeAlias = Generator[Move, ToolResult | None, None]
 ENVIRONMENTS = ("staging", "production")
 _TOO_OFTEN = 6  # further searches of a thorough question: two more than the tool allows
 _FEW_PAGES, _MANY_PAGES = 2, 4
-_ALSO_FITS = 0.75  # share of the best section's score that a second one must have to be part of the answer
+_ALSO_FITS = 0.8  # share of the best section's score that a second one must have to be part of the answer
 _LONGEST = 200_000  # characters: more would only test patience
 _SPECIAL = re.compile(r"\s*(fail|slow|long|unicode)\b(?:\D*?(\d+))?", re.IGNORECASE)
 _ASKS_BACK = re.compile(r"\b(deploy|form)\b", re.IGNORECASE)

@@ -1,21 +1,18 @@
-"""PURE. Full-text search over a handful of Markdown pages: BM25 over their sections.
-
-The playground's agent must answer from somewhere, offline and the same every time. A few pages do not need an
-index, embeddings or a library: scoring every section anew takes less than a millisecond.
-"""
+"""Full-text search over a handful of Markdown pages: SQLite's FTS5 over their sections, in memory."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
+import sqlite3
+import weakref
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-_K1 = 1.5  # BM25: how fast a repeated word stops counting; the usual value
-_B = 0.75  # BM25: how much a long section is held back; the usual value
-_HEADING_WEIGHT = 3  # a word in a heading says more about a section than one in its text
-_FEW_SECTIONS = 3  # a word that stands in no more of them says what a question is about
+from ...errors import BotError
+
+_NAME_WEIGHT = 3  # a word in a heading or a page's title says more about a section than one in its text
+_FEW_SECTIONS = 3  # a word of no more sections than that says what a question is about
+_NEW_INDEX = "CREATE VIRTUAL TABLE section USING fts5(words, tokenize = ascii)"
 _WORD = re.compile(r"[a-z0-9]+")
 _HEADING = re.compile(r"(#{1,3}) +(.+)")
 _STOPWORDS = frozenset(
@@ -33,7 +30,7 @@ _STOPWORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PageSection:
-    """A heading and what stands under it.
+    """A heading and the text under it.
 
     `page` is the page's name, `title` its first heading, `position` counts the sections of a page from 0.
     """
@@ -53,26 +50,26 @@ class Hit:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    section: PageSection
-    words: Counter[str]
-    heading: frozenset[str]
-    length: int
-
-    def named(self, word: str) -> bool:
-        """`word` stands in the section's heading or in its page's."""
-        return self.words[word] >= _HEADING_WEIGHT and word in self.heading.union(words(self.section.title))
-
-
 class Library:
-    """Pages by name, as Markdown. The order of `pages` breaks ties."""
+    """Pages by name, as Markdown. The order of `pages` breaks ties.
+
+    Raises BotError where Python's SQLite has no FTS5.
+    """
 
     def __init__(self, pages: Mapping[str, str]) -> None:
         self._pages = dict(pages)
-        self._sections = [_count(section) for name, text in pages.items() for section in sections(name, text)]
-        self._frequency = Counter(word for each in self._sections for word in each.words)
-        self._mean = sum(each.length for each in self._sections) / max(1, len(self._sections))
+        self._sections = [section for name, text in pages.items() for section in sections(name, text)]
+        self._index = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._index.close)
+        try:
+            self._index.execute(_NEW_INDEX)
+        except sqlite3.OperationalError as error:
+            raise BotError(
+                "the playground's agent searches with SQLite's FTS5, which this Python's SQLite lacks ("
+                f"{error}); use a Python whose SQLite has it"
+            ) from error
+        rows = ((row, " ".join(_weighted(each))) for row, each in enumerate(self._sections))
+        self._index.executemany("INSERT INTO section (rowid, words) VALUES (?, ?)", rows)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,47 +78,55 @@ class Library:
 
     def sections_of(self, page: str) -> list[PageSection]:
         """The sections of a page, in order; empty where there is no such page."""
-        return [each.section for each in self._sections if each.section.page == page]
+        return [each for each in self._sections if each.page == page]
 
     def search(self, query: str, limit: int = 5) -> list[Hit]:
         """The `limit` sections that fit best, best first. Empty where no word of `query` is known."""
-        wanted = [word for word in dict.fromkeys(words(query)) if word in self._frequency]
-        scored = ((self._score(each, wanted), number) for number, each in enumerate(self._sections))
-        ranked = sorted((-score, number) for score, number in scored if score > 0)
-        return [Hit(self._sections[number].section, -score) for score, number in ranked[: max(0, limit)]]
+        wanted = sorted(set(words(query)))
+        found = self._index.execute(
+            "SELECT rowid, -rank FROM section WHERE section MATCH ? ORDER BY rowid",
+            (" OR ".join(f'"{word}"' for word in wanted) or '""',),
+        )
+        hits = [Hit(self._sections[row], score * _fit(self._sections[row], wanted)) for row, score in found]
+        return sorted(hits, key=lambda hit: -hit.score)[: max(0, limit)]
 
     def fetch(self, page: str) -> str | None:
         """A whole page, or None where there is none of that name."""
         return self._pages.get(page)
 
     def knows(self, query: str) -> bool:
-        """Some section is about `query`: half of its words stand there, and not in passing.
+        """Some section is about `query`: it has half of its words, and not in passing.
 
-        A single word is more than passing where it stands in a heading, or in few sections of all.
+        A single word is more than passing in a heading, or where few sections have it.
         """
         wanted = set(words(query))
-        return any(self._is_about(each, wanted) for each in self._sections)
+        rows = {word: self._rows(word) for word in wanted}
+        for row in set().union(*rows.values()):
+            here = [word for word in wanted if row in rows[word]]
+            is_telling = any(len(rows[word]) <= _FEW_SECTIONS for word in here)
+            if len(here) >= len(wanted) / 2 and (
+                len(here) > 1 or is_telling or here[0] in _names(self._sections[row])
+            ):
+                return True
+        return False
 
-    def _is_about(self, section: _Counted, wanted: Collection[str]) -> bool:
-        here = {word for word in wanted if section.words[word]}
-        if not here or len(here) < len(wanted) / 2:
-            return False
-        return len(here) > 1 or any(self._is_telling(word) or section.named(word) for word in here)
+    def _rows(self, word: str) -> set[int]:
+        found = self._index.execute("SELECT rowid FROM section WHERE section MATCH ?", (f'"{word}"',))
+        return {row for (row,) in found}
 
-    def _is_telling(self, word: str) -> bool:
-        return self._frequency[word] <= _FEW_SECTIONS
 
-    def _score(self, section: _Counted, wanted: Collection[str]) -> float:
-        total = 0.0
-        for word in wanted:
-            count = section.words[word]
-            share = self._frequency[word]
-            rarity = math.log(1 + (len(self._sections) - share + 0.5) / (share + 0.5))
-            fullness = 1 - _B + _B * section.length / self._mean
-            total += rarity * count * (_K1 + 1) / (count + _K1 * fullness)
-        # a heading that says little but what was asked is what was asked for
-        exact = len(section.heading.intersection(wanted)) / max(1, len(section.heading))
-        return total * (1 + exact / 2)
+def _names(section: PageSection) -> set[str]:
+    return {*words(section.heading), *words(section.title)}
+
+
+def _weighted(section: PageSection) -> list[str]:
+    return [*_names(section)] * _NAME_WEIGHT + words(section.text)
+
+
+def _fit(section: PageSection, wanted: Collection[str]) -> float:
+    """1 to 1.5: a heading that says little but what was asked is what was asked for."""
+    heading = set(words(section.heading))
+    return 1 + len(heading.intersection(wanted)) / max(1, len(heading)) / 2
 
 
 def sections(page: str, text: str) -> list[PageSection]:
@@ -161,11 +166,3 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= rest:
             return word.removesuffix(ending)
     return word
-
-
-def _count(section: PageSection) -> _Counted:
-    found = Counter(words(section.text))
-    heading = frozenset(words(section.heading))
-    for word in heading.union(words(section.title)):
-        found[word] += _HEADING_WEIGHT
-    return _Counted(section, found, heading, sum(found.values()))

@@ -1,22 +1,21 @@
-"""PURE. The structured response: the answer as one field of a JSON object, read while it is being written.
+"""The structured response: the answer as one field of a JSON object, read while it is being written.
 
-The arguments of the response tool grow; `content` in them is the answer, and is told as it grows, by words.
-When they are whole, the rest of them counts: what the human is asked. The final result carries the object as
-data where the reader takes structured output and it is valid, else its text, else what was said before it
-(facts: CAIPE 2, 6).
+`content` in the growing arguments of the response tool is the answer, and is written in whole words. The rest
+counts when the arguments are complete: it may ask the human. The final result has the object as data if
+structured output is on and it is valid, else its text, else the text before it (facts: CAIPE 2, 6).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...a2a.answer.json_filter import JsonContentFilter
+from ...turn.graphemes import inside_cluster
 from .scenarios import InputField
-from .word_pieces import WordBuffer
 
 _ASKS = re.compile(r'"require_user_input"\s*:\s*true')
 
@@ -48,7 +47,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """What the final result says: `data` where it is the object, else `text` alone."""
+    """The final result: `data` if it is the object, else `text` alone."""
 
     text: str
     data: Mapping[str, Any] | None = None
@@ -70,11 +69,11 @@ class ResponseReader:
 
     @property
     def content(self) -> str:
-        """All of the answer that was told."""
+        """The answer as it was written so far."""
         return "".join(self._content)
 
     def feed(self, arguments: str) -> str:
-        """Take the next piece; what a reader sees of it, in whole words."""
+        """Take the next piece. Returns new text of the answer, in whole words."""
         self._raw.append(arguments)
         begins = not self._gate.has_content
         text = self._gate.feed(arguments)
@@ -83,11 +82,11 @@ class ResponseReader:
         return self._told(self._words.feed(text))
 
     def end(self) -> str:
-        """The call is over: the last word."""
+        """The call is over. Returns the last word."""
         return self._told(self._words.feed(self._gate.end()) + self._words.end())
 
     def response(self) -> Response | None:
-        """The object, if the arguments are one with a text in it."""
+        """The response, if the arguments are a JSON object with a text."""
         return read_response("".join(self._raw))
 
     def _told(self, text: str) -> str:
@@ -126,7 +125,7 @@ def wrapped(answer: str) -> Response:
 
 
 def final_of(response: Response | None, streamed: str, said: str, *, structured: bool) -> Final:
-    """The final result. `streamed` is the answer as told, `said` all that was said in its stead."""
+    """The final result. `streamed`: the answer as written; `said`: the text to use without an answer."""
     if response is None:
         return Final(streamed or said)
     if structured:
@@ -160,3 +159,51 @@ def field_of(data: object) -> InputField | None:
 def _whole(text: str) -> str:
     """JSON may escape half a surrogate pair; nothing that goes on the wire may hold one."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+BOUNDARIES = frozenset(" \n\r\t.,!?:;-)]}>*#/\\[({<\"'`")
+LONGEST_WORD = 80
+CHUNK = 200
+
+
+class WordBuffer:
+    """Holds the beginning of a word until its end, or up to `LONGEST_WORD` characters."""
+
+    def __init__(self, held: str = "") -> None:
+        self._held = held
+
+    @property
+    def held(self) -> str:
+        """The text that waits."""
+        return self._held
+
+    def feed(self, text: str) -> str:
+        """Take more text. Returns the whole words."""
+        text = self._held + text
+        end = next((at for at in range(len(text), 0, -1) if text[at - 1] in BOUNDARIES), 0)
+        if end == 0 and len(text) > LONGEST_WORD:
+            end = _drawn(text, len(text))
+        self._held = text[end:]
+        return text[:end]
+
+    def end(self) -> str:
+        """No more text. Returns what waited."""
+        text, self._held = self._held, ""
+        return text
+
+
+def chunks(text: str, size: int = CHUNK) -> Iterator[str]:
+    """`text` in pieces of at most `size` characters, cut behind a space where there is one."""
+    at = 0
+    while len(text) - at > size:
+        space = text.rfind(" ", at, at + size)
+        end = space + 1 if space >= at else _drawn(text, at + size, at)
+        yield text[at:end]
+        at = end
+    if at < len(text):
+        yield text[at:]
+
+
+def _drawn(text: str, end: int, start: int = 0) -> int:
+    """The nearest cut at or before `end` that halves no character; `end` itself where there is none."""
+    return next((at for at in range(end, start, -1) if not inside_cluster(text, at)), end)

@@ -1,4 +1,4 @@
-"""PURE. The tools of the playground's agent: `search` and `fetch_document`, each with its own limit.
+"""The tools of the playground's agent: `search` and `fetch_document`, each with its own limit.
 
 A model that searches in circles must be stopped, but a spent tool says nothing about the others: a call
 beyond the limit is answered with a sentence, never with an error, and never ends the run.

@@ -1,11 +1,9 @@
-"""PURE. The gate on the agent's side: each piece of a model's text becomes narration or answer, as it comes.
+"""PURE. Splits a model's text into narration and answer, piece by piece.
 
-The marker gate is the reader's own (`a2a/answer/marker_filter.py`), with what only the agent knows added to
-it: where a
-tool was called. What a model says before the marker is narration, and none of it waits but what may be the
-beginning of a marker; such a beginning is held on over a tool call, for the marker may come after it. A tool
-call behind the marker means that the model was not done: what it then says is narration, up to the next
-marker. A model that never writes one gave its answer in its last message.
+The marker filter is the bot's own (`a2a/answer/filters.py`); only the agent knows where a tool was
+called. Text before the marker is narration and waits only if it may be the beginning of a marker, also over a
+tool call. After a tool call behind the marker comes narration again, up to the next marker. Without a marker
+the last message is the answer.
 """
 
 from __future__ import annotations
@@ -13,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ...a2a.answer.marker_filter import MarkedText, MarkerFilter
+from ...a2a.answer.filters import MarkedText, MarkerFilter
 
 
 class Voice(StrEnum):
-    """What a piece of text is."""
+    """The kind of a piece of text."""
 
     NARRATION = "is_narration"
     ANSWER = "is_final_answer"
@@ -26,14 +24,14 @@ class Voice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SpokenPiece:
-    """Text in one voice."""
+    """Text of one kind."""
 
     text: str
     voice: Voice
 
 
 class VoiceSplitter:
-    """One run's text. With `marked` false nothing is looked for, and nothing is told apart."""
+    """The text of one run. `marked` false: no marker is looked for, and nothing is split."""
 
     def __init__(self, *, marked: bool = True) -> None:
         self._marked = marked
@@ -57,41 +55,41 @@ class VoiceSplitter:
 
     @property
     def message(self) -> str:
-        """What was said since the last tool call, in whichever voice."""
+        """The text since the last tool call, of every kind."""
         return "".join(self._message)
 
     @property
     def everything(self) -> str:
-        """All that was said."""
+        """The whole text."""
         return "".join(self._earlier) + self.message
 
     def feed(self, text: str) -> list[SpokenPiece]:
-        """Take the next text; what is certain of it, in order."""
+        """Take more text. Returns the pieces that are certain, in order."""
         if not self._marked:
             return self._keep([SpokenPiece(text, Voice.UNMARKED)] if text else [])
-        return self._keep(self._told(self._marker.feed(text)))
+        return self._keep(self._split(self._marker.feed(text)))
 
     def border(self) -> list[SpokenPiece]:
-        """A tool is called here, or came back: what is certain by that."""
+        """A tool was called or returned. Returns the pieces that are certain by that."""
         self._earlier.append(self.message)
         self._message.clear()
         if not self._marked or not self._marker.opened:
             return []
-        # what is held is the beginning of a marker or the answer's last letters: what follows tells
+        # what is held is the beginning of a marker or the end of the answer: the next text decides
         self._owed = "".join(said.text for said in self._marker.end())
         self._parted = bool(self.answer)
         self._opened = True
         self._marker = MarkerFilter()
-        return self._keep(self._told(self._marker.feed(self._owed)))
+        return self._keep(self._split(self._marker.feed(self._owed)))
 
     def end(self) -> list[SpokenPiece]:
-        """Nothing follows: what was held."""
-        pieces = self._keep(self._told(self._marker.end())) if self._marked else []
+        """No more text. Returns what was held."""
+        pieces = self._keep(self._split(self._marker.end())) if self._marked else []
         if not self.answer.strip():
             self._answer = [self.message]
         return pieces
 
-    def _told(self, said: list[MarkedText]) -> list[SpokenPiece]:
+    def _split(self, said: list[MarkedText]) -> list[SpokenPiece]:
         pieces: list[SpokenPiece] = []
         for each in said:
             owed, self._owed = self._owed, ""

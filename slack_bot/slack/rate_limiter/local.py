@@ -1,8 +1,8 @@
-"""The governor at work: calls wait here for their slot, in this process.
+"""The governor at work in this process: calls wait here for their permits.
 
-A turn asks for a slot before it takes its text out of the buffer, so text that comes while it waits goes with
-the same call. A slot that is not used is given back, whatever ends the wait. Nothing polls: whoever comes,
-gives back or is refused makes the governor decide anew, and one timer stands at the time it names.
+A turn reserves a permit before it takes its text out of the buffer, so text that comes meanwhile goes with
+the same call. A permit that is not used is given back, whatever ends the wait. Nothing polls: each new
+request, return or refusal makes the governor decide again, and one timer is set to the time it names.
 """
 
 from __future__ import annotations
@@ -19,45 +19,19 @@ from .governor import CallDecision, CallRequest, Governor, Priority, RateLimits
 from .token_bucket import Rate
 
 _MINUTE = 60.0
-_TICK = 0.001  # seconds: a timer that rings early must not ring for ever
+_TICK = 0.001  # seconds: a timer that fires early must not fire for ever
 
 READS = frozenset({"conversations.replies", "conversations.history", "conversations.info", "users.info"})
 """Methods that only read. They refuse JSON bodies: their arguments go into the address (facts: Slack 7)."""
 
 
-class Permit(Protocol):
-    """A place in the line for one call; once granted, the right to make it."""
-
-    @property
-    def is_settled(self) -> bool:
-        """`wait` returns at once."""
-
-    def move(self, rank: Priority, wake: Callable[[], None] | None = None) -> None:
-        """Go on waiting with another rank, the place among equals kept; `wake` is called instead."""
-
-    async def wait(self, patience: float) -> float | None:
-        """Return None when it is granted, or the seconds Slack wants no such call where these are more than
-        `patience`. A stream that Slack refused to start waits `start_slot_timeout` again and no longer.
-        Cancelled, it
-        is given back."""
-
-    def use(self) -> None:
-        """The call is made now."""
-
-    def refused(self, seconds: float) -> None:
-        """Slack refused the call and asked for a pause."""
-
-    def give_back(self) -> None:
-        """The call is not made. May be called at any time, more than once."""
-
-
 class RateLimiter(Protocol):
-    """Where slots are handed out: here for one process, or a shared one for several."""
+    """Grants permits: `LocalRateLimiter` for one process, or a shared one for several."""
 
-    def reserve(self, want: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
-        """Wait for a slot. `wake` is called once when the wait is over, unless that is at once.
+    def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
+        """Wait for a permit. `wake` is called once when the wait is over, unless that is at once.
 
-        The want's number and times are the gate's to fill in; `unseen_since` 0 means since now.
+        The rate limiter fills in the request's number and times; `unseen_since` 0 means since now.
         """
 
 
@@ -85,58 +59,51 @@ def limits_of(settings: GovernorSettings) -> RateLimits:
 
 
 class LocalRateLimiter:
-    """The gate of one process. Must be built and used on one event loop."""
+    """The rate limiter of one process. Must be built and used on one event loop."""
 
     def __init__(self, settings: GovernorSettings, clock: Clock) -> None:
-        self._clock, self._start_wait = clock, settings.start_slot_timeout
+        self._clock, self._start_timeout = clock, settings.start_slot_timeout
         self._governor = Governor(limits_of(settings))
-        self._waiting: dict[int, _LocalPermit] = {}
+        self._waiting: dict[int, Permit] = {}
         self._count = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    @property
-    def waiting(self) -> int:
-        """How many wait."""
-        return len(self._waiting)
-
-    def reserve(self, want: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
-        """As `Gate` says."""
+    def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
         now = self._clock.monotonic()
         self._count += 1
-        want = replace(want, number=self._count, asked_at=now, unseen_since=want.unseen_since or now)
-        if want.again and want.method == "chat.startStream":
-            want = replace(want, ends_at=now + self._start_wait)  # there are other ways to show an answer
-        slot = _LocalPermit(self, want)
-        self.line_up(slot)
-        slot.wake = wake
-        return slot
+        request = replace(request, number=self._count, asked_at=now, unseen_since=request.unseen_since or now)
+        if request.again and request.method == "chat.startStream":
+            request = replace(
+                request, ends_at=now + self._start_timeout
+            )  # there are other ways to show an answer
+        permit = Permit(self, request)
+        self.enqueue(permit)
+        permit.wake = wake
+        return permit
 
-    def line_up(self, slot: _LocalPermit) -> None:
-        """A slot waits, or waits with another rank."""
-        self._waiting[slot.want.number] = slot
-        self._governor.ask(slot.want, self._clock.monotonic())
+    def enqueue(self, permit: Permit) -> None:
+        self._waiting[permit.request.number] = permit
+        self._governor.ask(permit.request, self._clock.monotonic())
         self.decide()
 
-    def leave(self, slot: _LocalPermit, *, granted: bool) -> None:
-        """A slot is given back."""
+    def remove(self, permit: Permit, *, granted: bool) -> None:
         now = self._clock.monotonic()
-        self._waiting.pop(slot.want.number, None)
+        self._waiting.pop(permit.request.number, None)
         if granted:
-            self._governor.put_back(slot.want, now)
+            self._governor.put_back(permit.request, now)
         else:
-            self._governor.drop(slot.want, now)
+            self._governor.drop(permit.request, now)
         self.decide()
 
-    def refused(self, want: CallRequest, seconds: float) -> None:
-        """Slack refused a call."""
-        self._governor.refused(want, seconds, self._clock.monotonic())
+    def refused(self, request: CallRequest, seconds: float) -> None:
+        self._governor.refused(request, seconds, self._clock.monotonic())
         self.decide()
 
     def decide(self) -> None:
-        """Let go who may go, and look again when the next one may."""
+        """Grant what may go, and decide again when the next one may."""
         now = self._clock.monotonic()
-        for verdict in self._governor.decide(now):
-            self._waiting.pop(verdict.want.number).settle(verdict)
+        for decision in self._governor.decide(now):
+            self._waiting.pop(decision.request.number).settle(decision)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -153,12 +120,12 @@ class _State(Enum):
     OVER = auto()
 
 
-class _LocalPermit:
-    """A slot of a `LocalRateLimiter`."""
+class Permit:
+    """A place in the queue for one call; once granted, the right to make it."""
 
-    def __init__(self, gate: LocalRateLimiter, want: CallRequest) -> None:
-        self._gate = gate
-        self.want = want
+    def __init__(self, limiter: LocalRateLimiter, request: CallRequest) -> None:
+        self._limiter = limiter
+        self.request = request
         self.wake: Callable[[], None] | None = None
         self._state = _State.WAITING
         self._blocked_for: float | None = None
@@ -166,18 +133,23 @@ class _LocalPermit:
 
     @property
     def is_settled(self) -> bool:
+        """`wait` returns at once."""
         return self._state is not _State.WAITING
 
-    def move(self, rank: Priority, wake: Callable[[], None] | None = None) -> None:
+    def move(self, priority: Priority, wake: Callable[[], None] | None = None) -> None:
+        """Go on waiting with another priority, and `wake` in place of the old one."""
         self.wake = wake
-        if self._state is _State.WAITING and rank is not self.want.rank:
-            self.want = replace(self.want, rank=rank)
-            self._gate.line_up(self)
+        if self._state is _State.WAITING and priority is not self.request.priority:
+            self.request = replace(self.request, priority=priority)
+            self._limiter.enqueue(self)
 
     async def wait(self, patience: float) -> float | None:
-        if self._state is _State.WAITING and patience != self.want.patience:
-            self.want = replace(self.want, patience=patience)
-            self._gate.line_up(self)
+        """Return None when it is granted, or the seconds Slack wants no such call where these are more than
+        `patience`. A stream that Slack refused to start waits `start_slot_timeout` again and no longer.
+        Cancelled, the permit is given back."""
+        if self._state is _State.WAITING and patience != self.request.patience:
+            self.request = replace(self.request, patience=patience)
+            self._limiter.enqueue(self)
         try:
             await self._settled.wait()
         except asyncio.CancelledError:
@@ -185,10 +157,9 @@ class _LocalPermit:
             raise
         return self._blocked_for
 
-    def settle(self, verdict: CallDecision) -> None:
-        """The wait is over."""
-        self._blocked_for = verdict.blocked_for
-        self._state = _State.GRANTED if verdict.blocked_for is None else _State.BLOCKED
+    def settle(self, decision: CallDecision) -> None:
+        self._blocked_for = decision.blocked_for
+        self._state = _State.GRANTED if decision.blocked_for is None else _State.BLOCKED
         self._settled.set()
         if self.wake is not None:
             self.wake()
@@ -197,9 +168,10 @@ class _LocalPermit:
         self._state = _State.OVER
 
     def refused(self, seconds: float) -> None:
-        self._gate.refused(self.want, seconds)
+        self._limiter.refused(self.request, seconds)
 
     def give_back(self) -> None:
+        """The call is not made. May be called at any time, more than once."""
         state, self._state = self._state, _State.OVER
         if state in (_State.WAITING, _State.GRANTED):
-            self._gate.leave(self, granted=state is _State.GRANTED)
+            self._limiter.remove(self, granted=state is _State.GRANTED)

@@ -1,8 +1,8 @@
 """PURE. One of Slack's budgets: a token bucket that learns from refusals.
 
-Slack names a rate for a minute and tolerates bursts it does not name (facts: Slack 1.5). So a bucket begins
-at the rate and burst it was given, its ceiling. A refusal blocks it for as long as Slack asks and halves its
-rate; each quiet minute after that raises it again by half, up to the ceiling.
+Slack names a rate for a minute and tolerates bursts it does not name (facts: Slack 1.5). A bucket begins at
+the rate and burst it was given, its ceiling. A refusal blocks it for as long as Slack asks and halves its
+rate; each quiet minute raises it again by half, up to the ceiling.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _RAISE = 1.5  # times, after each quiet time
-_LEAST = 1 / 8  # of the ceiling: a slower bucket would not learn that the trouble is over
+_LEAST = 1 / 8  # of the ceiling: a slower bucket would not learn that the limit is gone
 _ROUNDING = 1e-6  # tokens that may be missing: times are sums of floats
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Calls a second in the long run, and calls at once after a rest (at least 1)."""
+    """Calls a second in the long run, and calls at once after a pause (at least 1)."""
 
     per_second: float
     burst: float
@@ -37,16 +37,14 @@ class TokenBucket:
 
     @property
     def capacity(self) -> float:
-        """Calls at once after a rest, at the present rate."""
+        """Calls at once after a pause, at the present rate."""
         return max(1.0, self._ceiling.burst * self.rate / self._ceiling.per_second)
 
     @property
     def is_lowered(self) -> bool:
-        """A refusal is not forgotten yet."""
         return self.rate < self._ceiling.per_second
 
     def has(self, tokens: float, now: float) -> bool:
-        """Whether so many tokens are there."""
         self._refill(now)
         return now >= self._blocked_until and self._tokens >= tokens - _ROUNDING
 
@@ -55,7 +53,7 @@ class TokenBucket:
         self._tokens -= 1.0
 
     def put_back(self, now: float) -> None:
-        """A call that was to go does not."""
+        """A call that took a token is not made."""
         self._refill(now)
         self._tokens = min(self.capacity, self._tokens + 1.0)
 
@@ -66,7 +64,6 @@ class TokenBucket:
         return max(now, self._blocked_until, self._at + missing / self.rate)
 
     def blocked_for(self, now: float) -> float:
-        """Seconds until Slack's last refusal is over."""
         return max(0.0, self._blocked_until - now)
 
     def refuse(self, seconds: float, now: float) -> None:

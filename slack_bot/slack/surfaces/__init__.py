@@ -1,1 +1,1 @@
-"""The ways to write an answer into a thread: a native stream, an edited message, a post."""
+"""The ways to write an answer into a thread: a stream, an edited message, one post at the end."""

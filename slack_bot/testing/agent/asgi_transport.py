@@ -1,8 +1,7 @@
 """An ASGI application behind httpx, in memory: what it sends is read while it is still being sent.
 
-httpx has a transport for ASGI applications that gives the response when it is whole. A stream that takes a
-minute has to be seen as it comes, so this one hands on each piece at once. No socket and no thread: with it a
-real A2A server runs on virtual time, as `tools.virtual` makes it.
+httpx's own ASGI transport returns the whole response at its end; this one hands on each piece at once, so
+a real A2A server runs on virtual time, without sockets and threads.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ App: TypeAlias = Callable[
 
 
 class AsgiTransport(httpx.AsyncBaseTransport):
-    """Calls `app` for each request. What breaks in the application breaks in whoever reads the answer."""
+    """Calls `app` for each request. An error in the application is raised where its answer is read."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -66,10 +65,10 @@ class _Exchange(httpx.AsyncByteStream):
         await self.running
 
     async def aclose(self) -> None:
-        """Whoever reads has had enough; to the application that is a client that went away."""
+        """To the application, the client went away."""
         self._left.set()
         self.running.cancel()
-        await asyncio.gather(self.running, return_exceptions=True)  # what broke was told to the reader
+        await asyncio.gather(self.running, return_exceptions=True)  # the reader got the error
 
     async def _run(self, app: App) -> None:
         try:

@@ -1,9 +1,8 @@
-"""PURE. A tape or a recording as a server serves it: which bytes when, how it ends, and the task meanwhile.
+"""PURE. A tape or a recording as a server sends it: which bytes when, how it ends, and the state of the task.
 
-A recording goes out byte for byte. A tape goes out as server-sent events around its raw JSON, with the id
-of whoever asks. Both can be cut after so many events, or broken by an error of the agent, as a scenario
-wants it. A cut breaks the connection and not the work: the task goes on by the tape's clock, as real servers
-do (facts: A2A 2.3), and whoever reads it later finds more than was sent.
+A recording goes out byte for byte, a tape as server-sent events around its JSON, with the request id.
+A scenario can cut either after so many events, or break it with an error of the agent. A cut ends the
+connection and not the task, which goes on by the tape's clock (facts: A2A 2.3).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ INTERNAL_ERROR = -32603
 _SAID_BY_HTTP = {"content-type": "content_type", "retry-after": "retry_after"}
 _BOM = b"\xef\xbb\xbf"
 _NEVER = 365 * 86_400.0
-_SLACK = 1e-6  # seconds by which an event counts as played too early: times are sums of floats
+_SLACK = 1e-6  # seconds of tolerance: times are sums of floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ class Playback:
 
     @property
     def _first_error(self) -> Json:
-        """The error that a tape begins with; {} where it does not, or where a scenario comes before it."""
+        """The error that a tape begins with; {} if there is none, or the scenario comes first."""
         limits = [self._cut_after, None if self._breakdown is None else self._breakdown.after]
         if any(limit is not None and limit <= 0 for limit in limits):
             return {}
@@ -120,7 +119,7 @@ class Playback:
     # -- what is sent ----------------------------------------------------------------------------------------
 
     def beats(self, request_id: RequestId) -> Iterator[Beat]:
-        """All that is sent to whoever asks, in order; the last beat is the end."""
+        """All that is sent in answer to the question; the last beat is the end."""
         if self._cut_after is not None and self._cut_after <= 0:
             yield Beat(0.0, end="cut")
         elif isinstance(self._source, Recording):
@@ -129,7 +128,7 @@ class Playback:
             yield from self._taped(self._source, request_id)
 
     def later(self, request_id: RequestId, after: float) -> Iterator[Beat]:
-        """What comes after `after` seconds, for whoever joins the stream then: never cut."""
+        """What is sent to a client that resubscribes after `after` seconds: never cut."""
         for t, event in self._known:
             if t > after + _SLACK:
                 yield Beat(t, sse(result_of(request_id, event)))
@@ -156,10 +155,10 @@ class Playback:
 
     @property
     def _silence(self) -> float:
-        """Seconds to say nothing before the end: whoever did not wait for it does not know how it came."""
+        """Seconds of silence before the end of a capture that was interrupted: its real end is not known."""
         if interrupted_at(self._source) is None:
             return 0.0
-        # behind an end on purpose the task was followed from the side, and that is what was not waited for
+        # after a deliberate end the task was polled, and the poll was interrupted
         ends = isinstance(self._source, Recording) or any(each.end for each in self._source.moments[-2:-1])
         return _NEVER if ends else 0.0
 
@@ -186,7 +185,7 @@ class Playback:
         yield from broken or [Beat(ended, end="cut" if recording.cut else "closed")]
 
     def _limit(self, body: bytes) -> tuple[int | None, int]:
-        """After how many events a scenario breaks the stream, if it does, and how many bytes come before."""
+        """After how many events the scenario breaks the stream, if it does, and the bytes before that."""
         limits = [] if self._cut_after is None else [self._cut_after]
         limits += [] if self._breakdown is None else [self._breakdown.after]
         ends = [0, *(at for at, _ in framed(body))]
@@ -194,7 +193,7 @@ class Playback:
         return (count, ends[count]) if count < len(ends) else (None, len(body))
 
     def _broken(self, count: int, t: float, request_id: RequestId) -> list[Beat] | None:
-        """The end that a scenario wants after `count` events, if it wants one."""
+        """The end after `count` events, if the scenario has one there."""
         if self._breakdown is not None and count >= self._breakdown.after:
             error = {"code": INTERNAL_ERROR, "message": self._breakdown.message}
             return [Beat(t, self._error(request_id, error)), Beat(t, end="closed")]
@@ -214,16 +213,16 @@ class Playback:
     # -- the task meanwhile ----------------------------------------------------------------------------------
 
     def task_at(self, t: float) -> Json | None:
-        """The task as it stands `t` seconds after the question; None where no event has named it yet."""
+        """The task `t` seconds after the question; None before an event names it."""
         task = task_of(self._played(t), self.wire)
         if task is None or self._breakdown is None or is_over(task):
             return task
-        # a task that broke is failed only once that has happened
+        # a task that breaks is failed from then on
         broken = len(self._times) >= self._breakdown.after and t + _SLACK >= max([0.0, *self._times])
         return with_state(task, "failed", self.wire) if broken else task
 
     def message_at(self, t: float) -> Json | None:
-        """The message of an agent that needs no task, `t` seconds after the question."""
+        """The message of an agent without a task, `t` seconds after the question."""
         return last_message(self._played(t))
 
     def _played(self, t: float) -> Iterator[Json]:
@@ -292,7 +291,7 @@ def _wire(source: Tape | Recording, events: Sequence[tuple[float, Json]]) -> Wir
 
 
 class _TapeEvents(Sequence[tuple[float, Json]]):
-    """The events among a tape's moments. Only where they stand is kept: a long tape reads them anew."""
+    """The events of a tape. Only their places are kept: a long tape reads them again."""
 
     def __init__(self, moments: Sequence[Moment], places: array[int], times: array[float]) -> None:
         self._moments, self._places = moments, places

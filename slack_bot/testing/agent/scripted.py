@@ -1,8 +1,7 @@
-"""A scripted agent: serves any tape or captured stream as an A2A server would, with its timing and its cuts.
+"""A scripted agent: serves any tape or recording as an A2A server does, with its timing and its cuts.
 
-`replay`, tests and the playground need an agent that says exactly this, exactly so, every time. What is
-served is decided in `playback`; here stand the protocol around it and the face for httpx, in memory, for the
-virtual clock. `scripted_http` is the face with a real socket.
+`playback` decides what is sent. This file has the protocol, and a transport for httpx in memory; `server` is
+the agent on a real socket.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": 
 
 
 class ConnectionCut(Exception):
-    """The connection breaks here: a face turns this into whatever its other side would see."""
+    """The connection breaks here. A transport turns this into its own error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +72,11 @@ class _Playing:
 
 
 class ScriptedAgent:
-    """Answers the n-th question with the n-th source; the last one is played again for all that follow.
+    """Answers the n-th question with the n-th source, and all further questions with the last one.
 
-    `cut_after` and `agent_error` (`{"after": events, "message": text}`) are a scenario's. `speed` is how much
-    faster than its capture it plays; `math.inf` is at once. `goes_on`: a cut does not end the work on the
-    task. `calls` is everything that was asked.
+    `cut_after` and `agent_error` (`{"after": events, "message": text}`) are a scenario's. It plays `speed`
+    times as fast as the source; `math.inf`: at once. `goes_on`: a cut does not end the task. `calls`: all
+    calls so far.
     """
 
     def __init__(
@@ -191,7 +190,7 @@ class ScriptedAgent:
         return _json(result_of(call.id, found))
 
     async def _join(self, call: AgentCall, playing: _Playing, task: Json) -> AsyncGenerator[bytes, None]:
-        """1.0 begins with the task as it stands; on 0.3 what was missed is lost (facts: A2A 2.3)."""
+        """1.0 begins with the current task; on 0.3 missed events are lost (facts: A2A 2.3)."""
         after = self._elapsed(playing)
         if playing.playback.wire == "1.0":
             yield sse(result_of(call.id, {"task": task}))
@@ -241,7 +240,7 @@ class ScriptedAgent:
         return playing.canceled or playing.playback.task_at(self._elapsed(playing))
 
     def _find(self, task_id: object) -> tuple[_Playing, Json] | None:
-        """The latest question whose task has this id, and the task as it stands."""
+        """The latest question whose task has this id, and its current state."""
         for playing in reversed(self._playings):
             task = self._task(playing)
             if task is not None and task["id"] == task_id:
@@ -279,17 +278,20 @@ class ScriptedTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer `request`; its read timeout counts as it would on a socket."""
         timeouts = request.extensions.get("timeout") or {}
-        patience = _Patience(request, timeouts.get("read"))
+        read_timeout = _ReadTimeout(request, timeouts.get("read"))
         body = await request.aread()
-        answer = await patience.wait(
+        answer = await read_timeout.wait(
             self.agent.handle(request.method, str(request.url), body, dict(request.headers.items()))
         )
         return httpx.Response(
-            answer.status, headers=dict(answer.headers), stream=_Body(answer.body, patience), request=request
+            answer.status,
+            headers=dict(answer.headers),
+            stream=_Body(answer.body, read_timeout),
+            request=request,
         )
 
 
-class _Patience:
+class _ReadTimeout:
     def __init__(self, request: httpx.Request, seconds: float | None) -> None:
         self.request = request
         self._seconds = seconds
@@ -303,19 +305,19 @@ class _Patience:
 
 
 class _Body(httpx.AsyncByteStream):
-    def __init__(self, chunks: AsyncGenerator[bytes, None], patience: _Patience) -> None:
+    def __init__(self, chunks: AsyncGenerator[bytes, None], read_timeout: _ReadTimeout) -> None:
         self._chunks = chunks
-        self._patience = patience
+        self._read_timeout = read_timeout
 
     async def __aiter__(self) -> AsyncGenerator[bytes, None]:
         while True:
             try:
-                chunk = await self._patience.wait(anext(self._chunks, None))
+                chunk = await self._read_timeout.wait(anext(self._chunks, None))
             except ConnectionCut:
                 # the words of h11, whose error it would be on a socket
                 raise httpx.RemoteProtocolError(
                     "peer closed connection without sending complete message body (incomplete chunked read)",
-                    request=self._patience.request,
+                    request=self._read_timeout.request,
                 ) from None
             if chunk is None:
                 return

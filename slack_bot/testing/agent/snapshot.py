@@ -1,8 +1,7 @@
-"""PURE. The task as it stands, put together from the events that were played, in the wire's own JSON.
+"""PURE. The current task, built from the events that were played, in the JSON of their protocol version.
 
-An agent's server keeps such a task for each question and shows it to whoever asks; a scripted agent has only
-its events, so it builds the task anew each time. Chunks are appended as parts, as a2a-sdk does it, also where
-the artifact was never begun: real streams do that (facts: A2A 2.2).
+Chunks are appended as parts, as a2a-sdk does it, also where the artifact was never begun, as in real
+streams (facts: A2A 2.2).
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def with_state(task: Json, state: str, wire: Wire, text: str = "") -> Json:
 
 
 def status_event(task: Json, wire: Wire) -> Json:
-    """The status update that says where `task` stands."""
+    """The status update for the state of `task`."""
     update = {"taskId": task["id"], "contextId": task.get("contextId", ""), "status": task["status"]}
     return {"kind": "status-update", **update, "final": True} if wire == "0.3" else {"statusUpdate": update}
 

@@ -1,5 +1,5 @@
-"""PURE. The rules of the emulated workspace, one file a family; `playground.workspace` puts them together.
+"""PURE. The rules of the emulated workspace, a file for each family of methods; `workspace` joins them.
 
-Strict on purpose: where Slack's behaviour is disputed, the harsher reading stands here, so that a bot that
-passes here passes there. Numbers that somebody measured and nobody documented are fields of `Rules`.
+Strict on purpose: where Slack's behaviour is disputed, the stricter reading is emulated, so that a bot that
+works here works there. Measured, undocumented numbers are fields of `WorkspaceRules`.
 """

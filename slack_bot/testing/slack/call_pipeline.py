@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from . import arguments, lifetimes, manifest, streams
-from .buckets import STREAMING, Buckets, Limited
+from . import arguments, manifest, streams
 from .faults import FaultScript, ScriptedFault
+from .rules import STREAMING, Buckets, RateLimitHit
 from .state import Json, Refused, WorkspaceState
 
 Handler = Callable[[WorkspaceState, Json, float], Json]
@@ -80,7 +80,7 @@ class CallPipeline:
     ) -> CallAnswer:
         """A call of `method`. `arrived`: its delay is over, so no fault is in its way any more."""
         self._state.now = max(self._state.now, now)
-        lifetimes.expire(self._state, now)
+        streams.expire(self._state, now)
         fault = None if arrived else self._faults.next(method)
         if fault is not None and not fault.applied:
             own, answer = None, unapplied(fault)
@@ -166,7 +166,7 @@ class CallPipeline:
         if fault.error == "msg_too_long":
             message.full = True
         elif fault.error == "message_not_in_streaming_state":
-            lifetimes.close(self._state, message, now)
+            streams.seal_expired(self._state, message, now)
         elif fault.error == "stopped_by_user":
             message.stopped_by = message.recipient or "USLACK"
             streams.seal(self._state, message, now)
@@ -198,7 +198,7 @@ def _faulty(fault: ScriptedFault) -> CallAnswer:
     )
 
 
-def _too_often(limited: Limited) -> CallAnswer:
+def _too_often(limited: RateLimitHit) -> CallAnswer:
     if limited.in_band:
         return CallAnswer({"ok": False, "error": "rate_limited"})
     headers = {"Retry-After": str(limited.retry_after)}

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from . import blocks as blockkit
 from . import payloads, rendering
-from .checks import bot_channel, channel_of, message_of, metadata, person_of, root_exists
-from .state import Channel, Json, Refused, StoredMessage, WorkspaceState
+from .state import (
+    Channel,
+    Json,
+    Refused,
+    StoredMessage,
+    WorkspaceState,
+    bot_channel,
+    channel_of,
+    message_of,
+    metadata_of,
+    person_of,
+    root_exists,
+)
 
 _TEXT_CHARS = 40_000
 
@@ -18,7 +29,7 @@ def post(state: WorkspaceState, args: Json, now: float) -> Json:
     thread_ts = args.get("thread_ts")
     root = root_exists(state, channel, thread_ts) if thread_ts else None
     sent = _new(state, channel, root, now)
-    sent.body, sent.blocks, sent.metadata = body, _kept_blocks(state, args), metadata(state, args)
+    sent.body, sent.blocks, sent.metadata = body, _kept_blocks(state, args), metadata_of(state, args)
     sent.is_markdown = "markdown_text" in args
     blockkit.take_cards(sent)
     if root is not None:
@@ -56,7 +67,7 @@ def update(state: WorkspaceState, args: Json, now: float) -> Json:
     if _ignores_markdown(state, "chat.update", args):
         return _updated(state, message)
     body = _body(state, args)
-    blocks, kept = _kept_blocks(state, args), metadata(state, args)
+    blocks, kept = _kept_blocks(state, args), metadata_of(state, args)
     message.body, message.blocks, message.edited = body, blocks, True
     message.plan_failed, message.is_markdown = False, "markdown_text" in args
     blockkit.take_cards(message)
@@ -81,7 +92,7 @@ def delete(state: WorkspaceState, args: Json, now: float) -> Json:
 
 
 def remove(state: WorkspaceState, message: StoredMessage, now: float) -> None:
-    """Take a message out of its channel, whoever asks."""
+    """Remove a message from its channel."""
     del state.messages[message.channel][message.ts]
     state.open_streams.pop(message.ts, None)
     payloads.deleted(state, message, now)
@@ -168,3 +179,36 @@ METHODS = {
     "reactions.add": react,
     "reactions.remove": unreact,
 }
+
+
+_USES = 5
+_LIFE = 1_800.0
+_CONTENT = ("text", "markdown_text", "blocks")
+
+
+def offer(state: WorkspaceState, message: StoredMessage, user: str, now: float) -> str:
+    """The address that a press of a control on `message` gives the app."""
+    key = state.next_id("response-")
+    state.responses[key] = {"channel": message.channel, "ts": message.ts, "user": user, "at": now, "uses": 0}
+    return f"{state.file_base}/response/{key}"
+
+
+def respond(state: WorkspaceState, key: str, body: Json, now: float) -> None:
+    """The app posts `body` to a response_url. Raises `Refused`."""
+    known = state.responses.get(key)
+    if known is None or now - known["at"] > _LIFE or known["uses"] >= _USES:
+        raise Refused("expired_url" if known else "invalid_url")
+    known["uses"] += 1
+    message = state.find(known["channel"], known["ts"])
+    content: Json = {name: body[name] for name in _CONTENT if name in body}
+    if message is not None and body.get("delete_original"):
+        remove(state, message, now)
+    elif message is not None and body.get("replace_original") and message.ephemeral_for is None:
+        update(state, {**content, "channel": message.channel, "ts": message.ts}, now)
+    else:
+        root = body.get("thread_ts") or (message.thread_ts if message is not None else None)
+        content |= {"channel": known["channel"], **({"thread_ts": root} if root else {})}
+        if body.get("response_type") == "in_channel":
+            post(state, content, now)
+        else:
+            ephemeral(state, {**content, "user": known["user"]}, now)

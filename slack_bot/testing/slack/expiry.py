@@ -1,4 +1,4 @@
-"""Seals streams when their time is over, also while nobody calls. The workspace itself has no clock."""
+"""A timer that seals streams when their time is over. The workspace itself has no clock."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from .expiry import Expiry
 from .workspace import CallAnswer, Workspace
 
 PAGE = "<!DOCTYPE html><title>Something is broken</title>"
-"""What stands in front of Slack says when Slack does not answer."""
+"""What a proxy in front of Slack answers when Slack does not."""
 _PAGE_TYPE = "text/html"
 _UPLOAD = "/upload/"
 _BEARER = "Bearer "

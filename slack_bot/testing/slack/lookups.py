@@ -1,12 +1,11 @@
-"""PURE. Methods that look things up: who am I, who is that, what stands in a thread."""
+"""PURE. Methods that read: auth.test, people, conversations, messages."""
 
 from __future__ import annotations
 
 import re
 
 from . import rendering
-from .checks import channel_of, person_of
-from .state import Channel, Json, Refused, StoredMessage, WorkspaceState, ts_key
+from .state import Channel, Json, Refused, StoredMessage, WorkspaceState, channel_of, person_of, ts_key
 
 _PAGE = 100
 _FOREVER = "9999999999"

@@ -1,4 +1,4 @@
-"""PURE. What the app may call and what it is told of: the scopes and the events of its manifest.
+"""PURE. The scopes and events of the app's manifest: what it may call, and what it gets.
 
 The tables say which scope each method and each event needs (facts: Slack 1, 4, 7, 9, 10; Slack's method
 pages). So an app that lacks one finds out here, and not in the first real workspace.

@@ -1,13 +1,14 @@
-"""PURE. Slack's limits as numbers, each with where it comes from.
+"""PURE. Slack's limits as numbers with their sources, and its rate limits as buckets.
 
-`Rules()` enforces what Slack documents for a single call; `Rules.real()` adds what only time and sums show:
-how often, how long and how much. Numbers that nobody documented were measured by others and are marked
-[obs].
+`WorkspaceRules()` has the limits of a single call; `WorkspaceRules.real()` adds rates, and streams' life and
+size. [obs]: measured, not documented. A call over its rate is refused, and so are all others until
+Retry-After is over.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -66,7 +67,7 @@ _DISTRIBUTED_PAGE = 15
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRules:
-    """Slack's limits and habits. None: not enforced.
+    """Slack's limits. None: not enforced.
 
     `call_chars`: characters of Markdown in one call; `update_chars`: of `text` in chat.update; `card_chars`:
     of a card's or a plan's title, details or output; `blocks`: in one call [doc] (facts: Slack 1.2 to 1.7).
@@ -77,8 +78,7 @@ class WorkspaceRules:
     [obs] (facts: Slack 1.6).
     `stream_bytes`: weighted UTF-8 bytes of one streamed message: text, titles, and details and output twice
     [obs] (facts: Slack 1.7).
-    `ignores_markdown_text`: methods that answer ok to `markdown_text` and show nothing of it, as three
-    emulators of others do.
+    `ignores_markdown_text`: methods that accept `markdown_text` and show nothing of it.
     `stop_tells_message`: the answer to chat.stopStream has the message; Slack does not promise it.
     `only_viewer_live`: in a channel a stream is live for its recipient; everybody else sees its first content
     until it is over [obs] (delivery contract, section 5).
@@ -115,3 +115,75 @@ class WorkspaceRules:
         if not distributed:
             return whole
         return dataclasses.replace(whole, rates={**RATES, **_DISTRIBUTED}, page=_DISTRIBUTED_PAGE)
+
+
+STREAMING = frozenset({"chat.startStream", "chat.appendStream", "chat.stopStream"})
+_LEAST_PAUSE = 1  # second: Retry-After is whole seconds
+_ALMOST = 1e-3  # of a call or a second: what adding up fractions of large numbers may lose
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """`calls` may be made at `at`; before `closed_until` none is taken, however full the bucket is."""
+
+    rate: MethodRate
+    calls: float
+    at: float
+    closed_until: float = 0.0
+
+    def fill(self, now: float) -> None:
+        most = self.rate.burst if self.rate.burst is not None else self.rate.calls
+        gained = (now - self.at) * self.rate.calls / self.rate.seconds
+        self.calls, self.at = min(float(most), self.calls + max(0.0, gained)), max(self.at, now)
+
+    def wait(self, now: float) -> float:
+        """Seconds until a call would be taken."""
+        if now < self.closed_until - _ALMOST:
+            return self.closed_until - now
+        if self.calls >= 1 - _ALMOST:
+            return 0.0
+        return (1 - self.calls) * self.rate.seconds / self.rate.calls
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimitHit:
+    """A call that came too often. `retry_after` in whole seconds; `in_band`: said in the body alone."""
+
+    retry_after: int
+    in_band: bool
+
+
+class Buckets:
+    """The budgets of one workspace. `rates` None: no limits."""
+
+    def __init__(self, rates: Mapping[str, tuple[MethodRate, ...]] | None) -> None:
+        self._rates = rates or {}
+        self._buckets: dict[tuple[str, int, str], _Bucket] = {}
+        self._refused: dict[str, int] = {}
+
+    def take(self, method: str, channel: str, now: float) -> RateLimitHit | None:
+        """Count a call of `method` about `channel` at `now` (seconds). None: it may go on."""
+        buckets = [
+            self._bucket(method, number, rate, channel, now)
+            for number, rate in enumerate(self._rates.get(method, ()))
+        ]
+        pause = max((bucket.wait(now) for bucket in buckets), default=0.0)
+        if pause <= 0:
+            for bucket in buckets:
+                bucket.calls -= 1
+            return None
+        seconds = max(_LEAST_PAUSE, math.ceil(pause))
+        for bucket in buckets:
+            if bucket.wait(now) > 0:
+                bucket.closed_until = max(bucket.closed_until, now + seconds)
+        before = self._refused[method] = self._refused.get(method, 0) + 1
+        return RateLimitHit(seconds, in_band=method in STREAMING and before % 2 == 0)
+
+    def _bucket(self, method: str, number: int, rate: MethodRate, channel: str, now: float) -> _Bucket:
+        key = (method, number, channel if rate.per_channel else "")
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            most = rate.burst if rate.burst is not None else rate.calls
+            bucket = self._buckets[key] = _Bucket(rate, float(most), now)
+        bucket.fill(now)
+        return bucket

@@ -1,12 +1,12 @@
-"""PURE. What the emulated workspace remembers: people, channels, messages, threads, and what it wants to
-send.
+"""PURE. The state of the emulated workspace: people, channels, messages, threads, outbox; and checks of ids.
 
-Everything is plain data and counters, so the same calls at the same times give the same ids, timestamps and
-payloads. Times are wall-clock seconds, given by the caller.
+Ids and timestamps come from counters and the caller's time, so the same calls give the same payloads. Times
+are wall-clock seconds.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,9 +20,9 @@ MessageState = Literal["streaming", "sealed", "posted"]
 
 
 class Refused(Exception):
-    """A call is refused. `error` is Slack's name for it, `detail` what `response_metadata` says about it.
+    """A call is refused. `error` is Slack's name for it, `detail` goes into `response_metadata`.
 
-    `fields` stand beside the error in the body of the answer.
+    `fields` are further keys of the answer's body.
     """
 
     def __init__(self, error: str, detail: str = "", fields: Json | None = None) -> None:
@@ -34,7 +34,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Bot:
-    """Who the app under test is in this workspace."""
+    """The app under test."""
 
     user_id: str = "U0BOT"
     bot_id: str = "B0BOT"
@@ -65,7 +65,7 @@ class Channel:
 
 @dataclass(slots=True)
 class Task:
-    """A task card as it stands: title and status were replaced, details and output appended."""
+    """A task card: title and status are replaced, details and output appended."""
 
     id: str
     title: str
@@ -77,11 +77,11 @@ class Task:
 
 @dataclass(slots=True)
 class StoredMessage:
-    """One message. `body` is what was streamed or written as text; `blocks` is what stands below it.
+    """One message. `body` is its text, streamed or posted; `blocks` are below it.
 
     Of a stream: `recipient` sees it live, everybody else sees `first`, the message after its first content,
-    until it is over. `started_at` and `touched_at` are when it began and when something was last added.
-    `full`: it takes nothing more; `expired`: nobody stopped it.
+    until it is over. `started_at`, `touched_at`: when it began and when something was last added. `full`: it
+    takes nothing more. `expired`: its time was over.
     """
 
     channel: str
@@ -115,14 +115,14 @@ class StoredMessage:
 
     @property
     def root(self) -> str:
-        """The ts of the thread this message stands in; its own for a root."""
+        """The ts of the message's thread; its own for a root."""
         return self.thread_ts or self.ts
 
 
 @dataclass(slots=True)
 class Thread:
-    """What belongs to a thread and to none of its messages. `status_rows`: statuses that came too late to be
-    the typing line and showed up as rows of their own."""
+    """What belongs to a thread and to no message. `status_rows`: statuses that came while a stream was open
+    and showed as rows of their own."""
 
     replies: list[str] = field(default_factory=list)
     status: str = ""
@@ -135,7 +135,7 @@ class Thread:
 
 @dataclass(slots=True)
 class Upload:
-    """A file that was announced. `content` None: its bytes have not come yet."""
+    """An announced file. `content` None: its bytes have not come yet."""
 
     id: str
     name: str
@@ -145,7 +145,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Something for the app. `payload` is the payload of a Socket Mode envelope or an HTTP body."""
+    """Something for the app. `payload`: of a Socket Mode envelope, or an HTTP body."""
 
     id: str
     type: Literal["events_api", "interactive"]
@@ -164,7 +164,7 @@ class Change:
 
 @dataclass(slots=True)
 class WorkspaceState:
-    """The whole memory of one workspace."""
+    """The whole state of one workspace."""
 
     team: str
     domain: str
@@ -190,7 +190,7 @@ class WorkspaceState:
     _counts: dict[str, int] = field(default_factory=dict)
 
     def next_ts(self, now: float) -> str:
-        """A message timestamp: `now`, pushed on by a microsecond where it was taken."""
+        """A message timestamp: `now`, a microsecond later if it is taken."""
         self._micros = max(int(now * 1_000_000), self._micros + 1)
         return f"{self._micros // 1_000_000}.{self._micros % 1_000_000:06d}"
 
@@ -204,11 +204,11 @@ class WorkspaceState:
         return self.messages.get(channel, {}).get(ts)
 
     def thread(self, channel: str, root: str) -> Thread:
-        """A thread's own data; empty where none was kept yet."""
+        """A thread's own data."""
         return self.threads.setdefault((channel, root), Thread())
 
     def add(self, message: StoredMessage) -> StoredMessage:
-        """Keep a new message and hang it into its thread."""
+        """Add a message to its channel and thread."""
         self.messages.setdefault(message.channel, {})[message.ts] = message
         if message.thread_ts is not None:
             self.thread(message.channel, message.thread_ts).replies.append(message.ts)
@@ -216,7 +216,7 @@ class WorkspaceState:
         return message
 
     def in_thread(self, channel: str, root: str) -> list[StoredMessage]:
-        """The root, if it stands, and its replies, in order of time."""
+        """The root, if it exists, and its replies, in order of time."""
         found = [self.find(channel, ts) for ts in (root, *self.thread(channel, root).replies)]
         return sorted((m for m in found if m is not None), key=lambda m: ts_key(m.ts))
 
@@ -224,14 +224,14 @@ class WorkspaceState:
         """Put something for the app into the outbox."""
         envelope = Envelope(self.next_id("envelope-"), kind, payload, kind == "interactive")
         self.outbox.append(envelope)
-        self._tell(Change("envelope"))
+        self._notify(Change("envelope"))
         return envelope
 
     def changed(self, channel: str, root: str) -> None:
-        """Tell the listeners that a thread looks different now."""
-        self._tell(Change("thread", channel, root))
+        """Notify the listeners that a thread changed."""
+        self._notify(Change("thread", channel, root))
 
-    def _tell(self, change: Change) -> None:
+    def _notify(self, change: Change) -> None:
         for listener in tuple(self.listeners):
             listener(change)
 
@@ -240,3 +240,76 @@ def ts_key(ts: str) -> tuple[int, int]:
     """Timestamps in order of time."""
     whole, _, rest = ts.partition(".")
     return (int(whole), int(rest or 0))
+
+
+def channel_of(state: WorkspaceState, channel_id: str) -> Channel:
+    """An existing conversation. An `im` may also be named by its person, as chat.postMessage allows."""
+    channel = state.channels.get(channel_id)
+    if channel is None:
+        raise Refused("channel_not_found")
+    return channel
+
+
+def bot_channel(state: WorkspaceState, channel_id: str) -> Channel:
+    """A conversation the app may write in."""
+    channel = channel_of(state, channel_id)
+    if channel.archived:
+        raise Refused("is_archived")
+    if state.bot.user_id not in channel.members:
+        raise Refused("not_in_channel")
+    return channel
+
+
+def root_exists(state: WorkspaceState, channel: Channel, thread_ts: str) -> str:
+    """The ts of an existing root. A reply and a deleted message are no roots."""
+    root = state.find(channel.id, thread_ts)
+    if root is None or root.thread_ts is not None or root.ephemeral_for is not None:
+        raise Refused("invalid_thread_ts")
+    return thread_ts
+
+
+def message_of(state: WorkspaceState, channel: Channel, ts: str) -> StoredMessage:
+    """An existing message that everybody may see."""
+    message = state.find(channel.id, ts)
+    if message is None or message.ephemeral_for is not None:
+        raise Refused("message_not_found")
+    return message
+
+
+def own_message(state: WorkspaceState, channel: Channel, ts: str) -> StoredMessage:
+    """A message of the app."""
+    message = message_of(state, channel, ts)
+    if not message.by_app:
+        raise Refused("message_not_owned_by_app")
+    return message
+
+
+def person_of(state: WorkspaceState, user_id: str) -> Person:
+    """A user of this workspace or a guest."""
+    person = state.people.get(user_id)
+    if person is None:
+        raise Refused("user_not_found")
+    return person
+
+
+def check_recipient(state: WorkspaceState, user_id: str | None, team_id: str | None) -> None:
+    """A stream's recipient: a human, named with the team that human belongs to (facts: Slack 1.1)."""
+    if user_id is None and team_id is None:
+        return
+    person = person_of(state, user_id or "")
+    if person.is_bot or (team_id is not None and person.team != team_id):
+        raise Refused("user_not_found")
+
+
+def metadata_of(state: WorkspaceState, args: Json) -> Json | None:
+    """The call's message metadata, or None."""
+    given: Json | None = args.get("metadata")
+    if given is None:
+        return None
+    if set(given) - {"event_type", "event_payload", "entities"}:
+        raise Refused("invalid_metadata_schema")
+    if not isinstance(given.get("event_type"), str) or not isinstance(given.get("event_payload"), dict):
+        raise Refused("invalid_metadata_format")
+    if len(json.dumps(given)) > state.rules.metadata_bytes:
+        raise Refused("metadata_too_large")
+    return given

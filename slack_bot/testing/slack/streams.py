@@ -11,9 +11,20 @@ import copy
 from typing import Any
 
 from . import blocks as blockkit
-from . import payloads, rendering, weights
-from .checks import bot_channel, metadata, own_message, recipient, root_exists
-from .state import Channel, Json, Refused, StoredMessage, Task, WorkspaceState
+from . import payloads, rendering
+from .state import (
+    Channel,
+    Json,
+    Refused,
+    StoredMessage,
+    Task,
+    WorkspaceState,
+    bot_channel,
+    check_recipient,
+    metadata_of,
+    own_message,
+    root_exists,
+)
 
 _FIELDS = {
     "markdown_text": {"text"},
@@ -41,7 +52,7 @@ def start(state: WorkspaceState, args: Json, now: float) -> Json:
         for name in ("recipient_user_id", "recipient_team_id"):
             if not args.get(name):
                 raise Refused(f"missing_{name}")
-    recipient(state, args.get("recipient_user_id"), args.get("recipient_team_id"))
+    check_recipient(state, args.get("recipient_user_id"), args.get("recipient_team_id"))
     display = args.get("task_display_mode", "timeline")
     if display not in ("timeline", "plan"):
         raise Refused("invalid_arguments", "task_display_mode must be timeline or plan")
@@ -96,7 +107,7 @@ def stop(state: WorkspaceState, args: Json, now: float) -> Json:
     _check_mode(message, content)
     tail = args.get("blocks") or []
     blockkit.check(state, tail, too_many="msg_blocks_too_many")
-    kept = metadata(state, args)
+    kept = metadata_of(state, args)
     session = args.get("session_status", "active")
     if session not in _SESSIONS:
         raise Refused("invalid_arguments", f"session_status must be one of {', '.join(_SESSIONS)}")
@@ -113,7 +124,7 @@ def stop(state: WorkspaceState, args: Json, now: float) -> Json:
 
 
 def seal(state: WorkspaceState, message: StoredMessage, now: float) -> None:
-    """The stream is over, whoever ended it. An open card spoils a plan."""
+    """End a stream. A plan with an open card becomes an error."""
     message.state = "sealed"
     state.open_streams.pop(message.ts, None)
     is_open = any(task.status in ("pending", "in_progress") for task in message.tasks.values())
@@ -195,7 +206,7 @@ def _apply(
 ) -> None:
     if content is None:
         return
-    weights.check(state, message, content)
+    check_room(state, message, content)
     message.touched_at = now
     _add(state, message, content)
     if message.first is None:
@@ -243,3 +254,76 @@ def _card_text(text: str) -> str:
 
 
 METHODS = {"chat.startStream": start, "chat.appendStream": append, "chat.stopStream": stop}
+
+
+def weighted_bytes(message: StoredMessage) -> int:
+    """Weighted UTF-8 bytes of a message so far."""
+    cards = sum(
+        _size(task.title) + 2 * (_size(task.details) + _size(task.output)) for task in message.tasks.values()
+    )
+    return _size(message.body) + _size(message.plan_title or "") + cards
+
+
+def added(message: StoredMessage, content: list[Json] | str) -> int:
+    """What `content` adds to `message`: a title that replaces another counts as the difference."""
+    if isinstance(content, str):
+        return _size(content)
+    titles = {task.id: task.title for task in message.tasks.values()}
+    plan, sum_ = message.plan_title or "", 0
+    for chunk in content:
+        match chunk["type"]:
+            case "markdown_text":
+                sum_ += _size(chunk["text"])
+            case "plan_update":
+                sum_ += _size(chunk["title"]) - _size(plan)
+                plan = chunk["title"]
+            case "task_update":
+                known = titles.get(chunk["id"], "")
+                sum_ += _size(chunk["title"]) - _size(known)
+                sum_ += 2 * (_size(chunk.get("details", "")) + _size(chunk.get("output", "")))
+                titles[chunk["id"]] = chunk["title"]
+    return sum_
+
+
+def check_room(state: WorkspaceState, message: StoredMessage, content: list[Json] | str) -> None:
+    """Refuse what the message has no room for, for good."""
+    more, most = added(message, content), state.rules.stream_bytes
+    if most is not None and more > 0 and weighted_bytes(message) + more > most:
+        message.full = True
+    if message.full and more > 0:
+        raise Refused("msg_too_long", "the message holds as much as it can")
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
+
+
+def ends_at(state: WorkspaceState, message: StoredMessage) -> float | None:
+    """When Slack will seal an open stream, None: never."""
+    if message.state != "streaming":
+        return None
+    life, idle = state.rules.stream_life, state.rules.stream_idle
+    ends = [] if life is None else [message.started_at + life]
+    ends += [] if idle is None else [message.touched_at + idle]
+    return min(ends, default=None)
+
+
+def next_end(state: WorkspaceState) -> float | None:
+    """When the next stream will be sealed if nothing happens, None: none will."""
+    ends = (ends_at(state, message) for message in state.open_streams.values())
+    return min((end for end in ends if end is not None), default=None)
+
+
+def expire(state: WorkspaceState, now: float) -> None:
+    """Seal every stream whose time is over at `now`."""
+    for message in tuple(state.open_streams.values()):
+        end = ends_at(state, message)
+        if end is not None and end <= now:
+            seal_expired(state, message, end)
+
+
+def seal_expired(state: WorkspaceState, message: StoredMessage, now: float) -> None:
+    """Slack seals an open stream by itself."""
+    message.expired = True
+    seal(state, message, now)
+    payloads.session(state, message.channel, message.root, "active", now)

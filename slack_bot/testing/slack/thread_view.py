@@ -1,4 +1,4 @@
-"""PURE. The thread as a person sees it, frozen: what tests, `replay` and the page read."""
+"""PURE. A thread as a person sees it: what tests, `replay` and the page read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLAN_FAILED = "Something went wrong"
 
 @dataclass(frozen=True, slots=True)
 class SeenTask:
-    """A task card. `status` is pending, in_progress, complete or error; details and output have piled up."""
+    """A task card. `status`: pending, in_progress, complete or error."""
 
     id: str
     title: str
@@ -28,10 +28,7 @@ class SeenTask:
 
 @dataclass(frozen=True, slots=True)
 class SeenFile:
-    """A file that stands under a message. `content`: its bytes, as they were uploaded.
-
-    `id` is Slack's, which differs from file to file and so is no part of what makes two alike.
-    """
+    """A file under a message. `content`: its bytes. Two equal files may have different ids."""
 
     name: str
     title: str = ""
@@ -43,11 +40,10 @@ class SeenFile:
 class SeenMessage:
     """A message as a person sees it.
 
-    `text` is its body: what was streamed, the post's own text where it has no blocks, else the words of its
-    markdown, section, header and rich text blocks. `extras` are the words of everything else: notes, footers,
-    button labels, and all blocks that a stream was stopped with. `status_line` is the thread's typing status
-    and stands on its last message. `ephemeral_for` is the only person who sees the message (None: everybody).
-    `expired`: Slack sealed the stream because its time was over; a client shows that as an error.
+    `text`: the streamed text, the text of a post without blocks, else the words of its markdown, section,
+    header and rich text blocks. `extras`: the words of all else: notes, footers, button labels, and the
+    blocks a stream was stopped with. `status_line`: the thread's typing status, on its last message.
+    `ephemeral_for`: the only person who sees it. `expired`: Slack sealed the stream; a client shows an error.
     """
 
     ts: str
@@ -73,14 +69,14 @@ class SeenMessage:
 
     @property
     def read(self) -> str:
-        """Everything a person reads in this message, one part a paragraph."""
+        """All words of this message, one part a paragraph."""
         cards = [f"{task.title} ({task.status})" for task in self.tasks]
         parts = [self.plan_title or "", *cards, self.text, *self.extras]
         return "\n\n".join(part for part in parts if part)
 
 
 def see(state: WorkspaceState, message: StoredMessage, viewer: str | None = None) -> SeenMessage:
-    """One message, without its thread's status, as `viewer` sees it. None: all there is."""
+    """One message as `viewer` sees it (None: all of it), without the typing status."""
     message = _visible_to(state, message, viewer)
     text, extras = _words(message)
     if message.plan_failed:
@@ -109,7 +105,7 @@ def see(state: WorkspaceState, message: StoredMessage, viewer: str | None = None
 
 
 def _visible_to(state: WorkspaceState, message: StoredMessage, viewer: str | None) -> StoredMessage:
-    """In a channel only its recipient sees a stream grow; the others see how it began, until it is over."""
+    """In a channel only its recipient sees a stream grow; others see its first content until the end."""
     alone = state.rules.only_viewer_live and state.channels[message.channel].kind != "im"
     if viewer in (None, message.recipient) or message.state != "streaming" or not alone:
         return message
@@ -125,10 +121,7 @@ def _file(state: WorkspaceState, file: Json) -> SeenFile:
 def see_thread(
     state: WorkspaceState, channel: str, root: str, now: float, viewer: str | None = None
 ) -> list[SeenMessage]:
-    """A thread in order of time, its root first; the typing status stands on the last message.
-
-    `viewer`: as this person sees it, without what is for somebody else alone. None: all there is.
-    """
+    """A thread, root first; the typing status is on the last message. `viewer` None: all of it."""
     shown = [
         see(state, message, viewer)
         for message in state.in_thread(channel, root)

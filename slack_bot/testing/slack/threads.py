@@ -1,4 +1,4 @@
-"""PURE. What stands under a thread and is no message: the typing status, title, prompts, the agent session.
+"""PURE. What a thread has besides messages: typing status, title, prompts, agent session.
 
 A status goes away when the app writes in the thread, and after two minutes. One that comes while a stream is
 open in that thread shows up as a second row under the answer: kept, so that a test can see it (facts: Slack
@@ -8,8 +8,7 @@ open in that thread shows up as a second row under the answer: kept, so that a t
 from __future__ import annotations
 
 from . import payloads
-from .checks import bot_channel, person_of, root_exists
-from .state import Json, Refused, Thread, WorkspaceState
+from .state import Json, Refused, Thread, WorkspaceState, bot_channel, person_of, root_exists
 
 _SESSIONS = ("active", "processing", "suspended", "closed")
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from . import blocks as blockkit
 from . import payloads
-from .checks import bot_channel, person_of, root_exists
-from .state import Json, Refused, StoredMessage, Upload, WorkspaceState
+from .state import Json, Refused, StoredMessage, Upload, WorkspaceState, bot_channel, person_of, root_exists
 
 _VIEW = {"type", "title", "submit", "close", "blocks", "private_metadata", "callback_id", "external_id"}
 _FLAGS = {"clear_on_close", "notify_on_close", "submit_disabled"}

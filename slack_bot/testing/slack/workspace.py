@@ -1,14 +1,14 @@
 """PURE. An emulated Slack workspace: Web API calls and people's actions in, threads and payloads out.
 
-It is part of the product: the playground, `replay` and the tests all talk to it, so it refuses what Slack
-would refuse. It does no I/O; `inprocess` and `slack_api` are its faces. Every call and every action is told
-the time, in wall-clock seconds.
+It refuses what Slack refuses and does no I/O; `in_process` and `server` connect it. `now` is in wall-clock
+seconds.
 
     workspace = Workspace()
     workspace.add_channel("C1")
-    ts = workspace.say("U1", "C1", "<@U0BOT> hello", now=0.0)      # puts events for the app into `outbox`
-    workspace.call("chat.postMessage", {"channel": "C1", "text": "hi", "thread_ts": ts}, now=1.0,
-    token=BOT_TOKEN) workspace.thread("C1", ts)                                     # what a person sees
+    ts = workspace.say("U1", "C1", "<@U0BOT> hello", now=0.0)  # puts events for the app into `outbox`
+    args = {"channel": "C1", "text": "hi", "thread_ts": ts}
+    workspace.call("chat.postMessage", args, now=1.0, token=BOT_TOKEN)
+    workspace.thread("C1", ts)  # what a person sees
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import blocks as blockkit
-from . import chat, lifetimes, lookups, payloads, responses, streams, thread_view, threads, views
+from . import chat, lookups, payloads, streams, thread_view, threads, views
 from .call_pipeline import CallAnswer, CallPipeline, SlackCall, outcome, unapplied
 from .faults import UPLOAD, FaultScript
 from .manifest import SHIPPED, AppManifest
@@ -68,10 +68,9 @@ _METHODS: dict[str, Callable[[WorkspaceState, Json, float], Json]] = {
 
 
 class Workspace:
-    """One workspace with one app in it. `faults` is a script as `emulated.faults` reads it.
+    """One workspace with one app. `faults` is a script for `FaultScript`.
 
-    `manifest`: the app's scopes and events, which are enforced; by default those of the manifest that people
-    install the bot with.
+    `manifest`: the app's scopes and events, which are enforced; by default those of the bot's manifest.
     """
 
     def __init__(
@@ -98,12 +97,12 @@ class Workspace:
 
     @property
     def calls(self) -> list[SlackCall]:
-        """Every call that arrived, or was to arrive, in order."""
+        """Every call in order, also one that never arrived."""
         return self._door.calls
 
     @property
     def outbox(self) -> list[Envelope]:
-        """What Slack wants to deliver and no face has taken yet."""
+        """What is still to be delivered to the app."""
         return self.state.outbox
 
     def take(self) -> list[Envelope]:
@@ -112,14 +111,14 @@ class Workspace:
         return taken
 
     def listen(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Call `listener`, at once, when a thread looks different or the outbox grew. Returns: stop that."""
+        """Call `listener` at once when a thread changed or the outbox grew. Returns: stop that."""
         self.state.listeners.append(listener)
         return lambda: self.state.listeners.remove(listener)
 
     # ---- people and places
 
     def add_user(self, user: str, name: str = "", *, team: str | None = None, is_bot: bool = False) -> Person:
-        """A person of this workspace; with `team` a guest of another one; or another app's bot."""
+        """A person of this workspace, with `team` a guest from another one, or another app's bot."""
         person = Person(user, name or user.lower(), team or self.state.team, is_bot)
         self.state.people[user] = person
         return person
@@ -127,7 +126,7 @@ class Workspace:
     def add_channel(
         self, channel: str, name: str = "", *, kind: ChannelKind = "channel", with_bot: bool = True
     ) -> Channel:
-        """A channel; everybody who says something in it is a member."""
+        """A channel. People who write in it become members."""
         members = {self.bot.user_id} if with_bot else set()
         self.state.channels[channel] = Channel(channel, name or channel.lower(), kind, members)
         return self.state.channels[channel]
@@ -162,7 +161,7 @@ class Workspace:
         return found
 
     def receive_file(self, file_id: str, content: bytes, *, arrived: bool = False) -> CallAnswer:
-        """Bytes came to an upload address, which ends in `file_id`. A fault script names it `upload`."""
+        """Bytes for the upload address that ends in `file_id`. Its name in a fault script is `upload`."""
         fault = None if arrived else self.faults.next(UPLOAD)
         if fault is not None and not fault.applied:
             return unapplied(fault)
@@ -172,7 +171,7 @@ class Workspace:
     def respond(self, key: str, body: Json, *, now: float) -> CallAnswer:
         """The app posts to a response_url, which ends in `key`."""
         try:
-            responses.respond(self.state, key, body, now)
+            chat.respond(self.state, key, body, now)
         except Refused as refused:
             return CallAnswer({"ok": False, "error": refused.error}, 404)
         return CallAnswer({"ok": True})
@@ -190,7 +189,7 @@ class Workspace:
         ts: str | None = None,
         files: Sequence[str] = (),
     ) -> str:
-        """A person writes. Returns the message's ts (`ts`, where one is wanted). The app hears of it."""
+        """A person writes, and the app gets the event. Returns the message's ts (`ts`, if given)."""
         message = self.place(user, channel, text, now=now, thread_ts=thread_ts, ts=ts)
         message.files = [{"id": self.state.next_id("F"), "name": name} for name in files]
         payloads.message(self.state, message, now)
@@ -206,7 +205,7 @@ class Workspace:
         thread_ts: str | None = None,
         ts: str | None = None,
     ) -> StoredMessage:
-        """A person's message is just there: as `say`, but the app is not told."""
+        """As `say`, without an event for the app."""
         self.pass_time(now)
         person, place = self._person(user), self.state.channels[channel]
         place.members.add(person.id)
@@ -238,7 +237,7 @@ class Workspace:
             action = _action(control, action_id, value)
             if action is not None:
                 action["block_id"] = block["block_id"]
-                url = responses.offer(self.state, message, user, now)
+                url = chat.offer(self.state, message, user, now)
                 return payloads.pressed(self.state, self._person(user), message, action, url, now)
         raise LookupError(f"no control {action_id} with value {value} on {ts}")
 
@@ -258,7 +257,7 @@ class Workspace:
         return sealed
 
     def delete_root(self, channel: str, ts: str, *, now: float, with_replies: bool = False) -> None:
-        """The root of a thread is deleted. Its replies stay, unless somebody clears the whole thread."""
+        """The root of a thread is deleted, and with `with_replies` its replies."""
         for message in self.state.in_thread(channel, ts):
             if message.ts == ts or with_replies:
                 chat.remove(self.state, message, now)
@@ -272,10 +271,9 @@ class Workspace:
     def thread(
         self, channel: str, ts: str, *, now: float | None = None, viewer: str | None = None
     ) -> list[SeenMessage]:
-        """A thread, root first. `now` decides whether a typing status still shows (the last call's).
+        """A thread, root first. `now`: when, for the typing status (None: the last call).
 
-        `viewer`: as this person sees it; a stream in a channel is live for its recipient only. None: all of
-        it.
+        `viewer`: as this person sees it; a stream in a channel is live for its recipient only. None: all.
         """
         return thread_view.see_thread(self.state, channel, ts, self.state.now if now is None else now, viewer)
 
@@ -290,7 +288,7 @@ class Workspace:
         return threads.status_of(self.state, self.state.thread(channel, ts), at)
 
     def status_rows(self, channel: str, ts: str) -> list[str]:
-        """Statuses that were set while a stream was open: each is a defect, a second row under the answer."""
+        """Statuses that were set while a stream was open. Each is a defect: a second row under the answer."""
         return list(self.state.thread(channel, ts).status_rows)
 
     def session(self, channel: str, ts: str) -> str | None:
@@ -298,17 +296,17 @@ class Workspace:
         return self.state.thread(channel, ts).session
 
     def open_streams(self) -> list[str]:
-        """The ts of every stream nobody has stopped."""
+        """The ts of every open stream."""
         return [m.ts for m in self.state.open_streams.values() if m.state == "streaming"]
 
     def next_end(self) -> float | None:
-        """When Slack will seal the next stream by itself, None: not if nothing else happens."""
-        return lifetimes.next_end(self.state)
+        """When Slack will seal the next stream by itself; None: never."""
+        return streams.next_end(self.state)
 
     def pass_time(self, now: float) -> None:
-        """It is `now`: streams whose time is over are sealed. Every call does this too."""
+        """It is `now`: seal the streams whose time is over. Every call does this too."""
         self.state.now = max(self.state.now, now)
-        lifetimes.expire(self.state, now)
+        streams.expire(self.state, now)
 
     def _person(self, user: str) -> Person:
         person = self.state.people.get(user)

@@ -1,6 +1,6 @@
 """PURE. One item of a capture, in whatever wrapping a tool gave it, becomes a moment of a tape.
 
-The wrappings are told apart by their keys, item by item, so one file may mix them.
+The keys of each item say which wrapping it has, so one file may mix them.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Moment:
 
 
 INTERRUPTED = "the capture was interrupted here"
-"""The comment with which a tape ends where whoever made it did not wait for the end."""
+"""The last comment of a tape that was interrupted."""
 HTTP_STATUS = "http_status"
 """Key of an `error` that an HTTP answer was, in place of a stream or of one in JSON-RPC.
 
 Beside it: `message`, the beginning of its body, and where they matter `content_type` and `retry_after`, in
-seconds. Where the body held a JSON-RPC error, its keys stand here, too.
+seconds. Where the body held a JSON-RPC error, its keys are here too.
 """
 
 
@@ -108,7 +108,7 @@ class Items:
         raise self._wrong(number, "a JSON-RPC envelope without a result or an error")
 
     def _inner(self, item: Json, number: int) -> Json:
-        """What stands inside the wrappings of capture tools."""
+        """The item without the wrappings of capture tools."""
         if isinstance(item.get("artifact_name"), str):
             self.needs_end = True
             return _caipe_artifact(item, number)

@@ -2,7 +2,7 @@
 
 A moment as Python objects takes twenty times the room of its line. So of a long tape only the bytes are held,
 which may be a file mapped into memory, and for each moment where its line begins and when it came. All lines
-are read once at the beginning, so that a wrong one is told before anything is done with the tape.
+are read once at the beginning, so that a wrong one is an error before the tape is used.
 """
 
 from __future__ import annotations

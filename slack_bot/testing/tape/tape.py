@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...errors import UnreadableInput
 from .items import INTERRUPTED, RESULT_KEYS, Items, Moment, caipe_end
@@ -34,6 +34,10 @@ class Tape:
 
     head: Json
     moments: Sequence[Moment]
+
+
+Turns: TypeAlias = Sequence[tuple[str | None, Tape | Recording]]
+"""Questions (None: not known), each with what came in answer to it."""
 
 
 def read_tape(
@@ -81,8 +85,10 @@ def as_line(row: Json) -> str:
     return json.dumps(row, ensure_ascii=False, separators=(", ", ": ")) + "\n"
 
 
-def turns_of(tape: Tape) -> tuple[tuple[str | None, Tape], ...]:
+def turns_of(tape: Tape | Recording) -> Turns:
     """Each question of `tape` (None: not known) and what came in answer to it, in seconds from there."""
+    if isinstance(tape, Recording):
+        return ((None, tape),)
     asked = tape.head.get("question")
     if not _has_questions(tape.moments):
         return ((asked if isinstance(asked, str) else None, tape),)
@@ -99,7 +105,7 @@ def turns_of(tape: Tape) -> tuple[tuple[str | None, Tape], ...]:
 
 
 def interrupted_at(capture: Tape | Recording) -> float | None:
-    """When whoever made `capture` did not wait any longer, in seconds; None where it came to an end.
+    """When `capture` was interrupted, in seconds; None if it came to an end.
 
     What the agent did after that is not known: it is no stream that the agent or the network cut.
     """

@@ -1,7 +1,7 @@
-"""Which agent a tool asks, and as whom: the address of the command line, the rest from the settings.
+"""The agent that a tool asks: its address from the command line, the rest from the settings.
 
-The settings' credentials belong to the settings' agent. Another address gets none of them: a token must not
-leave for wherever a command line points.
+The settings' credentials belong to the settings' agent. Another address gets none of them: a mistyped command
+line must not send a token anywhere else.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from pathlib import Path
 
 import httpx
 
+from ...a2a.agent import Agent, new_http
+from ...a2a.wire.card import AgentCard
 from ...a2a.wire.origins import Origins, origin_of
-from ...errors import UnreadableInput
+from ...clock import loop_clock
+from ...errors import CARD_ADDRESS, AgentError, AgentUnreachable, BotError, NoCard, UnreadableInput
 from ...settings.load import Settings, secrets_of, with_overrides
 from .redaction import Redactor
 
@@ -19,7 +22,7 @@ _READING = frozenset({"protocol_version", "dialect", "answer_source", "extension
 
 
 def is_address(text: str) -> bool:
-    """`text` is an address and no file's name."""
+    """`text` is an address, not a file's name."""
     return text.startswith(("http://", "https://"))
 
 
@@ -43,24 +46,48 @@ def settings_for(url: str, settings: Settings) -> tuple[Settings, str | None]:
     if known is not None and Origins(known, settings.agent.allowed_hosts).admits(url):
         return with_overrides(settings, {"agent.url": url}), None
     left = {
-        f"agent.{name}": field.get_default()
+        name: field.get_default()
         for name, field in type(settings.agent).model_fields.items()
         if name not in _READING and not isinstance(field.get_default(), int | float)
     }
-    had_any = any(
-        getattr(settings.agent, name.removeprefix("agent.")) != default
-        for name, default in left.items()
-        if name != "agent.url"
-    )
+    had_any = any(getattr(settings.agent, name) != default for name, default in left.items() if name != "url")
     note = (
         f"the credentials of the settings are not sent to {origin_of(url)}: they belong to"
         f" {origin_of(known) if known else 'no agent'}; set A2A_AGENT_URL to this address to use them"
     )
-    return with_overrides(settings, {**left, "agent.url": url}), note if had_any else None
+    overrides = {f"agent.{name}": value for name, value in {**left, "url": url}.items()}
+    return with_overrides(settings, overrides), note if had_any else None
 
 
 def masks_of(*settings: Settings) -> Redactor:
-    """Masks for every secret of `settings`, and for the password in an agent's address, however short."""
+    """Takes out every secret of `settings`, and the password in an agent's address, however short."""
     addresses = (httpx.URL(each.agent.url or "") for each in settings)
     passwords = (address.password for address in addresses if address.password)
     return Redactor((*(secret for each in settings for secret in secrets_of(each)), *passwords))
+
+
+async def card_of(settings: Settings, argument: str) -> AgentCard:
+    """The card of the agent of `settings`. `argument` of the command line gave its address.
+
+    Raises BotError, with the remedy, where no agent answers or its card cannot be used.
+    """
+    async with new_http(settings.agent, None) as http:
+        try:
+            return await Agent(http, settings.agent, loop_clock()).ensure_card()
+        except AgentError as error:
+            raise with_remedy(error, argument, masks_of(settings)) from error
+
+
+def with_remedy(problem: AgentError, argument: str, masks: Redactor) -> BotError:
+    """`problem` with the remedy, without secrets: it may quote the agent.
+
+    The bot's own sentence names the setting; here `argument` of the command line gave the address.
+    """
+    match problem:
+        case AgentUnreachable():
+            sentence = f"{problem}; is the agent running at this address?"
+        case NoCard(tried=tried):
+            sentence = f"{tried}; {argument} {CARD_ADDRESS}"
+        case _:
+            sentence = str(problem)
+    return BotError(masks.text(sentence))

@@ -1,8 +1,7 @@
-"""Listening in on the bot's own A2A client, so that a capture is made by the code that runs in production.
+"""Listens in on the bot's own A2A client, so that a capture is made by the code that runs in production.
 
-The tap hangs on the HTTP client. It sees each answer's bytes before the client does, tells what they say, and
-hands them on, but for events that would make the client give up: those are recorded and withheld, because a
-capture wants to see what comes after them.
+The tap is on the HTTP client. It sees each answer's bytes before the client does, says what they mean, and
+hands them on, except events that would make the client give up: a capture wants to see what comes after them.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ...clock import Clock
 from ...errors import AgentFailed, BadAgentData, BadEncoding
 from ...testing.tape.items import Moment
 from .redaction import Redactor
-from .tape_writer import Asked, ExchangeListener, moment_of_body, moments_of
+from .tape_writer import ExchangeListener, RpcCall, moment_of_body, moments_of
 
 _ASK = frozenset({"message/stream", "message/send", "SendStreamingMessage", "SendMessage"})
 _GET = frozenset({"tasks/get", "GetTask"})
@@ -30,126 +29,121 @@ _WITHHELD = b": withheld\n\n"
 
 
 class HttpTap:
-    """Hangs on `http` and tells `ears` all A2A calls and answers. `max_bytes` bounds one event.
+    """Gives `listeners` all A2A calls of `http` and their answers. One event has at most `max_bytes`.
 
-    `masks` take secrets out of what is shortened here; of all else the ears do that themselves.
+    `masks` take secrets out of what is shortened here; the listeners do that for everything else.
     """
 
     def __init__(
         self,
         http: httpx.AsyncClient,
-        ears: Sequence[ExchangeListener],
+        listeners: Sequence[ExchangeListener],
         clock: Clock,
         max_bytes: int,
         masks: Redactor | None = None,
     ) -> None:
-        self._ears, self._clock, self._max = tuple(ears), clock, max_bytes
-        self.masks = masks or Redactor()
+        self.listeners, self.max_bytes, self.masks = tuple(listeners), max_bytes, masks or Redactor()
+        self._clock = clock
         self._start: float | None = None
-        self.hung_up = False
-        """Whoever asked has all that was to come: a stream that is left from now on was not cut."""
-        http.event_hooks = {"request": [self._request], "response": [self._response]}
+        self.is_done = False
+        """The answer is complete: a stream that is left from now on was not cut."""
+        http.event_hooks = {"request": [self._on_request], "response": [self._on_response]}
 
     def now(self) -> float:
         """Seconds since the first question, 0 before it."""
         return 0.0 if self._start is None else self._clock.monotonic() - self._start
 
-    async def _request(self, request: httpx.Request) -> None:
-        asked = asked_in(request)
-        if asked is not None:
-            self.hung_up = False
+    async def _on_request(self, request: httpx.Request) -> None:
+        call = rpc_call(request)
+        if call is not None:
+            self.is_done = False
             if self._start is None:
                 self._start = self._clock.monotonic()
-            for ear in self._ears:
-                ear.asked(self.now(), asked, request.content)
+            for listener in self.listeners:
+                listener.on_request(self.now(), call, request.content)
 
-    async def _response(self, response: httpx.Response) -> None:
-        if asked_in(response.request) is None:
+    async def _on_response(self, response: httpx.Response) -> None:
+        if rpc_call(response.request) is None:
             return
-        for ear in self._ears:
-            ear.answered(self.now(), response.status_code, response.headers)
-        response.stream = _Tapped(response, self, self._ears, self._max)
+        for listener in self.listeners:
+            listener.on_response(self.now(), response.status_code, response.headers)
+        response.stream = _TappedBody(response, self)
 
 
-class _Tapped(httpx.AsyncByteStream):
-    """The body of `response`, listened to."""
+class _TappedBody(httpx.AsyncByteStream):
+    """The body of `response`, passed to the listeners of `tap` too."""
 
-    def __init__(
-        self, response: httpx.Response, tap: HttpTap, ears: tuple[ExchangeListener, ...], max_bytes: int
-    ) -> None:
+    def __init__(self, response: httpx.Response, tap: HttpTap) -> None:
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        self._inner = response.stream
-        pause = parse_retry_after(response)
-        self._status, self._pause = response.status_code, None if pause is None else math.ceil(pause)
+        self._inner, self._tap = response.stream, tap
+        self._status, pause = response.status_code, parse_retry_after(response)
+        self._retry_after = None if pause is None else math.ceil(pause)
         self._type = response.headers.get("content-type", "")
         self._is_sse = response.is_success and self._type.lower().startswith("text/event-stream")
-        self._unpack = _unpacker(response, max_bytes)
-        self._tap, self._ears, self._now, self._max = tap, ears, tap.now, max_bytes
+        self._unpacker = _unpacker(response, tap.max_bytes)
         self._events, self._body = 0, bytearray()
-        self._is_over = False
+        self._has_ended = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            async for data in self._events_of() if self._is_sse else self._whole():
+            async for data in self._read_events() if self._is_sse else self._read_whole():
                 yield data
         except httpx.HTTPError as error:
-            self._tell(b"", Moment(self._now(), comment=f"the connection broke ({type(error).__name__})"))
+            broke = f"the connection broke ({type(error).__name__})"
+            self._notify(b"", Moment(self._tap.now(), comment=broke))
             self._end("cut")
             raise
         self._end("closed")
 
     async def aclose(self) -> None:
-        """Whoever reads has had enough: of what cannot be an answer, he does not even read the body."""
-        if not self._is_over and not self._may_answer:
-            self._tell_whole()
+        """The client has had enough; of what cannot be an answer it does not even read the body."""
+        can_answer = self._is_sse or (200 <= self._status < 300 and "json" in self._type.lower())
+        if not self._has_ended and not can_answer:
+            self._notify_body()
             self._end("closed")
-        self._end("closed" if self._tap.hung_up else "cut")
+        self._end("closed" if self._tap.is_done else "cut")
         await self._inner.aclose()
 
-    async def _events_of(self) -> AsyncIterator[bytes]:
-        splitter = SseReader(self._max)
+    async def _read_events(self) -> AsyncIterator[bytes]:
+        splitter = SseReader(self._tap.max_bytes)
         try:
             async for chunk in self._inner:
-                for data in self._unpack.feed(chunk):
-                    for piece in splitter.feed(data):
-                        yield self._listened(piece)
+                for data in self._unpacker.feed(chunk):
+                    for block in splitter.feed(data):
+                        yield self._take(block)
         except httpx.HTTPError:
-            for piece in splitter.end():
-                self._listened(piece)
+            for block in splitter.end():
+                self._take(block)
             raise
-        for piece in splitter.end():
-            yield self._listened(piece)
+        for block in splitter.end():
+            yield self._take(block)
 
-    async def _whole(self) -> AsyncIterator[bytes]:
+    async def _read_whole(self) -> AsyncIterator[bytes]:
         async for chunk in self._inner:
-            for data in self._unpack.feed(chunk):
-                self._body += data[: max(0, self._max - len(self._body))]
-                self._tell(data, None)
+            for data in self._unpacker.feed(chunk):
+                self._body += data[: max(0, self._tap.max_bytes - len(self._body))]
+                self._notify(data, None)
                 yield data
-        self._tell_whole()
+        self._notify_body()
 
-    @property
-    def _may_answer(self) -> bool:
-        return self._is_sse or (200 <= self._status < 300 and "json" in self._type.lower())
+    def _notify_body(self) -> None:
+        body, now = bytes(self._body), self._tap.now()
+        moment = moment_of_body(now, self._status, body, self._type, self._retry_after, self._tap.masks)
+        self._notify(b"", moment)
 
-    def _tell_whole(self) -> None:
-        body, masks = bytes(self._body), self._tap.masks
-        said = moment_of_body(self._now(), self._status, body, self._type, self._pause, masks)
-        self._tell(b"", said)
-
-    def _listened(self, piece: SseBlock) -> bytes:
-        """What of `piece` the client may have."""
-        moments = moments_of(self._now(), piece)
-        self._tell(piece.raw, moments[0] if moments else None)
+    def _take(self, block: SseBlock) -> bytes:
+        """Pass on `block`. Returns what of it the client gets."""
+        moments = moments_of(self._tap.now(), block)
+        self._notify(block.raw, moments[0] if moments else None)
         for moment in moments[1:]:
-            self._tell(b"", moment)
-        if piece.data is None:
-            return piece.raw
+            self._notify(b"", moment)
+        if block.data is None:
+            return block.raw
         self._events += 1
-        return piece.raw if self._is_bearable(piece.data) else _WITHHELD
+        return block.raw if self._is_bearable(block.data) else _WITHHELD
 
     def _is_bearable(self, data: str) -> bool:
-        """Whether the client goes on after it. An error that comes first is the answer, and the client's."""
+        """The client goes on after it. An error that comes first is the answer, and the client gets it."""
         try:
             decode(json.loads(data))
         except AgentFailed:
@@ -158,18 +152,18 @@ class _Tapped(httpx.AsyncByteStream):
             return False
         return True
 
-    def _tell(self, data: bytes, moment: Moment | None) -> None:
-        for ear in self._ears:
-            ear.heard(self._now(), data, moment)
+    def _notify(self, data: bytes, moment: Moment | None) -> None:
+        for listener in self._tap.listeners:
+            listener.on_data(self._tap.now(), data, moment)
 
     def _end(self, end: Literal["closed", "cut"]) -> None:
-        if not self._is_over:
-            self._is_over = True
-            for ear in self._ears:
-                ear.ended(self._now(), end)
+        if not self._has_ended:
+            self._has_ended = True
+            for listener in self._tap.listeners:
+                listener.on_end(self._tap.now(), end)
 
 
-def asked_in(request: httpx.Request) -> Asked | None:
+def rpc_call(request: httpx.Request) -> RpcCall | None:
     """The A2A call in a request; None for cards, tokens and whatever else is fetched."""
     if request.method != "POST":
         return None
@@ -182,7 +176,7 @@ def asked_in(request: httpx.Request) -> Asked | None:
     method = str(body.get("method", ""))
     verb: Literal["ask", "get", "other"] = "ask" if method in _ASK else "get" if method in _GET else "other"
     wire = "1.0" if method[:1].isupper() else "0.3"
-    return Asked(method, verb, wire, str(body.get("id")), _text_of(body) if verb == "ask" else "")
+    return RpcCall(method, verb, wire, str(body.get("id")), _text_of(body) if verb == "ask" else "")
 
 
 def _text_of(body: Any) -> str:
@@ -194,9 +188,9 @@ def _text_of(body: Any) -> str:
 
 
 def _unpacker(response: httpx.Response, max_bytes: int) -> Unpacker:
-    """Undoes what a server that was asked not to compress did, and takes it off `response`.
+    """Decompresses what a server compressed although it was asked not to.
 
-    What cannot be undone is left as it is, for the client to refuse.
+    What cannot be decompressed is left for the client to refuse.
     """
     try:
         found = Unpacker(response.headers.get("content-encoding", ""), max_bytes)

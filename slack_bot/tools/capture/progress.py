@@ -14,65 +14,67 @@ from ...testing.tape.items import Moment, http_status_of
 from ...testing.tape.json_file import Json
 from ..live_line import LiveLine
 from ..replay.stream_text import name_of, text_of
+from ..trace.table import printable
 from .http_tap import HttpTap
 from .redaction import Redactor
-from .tape_writer import Asked
+from .tape_writer import RpcCall
 
-_TICK = 0.1
-_LINE_EVERY = 5.0  # seconds between lines where there is no terminal to redraw one
+_TICK = 0.1  # seconds
+_LINE_EVERY = 5.0  # seconds between lines where there is no terminal
 
 
-class Progress:
-    """An ear that counts. On a terminal it redraws one line; elsewhere it writes one now and then.
+class CaptureProgress:
+    """Counts. On a terminal it redraws one line; elsewhere it writes one now and then.
 
-    `masks` take secrets out of all that it says: an agent may send back what it was sent.
+    `masks` take secrets out of every line: an agent may send back what it was sent.
     """
 
     def __init__(self, out: TextIO | None = None, masks: Redactor | None = None) -> None:
         self.masks = masks or Redactor()
         self._out = out or sys.stderr
         self._line = LiveLine(self._out)
-        self.events = self.chars = self.wrong = 0
-        self.last: str = ""
-        self._asked, self._wrong_before = "", 0
-        self._said_at = 0.0
+        self.events = self.chars = self.errors = 0
+        self.last = ""
+        """What the last event is called."""
+        self._question, self._errors_before = "", 0
+        self._line_at = 0.0
 
-    def asked(self, t: float, asked: Asked, body: bytes) -> None:
-        """A question is worth a line of its own."""
-        if asked.verb == "ask":
-            if asked.id == self._asked:
-                self.wrong = self._wrong_before  # another attempt: the refusal of the first one was no error
-            self._asked, self._wrong_before = asked.id, self.wrong
-            self.say(f"{t:7.2f} s  asking ({asked.method}): {self._short(asked.text)}")
+    def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
+        """A question is worth a line."""
+        if call.verb == "ask":
+            if call.id == self._question:
+                self.errors = self._errors_before  # another attempt: its refusal was no error
+            self._question, self._errors_before = call.id, self.errors
+            self.say(f"{t:7.2f} s  asking ({call.method}): {self._short(call.text)}")
 
-    def answered(self, t: float, status: int, headers: Mapping[str, str]) -> None:
+    def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
         """So is a refusal."""
         if not 200 <= status < 300:
             self.say(f"{t:7.2f} s  the server answered HTTP {status}")
 
-    def heard(self, t: float, data: bytes, moment: Moment | None) -> None:
+    def on_data(self, t: float, data: bytes, moment: Moment | None) -> None:
         """Count."""
         if moment is None:
             return
         if moment.event is not None:
             self.events += 1
-            kind, chars = told(moment.event)
+            self.last, chars = describe(moment.event)
             self.chars += chars
-            self.last = kind
         elif moment.error is not None:
-            self.wrong += 1
-            self.say(f"{t:7.2f} s  {self._what_went_wrong(moment.error)}")
+            self.errors += 1
+            self.say(f"{t:7.2f} s  {self._describe_error(moment.error)}")
         elif moment.raw is not None:
-            self.wrong += 1
+            self.errors += 1
             self.say(f"{t:7.2f} s  something that is no A2A event: {self._short(moment.raw)}")
 
-    def ended(self, t: float, end: Literal["closed", "cut"]) -> None:
-        """Nothing to say: the summary will."""
+    def on_end(self, t: float, end: Literal["closed", "cut"]) -> None:
+        """The summary says it."""
 
     def say(self, line: str) -> None:
         """A line that stays."""
+        line = self.masks.text(line)
         self._line.wipe()
-        self._out.write(self.masks.text(line) + "\n")
+        self._out.write((printable(line) if self._line.is_terminal else line) + "\n")
         self._out.flush()
 
     @asynccontextmanager
@@ -94,15 +96,15 @@ class Progress:
             last = self.last or "nothing yet"
             line = f"{now:7.2f} s  {self.events:,} events, {self.chars:,} characters, last: {last}"
             self._line.show(self.masks.text(line))
-            if not self._line.is_terminal and now - self._said_at >= _LINE_EVERY:
-                self._said_at = now
+            if not self._line.is_terminal and now - self._line_at >= _LINE_EVERY:
+                self._line_at = now
                 self.say(line)
 
-    def _what_went_wrong(self, error: Json) -> str:
-        said = self._short(str(error.get("message", "")))
+    def _describe_error(self, error: Json) -> str:
+        message = self._short(str(error.get("message", "")))
         if http_status_of(error) is None or "code" in error:
-            return f"the agent reported an error: {said}"
-        return f"that is no answer of an agent{f': {said}' if said else ''}"
+            return f"the agent reported an error: {message}"
+        return f"that is no answer of an agent{f': {message}' if message else ''}"
 
     def _short(self, text: str, most: int = 80) -> str:
         """The beginning of `text`. Secrets are taken out first: half of one is still half a secret."""
@@ -110,7 +112,7 @@ class Progress:
         return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def told(event: Json) -> tuple[str, int]:
+def describe(event: Json) -> tuple[str, int]:
     """What an event is called, and how many characters of text it brings."""
     try:
         frame = decode(event)

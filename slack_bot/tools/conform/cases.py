@@ -1,11 +1,11 @@
-"""PURE. A suite of conformance cases, as data: what is asked, in which surroundings, and what has to hold.
+"""A suite of conformance cases, as data: what is asked, in which scenario, and the checks of the answer.
 
     {"name": "mine", "about": "...", "cases": [
       {"name": "refunds", "query": "how do refunds work?",
        "checks": ["live_streamed", {"check": "content_delivered", "over": 200, "about": "A whole page"}]}]}
 
-Whoever writes a suite of their own is told of every mistake in it at once, one sentence each: a misspelt
-check would otherwise be a check that never fails.
+Every mistake in a suite is named, one line each: a misspelt check would otherwise be a check that never
+fails.
 """
 
 from __future__ import annotations
@@ -15,34 +15,31 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from ...errors import UnreadableInput
 from ...testing.tape.json_file import load_document
+from ...testing.tape.tape import Recording, Tape, read_tape
 from ..replay.scenario import Scenario, make_scenario
-from .checks import CAIPE, Check, Kind, Param
-from .checks_of_text import TEXT
-from .checks_of_time import TIME
-from .checks_of_turn import TURN
+from .checks import CHECKS, Check, Kind
 
-CHECKS: Mapping[str, Check] = {check.name: check for check in (*CAIPE, *TEXT, *TIME, *TURN)}
-"""Every check there is, by name."""
+BUILT_IN: Mapping[str, tuple[str, ...]] = {"caipe": ("caipe",), "extended": ("caipe", "extended")}
+"""The suites of the package, and their files."""
 
 PLAYGROUND = "playground"
-"""What a case `needs` that asks for something only the playground's agent understands."""
+"""`needs` of a case that only the playground's agent understands."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _SUITE_KEYS = ("name", "about", "cases")
 _CASE_KEYS = ("name", "about", "query", "then", "tape", "needs", "pace", "around", "checks")
-_WANTED = {
-    "number": "a number",
-    "text": "a text",
-    "texts": "a list of texts",
-}
+_KINDS = {"number": "a number", "text": "a text", "texts": "a list of texts"}
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """One check that a case asks for, in its words and with its numbers."""
+    """A check of a case, with its sentence and its parameters."""
 
     check: Check
     about: str
@@ -51,11 +48,10 @@ class CheckRequest:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One question, or several in one thread, and what has to hold of the answer.
+    """One question, or several in one thread, and the checks of the answer.
 
-    `tape` is a capture, by its path beside the suite's file, that is played instead of asking an agent.
-    `pace` is how many tokens a second the playground's agent writes here, None for its own pace. `around`
-    is a scenario of `replay`.
+    `tape` is a capture, relative to the suite's file, that is played instead of asking an agent. `pace` is in
+    tokens a second for the playground's agent, None: its own. `around` is a scenario of `replay`.
     """
 
     name: str
@@ -71,7 +67,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Cases in the order in which they are asked."""
+    """Cases in order."""
 
     name: str
     cases: tuple[Case, ...]
@@ -100,13 +96,41 @@ def read_suite(text: str, name: str) -> Suite:
     return Suite(title, tuple(case for case in cases if case is not None), about)
 
 
-def joined_suite(name: str, suites: Iterable[Suite]) -> Suite:
-    """Several suites as one."""
-    return Suite(name, tuple(case for suite in suites for case in suite.cases))
+def open_suite(name: str) -> tuple[Suite, dict[str, Tape | Recording]]:
+    """A built-in suite, or that of the file `name`, and the tapes of its cases.
+
+    Raises UnreadableInput for what cannot be read, and for a name that is neither.
+    """
+    folder: Traversable
+    if name in BUILT_IN:
+        folder = resources.files(__package__) / "suites"
+        parts = [_read(folder / f"{part}.json", f"{part}.json") for part in BUILT_IN[name]]
+        suite = Suite(name, tuple(case for part in parts for case in part.cases))
+    else:
+        path = Path(name)
+        if not path.exists():
+            raise UnreadableInput(f"{name}: no such file; there are the suites {' and '.join(BUILT_IN)}")
+        folder, suite = path.parent, _read(path, name)
+    tapes = dict.fromkeys(case.tape for case in suite.cases if case.tape is not None)
+    return suite, {tape: read_tape(_bytes(folder / tape, tape), tape) for tape in tapes}
+
+
+def _read(path: Traversable, name: str) -> Suite:
+    try:
+        return read_suite(_bytes(path, name).decode("utf-8-sig"), name)
+    except UnicodeDecodeError as error:
+        raise UnreadableInput(f"{name}: not UTF-8 text") from error
+
+
+def _bytes(path: Traversable, name: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableInput(f"{name}: {error.strerror or 'cannot be read'}") from error
 
 
 def _case(given: Any, number: int, mistakes: list[str]) -> Case | None:
-    """The case, or None and one more mistake at least."""
+    """The case, or None and at least one more mistake."""
     where = f"case {number}"
     if not isinstance(given, dict):
         mistakes.append(f"{where} must be an object")
@@ -137,7 +161,7 @@ def _case(given: Any, number: int, mistakes: list[str]) -> Case | None:
 
 
 def _wrong(given: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """Keys whose values cannot be, and what they should be."""
+    """Keys with wrong values, and what they must be."""
     if not _is(given.get("query"), "text"):
         yield "query", "the text of the question"
     if not _is(given.get("about", "-"), "text"):
@@ -173,11 +197,11 @@ def _checks(given: Any, where: str, mistakes: list[str]) -> tuple[CheckRequest, 
     if not isinstance(given, list) or not given:
         mistakes.append(f'{where} needs "checks", a list that is not empty; there are: {", ".join(CHECKS)}')
         return ()
-    found = [_wanted(each, where, mistakes) for each in given]
+    found = [_check(each, where, mistakes) for each in given]
     return tuple(each for each in found if each is not None)
 
 
-def _wanted(given: Any, where: str, mistakes: list[str]) -> CheckRequest | None:
+def _check(given: Any, where: str, mistakes: list[str]) -> CheckRequest | None:
     document = {"check": given} if isinstance(given, str) else given
     if not isinstance(document, dict) or not isinstance(document.get("check"), str):
         mistakes.append(f'{where}: a check is a name, or an object with the name as "check"')
@@ -191,17 +215,13 @@ def _wanted(given: Any, where: str, mistakes: list[str]) -> CheckRequest | None:
     _unknown(document, ("check", "about", *check.params), "a key of this check", mistakes, where)
     for key, param in check.params.items():
         if not _is(document.get(key, param.default), param.kind):
-            mistakes.append(f"{where}: {key} must be {_WANTED[param.kind]}")
+            mistakes.append(f"{where}: {key} must be {_KINDS[param.kind]}")
     if not _is(document.get("about", "-"), "text"):
         mistakes.append(f"{where}: about must be a text")
     if len(mistakes) > before:
         return None
-    params = {key: _plain(document.get(key, param.default), param) for key, param in check.params.items()}
+    params = {key: document.get(key, param.default) for key, param in check.params.items()}
     return CheckRequest(check, document.get("about", check.about), params)
-
-
-def _plain(value: Any, param: Param) -> Any:
-    return tuple(value) if param.kind == "texts" else value
 
 
 def _is(value: Any, kind: Kind) -> bool:
@@ -224,7 +244,7 @@ def _unknown(
 
 
 def _meant(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What misspelt keys say, under the names that were meant: nobody is told that those are missing."""
+    """The values of misspelt keys, under the names that were meant, so that those are not called missing."""
     near = {key: _near(key, _CASE_KEYS) for key in given if key not in _CASE_KEYS}
     return {meant: given[key] for key, meant in near.items() if meant is not None}
 

@@ -1,18 +1,16 @@
-"""PURE. What the checks of `conform` look at: one observation of the bot and its agent, measured.
+"""PURE. What the checks of `conform` look at: the log of one case, measured.
 
-What the reader saw is taken from the thread, what was streamed from the calls that Slack took, and what the
-agent meant to say from its raw events, by a way of reading that is not the bot's: a bot that misreads an
-answer must not be the judge of it.
+What the reader saw comes from the thread, what was streamed from the calls that Slack took. What the agent
+meant is read from its raw events without the bot's parser: a bot that misreads an answer must not judge it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...a2a.wire.decode import decode
 from ...a2a.wire.frames import (
     Artifact,
     ArtifactUpdate,
@@ -22,40 +20,38 @@ from ...a2a.wire.frames import (
     StatusUpdate,
     TaskState,
 )
-from ...errors import AgentError
-from ...observe.facts import AgentEvent, EventHandled, Fact, TurnEnded, TurnStarted
+from ...observe.facts import AddedMarkup, EventHandled, TurnEnded
 from ...testing.tape.json_file import Json
 from ...turn.actions import RetractText
 from ...turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted
 from ..capture.redaction import Redactor
-from ..replay.collector import Collector
-from ..replay.result import Sample, Shown
+from ..replay.result import Shown, make_result
 from ..trace.figures import Curve, Summary, timeline
-from ..trace.timeline import TimelineBuilder
+from ..trace.timeline import build_timeline
+from ..turn_log import AgentOutput, TurnLog
 
-_OPENING = ("chat.startStream", "chat.appendStream")
 _FINAL = ("final_result", "partial_result")
 _PIECE = re.compile(r"[^.!?\n]+[.!?]?")
-_LONG_ENOUGH = 16  # characters of a piece of narration by which it would be known again
+_LONG_ENOUGH = 16  # characters from which a piece of narration can be recognised
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
     """One case, measured. Sizes in characters, times in seconds from the question.
 
-    `result` is the object of `replay --json`, `summary` the figures of `trace`; `written` and `visible` are
-    characters of the answer over time, known to the bot and standing in the thread. `texts` are the answer's
-    messages in the last turn, `final` is what the agent itself called its result (None: nothing), `streamed`
-    the characters that went into a stream, `begun` those of them that came with its start,
-    `narration` the sentences it marked as not being the answer. `asked` counts how often a question went to
-    the agent, where that could be seen; `questions` is how many there were.
+    `result` is the object of `replay --json`, `summary` the figures of `trace`. `written` and `visible` are
+    characters of the answer over time: known to the bot, and in the thread. `looks` is the visible text after
+    each change, `texts` the answer's messages in the last turn. `streamed` are characters that went into a
+    stream, `begun` those in its start, `stopped` those in its end. `final` is what the agent called its
+    result, `narration` the sentences it marked as no part of the answer, `said` the text of all artifacts.
+    Of `questions`, `asked` went to the agent, None: not known.
     """
 
     result: Json
     summary: Summary
     written: Curve
     visible: Curve
-    looks: tuple[Sample, ...]
+    looks: tuple[str, ...]
     thread: tuple[Shown, ...]
     texts: tuple[str, ...]
     outcomes: tuple[str, ...]
@@ -75,12 +71,12 @@ class Measures:
 
     @property
     def total(self) -> int:
-        """Characters of answer text that stand in the thread."""
+        """Characters of answer text in the thread."""
         return len(self.result["visible"])
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The answer text in the thread."""
         return str(self.result["visible"])
 
     @property
@@ -90,12 +86,12 @@ class Measures:
 
     @property
     def latched(self) -> bool:
-        """The bot knew the answer when it saw it."""
+        """The bot recognised the answer."""
         return bool(self.result["latches"].get("answer_begun"))
 
     @property
     def already_streamed(self) -> bool:
-        """Answer text stood in the thread before the agent said its result."""
+        """Answer text was in the thread before the agent sent its result."""
         return self.streamed > 0 and self.latched
 
     @property
@@ -110,81 +106,56 @@ class Measures:
         return "posted" if self.total else "empty"
 
 
-class Attentive(Collector):
-    """A witness that keeps everything: all facts, and the visible text each time it changed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.facts: list[Fact] = []
-        self.looks: list[Sample] = []
-        self.stood_before = ""
-        """The visible text when the last question was asked."""
-
-    def take(self, fact: Fact) -> None:
-        """One more fact."""
-        super().take(fact)
-        self.facts.append(fact)
-        if isinstance(fact, TurnStarted) and self.looks:
-            self.stood_before = self.looks[-1].visible
-
-    def look(self, at: float, visible: str) -> None:
-        """The answer text that stands in the thread at `at`, in monotonic seconds."""
-        super().look(at, visible)
-        if not self.looks or self.looks[-1].visible != visible:
-            self.looks.append(Sample(at, visible, turn=self.turn))
-
-
 def measure(
-    seen: Attentive,
+    log: TurnLog,
     thread: Sequence[Shown],
     asked_at: float,
     asked: int | None = None,
     masks: Redactor | None = None,
 ) -> Measures:
-    """Measure what was seen of a question that was asked at `asked_at`, in monotonic seconds.
+    """Measure a log that kept all events, of a question asked at `asked_at`, in monotonic seconds.
 
-    `asked`: how often a question reached the agent. `masks` take secrets out of the tools' names, whose signs
-    are changed here.
+    `masks` take secrets out of the tools' names before their punctuation is replaced.
     """
     masks = masks or Redactor()
-    story = TimelineBuilder(asked_at)
-    for fact in seen.facts:
-        story.take(fact)
-    line, result = timeline("", story, seen.looks), seen.result(thread, asked_at)
+    line = timeline("", build_timeline(log, asked_at), log, asked_at)
+    result = make_result(log, thread, asked_at)
+    started, appended, stopped = (
+        _chunk_texts(result, f"chat.{each}Stream") for each in ("start", "append", "stop")
+    )
+    handled = [fact for turn in log.turns for fact in turn.handled]
     tools = [
-        _tool_name(masks.text(event.title))
-        for event in _decided(seen.facts)
-        if isinstance(event, ToolStarted)
+        _tool_name(masks.text(fact.event.title)) for fact in handled if isinstance(fact.event, ToolStarted)
     ]
-    plans = [len(event.steps) for event in _decided(seen.facts) if isinstance(event, PlanChanged)]
-    frames = list(_frames(seen.facts))
+    plans = [len(fact.event.steps) for fact in handled if isinstance(fact.event, PlanChanged)]
+    frames = [entry.frame for entry in log.entries if isinstance(entry, AgentOutput) and entry.frame]
     return Measures(
         result=result,
         summary=line.summary,
-        written=_written(seen.facts, asked_at),
+        written=_written(handled, asked_at),
         visible=line.visible,
-        looks=tuple(seen.looks),
+        looks=tuple(text for turn in log.turns for _, text in turn.texts()),
         thread=tuple(thread),
-        texts=_last_texts(seen, thread),
-        outcomes=tuple(fact.outcome for fact in seen.facts if isinstance(fact, TurnEnded)),
-        streamed=sum(len(_chunk_text(call)) for call in _taken(result, *_OPENING)),
-        begun=sum(len(_chunk_text(call)) for call in _taken(result, "chat.startStream")),
-        stopped=sum(len(_chunk_text(call)) for call in _taken(result, "chat.stopStream")),
-        append_calls=sum(bool(_chunk_text(call)) for call in _taken(result, "chat.appendStream")),
+        texts=_last_texts(log, thread),
+        outcomes=tuple(entry.outcome for entry in log.entries if isinstance(entry, TurnEnded)),
+        streamed=sum(map(len, started + appended)),
+        begun=sum(map(len, started)),
+        stopped=sum(map(len, stopped)),
+        append_calls=sum(map(bool, appended)),
         plan_steps=plans[-1] if plans else 0,
-        final_chunks=sum(isinstance(event, AnswerText) for event in _decided(seen.facts)),
+        final_chunks=sum(isinstance(fact.event, AnswerText) for fact in handled),
         tools=dict(sorted(Counter(tools).items())),
         tool_order=tuple(tools),
         final=_final(frames),
         narration=_narration(frames),
         said="\n".join(artifact.text for frame in frames for artifact in _artifacts(frame)),
-        questions=sum(isinstance(fact, TurnStarted) for fact in seen.facts),
+        questions=sum(turn.started is not None for turn in log.turns),
         asked=asked,
     )
 
 
 def lag(written: Curve, visible: Curve, end: float, but: int) -> float:
-    """The longest that more than `but` characters which the agent had written were not to be seen."""
+    """The longest time in which more than `but` characters of what the agent had written were not visible."""
     longest, at = 0.0, 0
     for t, size in written:
         while at < len(visible) and visible[at][1] < size - but:
@@ -200,28 +171,21 @@ def visible_chars(text: str) -> str:
     return "".join(text.split())
 
 
-def _decided(facts: Sequence[Fact]) -> Iterator[object]:
-    return (fact.event for fact in facts if isinstance(fact, EventHandled) and not fact.late)
-
-
-def _written(facts: Sequence[Fact], asked_at: float) -> Curve:
-    """How much of the answer there was over time. What might have been narration still is not counted, and
-    neither is what was taken back before anybody saw it.
-    """
+def _written(handled: Sequence[EventHandled], asked_at: float) -> Curve:
+    """How much of the answer there was over time, without what was taken back before it was shown."""
     curve, size = list[tuple[float, int]](), 0
-    for fact in facts:
-        if isinstance(fact, EventHandled) and not fact.late:
-            event = fact.event
-            if taken_back := sum(each.chars for each in fact.actions if isinstance(each, RetractText)):
-                size -= taken_back
-                curve = [point for point in curve if point[1] <= size]
-            if isinstance(event, AnswerText):
-                size += len(event.text)
-            elif isinstance(event, AnswerReplaced | FinalAnswer):
-                size = len(event.text)
-            else:
-                continue
-            curve.append((round(fact.at - asked_at, 4), size))
+    for fact in handled:
+        event = fact.event
+        if retracted := sum(each.chars for each in fact.actions if isinstance(each, RetractText)):
+            size -= retracted
+            curve = [point for point in curve if point[1] <= size]
+        if isinstance(event, AnswerText):
+            size += len(event.text)
+        elif isinstance(event, AnswerReplaced | FinalAnswer):
+            size = len(event.text)
+        else:
+            continue
+        curve.append((round(fact.at - asked_at, 4), size))
     return tuple(curve)
 
 
@@ -229,35 +193,28 @@ def _tool_name(title: str) -> str:
     return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
 
 
-def _taken(result: Json, *methods: str) -> list[Json]:
-    """The calls of these methods that Slack took."""
-    return [call for call in result["calls"] if call["method"] in methods and call["ok"]]
+def _chunk_texts(result: Json, method: str) -> list[str]:
+    """The text in each call of `method` that Slack took."""
+    calls = [call for call in result["calls"] if call["method"] == method and call["ok"]]
+    chunks = [call["args"].get("chunks") or () for call in calls]
+    return ["".join(c.get("text", "") for c in each if c.get("type") == "markdown_text") for each in chunks]
 
 
-def _chunk_text(call: Json) -> str:
-    chunks = call["args"].get("chunks") or ()
-    return "".join(str(each.get("text", "")) for each in chunks if each.get("type") == "markdown_text")
+def _last_texts(log: TurnLog, thread: Sequence[Shown]) -> tuple[str, ...]:
+    """The texts of the answer to the last question, without the text before it and without added markup."""
+    before, messages = log.turns[-1].before, [message for message in thread if message.is_answer]
+    while before and messages and before.startswith(messages[0].text):
+        before = before.removeprefix(messages.pop(0).text)
+    added = log.markup()
+    return tuple(_own_text(message.text, added.get(message.ts)) for message in messages)
 
 
-def _last_texts(seen: Attentive, thread: Sequence[Shown]) -> tuple[str, ...]:
-    """The texts of the answer to the last question; what stood there before it was asked is left out."""
-    texts = [message.text for message in thread if message.is_answer]
-    before = seen.stood_before
-    while before and texts and before.startswith(texts[0]):
-        before = before.removeprefix(texts.pop(0))
-    return tuple(texts)
+def _own_text(text: str, added: AddedMarkup | None) -> str:
+    """The answer's part of a message that reads `text`."""
+    return text if added is None else text.removeprefix(added.opening).removesuffix(added.closing)
 
 
 # -- the agent's side ----------------------------------------------------------------------------------------
-
-
-def _frames(facts: Sequence[Fact]) -> Iterator[Frame]:
-    for fact in facts:
-        if isinstance(fact, AgentEvent):
-            try:
-                yield decode(fact.raw)
-            except AgentError:
-                continue
 
 
 def _artifacts(frame: Frame) -> tuple[Artifact, ...]:
@@ -271,9 +228,9 @@ def _artifacts(frame: Frame) -> tuple[Artifact, ...]:
 
 
 def _final(frames: Sequence[Frame]) -> str | None:
-    """What the agent called its result: the last such artifact, in whichever pieces it came.
+    """What the agent called its result: the last such artifact, in one piece or several.
 
-    An agent that has no artifacts says it with its task's end, or in the only message it sends.
+    An agent without artifacts gives it with its task's end, or in the only message it sends.
     """
     texts: dict[str, str] = {}
     for frame in frames:
@@ -283,11 +240,11 @@ def _final(frames: Sequence[Frame]) -> str | None:
                 before = texts.pop(artifact.artifact_id, "") if grows else ""
                 texts[artifact.artifact_id] = before + artifact.text
     if not any(artifact.text.strip() for frame in frames for artifact in _artifacts(frame)):
-        texts |= _said_at_the_end(frames)
+        return next((text for text in reversed(_last_messages(frames)) if text.strip()), None)
     return next((text for text in reversed(texts.values()) if text.strip()), None)
 
 
-def _said_at_the_end(frames: Sequence[Frame]) -> dict[str, str]:
+def _last_messages(frames: Sequence[Frame]) -> list[str]:
     replies = [frame.message.text for frame in frames if isinstance(frame, MessageReply)]
     ends = [
         frame.message.text
@@ -296,18 +253,17 @@ def _said_at_the_end(frames: Sequence[Frame]) -> dict[str, str]:
         and frame.state is TaskState.COMPLETED
         and frame.message is not None
     ]
-    said = ends[-1:] or (replies if len(replies) == 1 else [])
-    return {f"message {number}": text for number, text in enumerate(said)}
+    return ends[-1:] or (replies if len(replies) == 1 else [])
 
 
 def _narration(frames: Sequence[Frame]) -> tuple[str, ...]:
-    """What was marked as narration and as nothing else, by sentences long enough to be told apart."""
-    said = list[str]()
+    """The sentences that were marked as narration only, if they are long enough to be recognised."""
+    texts = list[str]()
     for frame in frames:
         if not isinstance(frame, ArtifactUpdate):
             continue
         flags = frame.artifact.metadata
-        tagged = bool(flags.get("is_narration")) and not flags.get("is_final_answer")
-        said.append(frame.artifact.text if tagged else "\n")
-    pieces = (piece.strip() for piece in _PIECE.findall("".join(said)))
+        is_narration = bool(flags.get("is_narration")) and not flags.get("is_final_answer")
+        texts.append(frame.artifact.text if is_narration else "\n")
+    pieces = (piece.strip() for piece in _PIECE.findall("".join(texts)))
     return tuple(dict.fromkeys(piece for piece in pieces if len(piece) >= _LONG_ENOUGH))

@@ -1,4 +1,4 @@
-"""PURE. Which stretches of one text stand in another one: what a rewrite left as it was."""
+"""PURE. Which stretches of a text are also in another one: what a rewrite left unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`size` characters that stand at `one` in the first text and at `other` in the second."""
+    """`size` characters, at `one` in the first text and at `other` in the second."""
 
     one: int
     other: int
@@ -25,11 +25,11 @@ class Match:
 def matches(one: str, other: str, least: int = 1) -> list[Match]:
     """What both texts share, in order and without overlap.
 
-    Their common beginning and end are found letter by letter, what lies between word by word; there, matches
-    of fewer than `least` characters count as chance.
+    Their common beginning and end are compared by letters, the text between by words; there, matches of fewer
+    than `least` characters count as chance.
     """
-    head = _shared(one, other)
-    tail = _shared(one[head:][::-1], other[head:][::-1])
+    head = common_prefix(one, other)
+    tail = common_prefix(one[head:][::-1], other[head:][::-1])
     found = [Match(0, 0, head)]
     if head + tail < min(len(one), len(other)):
         between = _by_words(one[head : len(one) - tail], other[head : len(other) - tail])
@@ -40,7 +40,7 @@ def matches(one: str, other: str, least: int = 1) -> list[Match]:
     return [each for each in found if each.size]
 
 
-def _shared(one: str, other: str) -> int:
+def common_prefix(one: str, other: str) -> int:
     """How many characters two texts share from their beginning."""
     size = min(len(one), len(other))
     if one[:size] == other[:size]:

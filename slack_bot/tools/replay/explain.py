@@ -1,21 +1,30 @@
 """`slack-bot explain FILE`: why each part of an answer went where it went.
 
-The tape is replayed through the whole bot, as in `replay`; what is told are the machine's own reasons, the
-calls that really showed the text, and what became of all that was not shown.
+The tape is replayed through the whole bot. The explanation gives the machine's own reasons, the calls that
+showed each text, and what became of text that was not shown.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, groupby
 from pathlib import Path
 
 from ...testing.tape.tape import Recording, Tape
+from ...turn.compare import contains
 from ..open_capture import open_capture
-from .explanation import explain
-from .provenance import Provenance
+from .diff import matches
+from .plain_text import FollowUp, words_in
+from .provenance import CardNews, ProducedText, Provenance, Showing, TurnProvenance, Unshown
 from .replay import accept_any_script, read_scenario_file, replayed, tell_assumed
+from .result import Shown
 from .scenario import Scenario, as_captured
+from .sources import Cause
 
 
 def main(args: argparse.Namespace) -> int:
@@ -30,6 +39,209 @@ def main(args: argparse.Namespace) -> int:
 def explain_capture(capture: Tape | Recording, scenario: Scenario, name: str = "the capture") -> str:
     """The explanation of one capture in one scenario."""
     around, account = as_captured(scenario, capture), Provenance()
-    seen = replayed(capture, around, witness=account)
+    seen = replayed(capture, around, log=account.log)
     tell_assumed(name, capture, seen.result())
     return explain(account, seen.thread, asker=around.user, question=around.text, more=seen.follow_ups)
+
+
+_STATES = {"streaming": "a stream that is still open", "sealed": "streamed", "posted": "posted"}
+_EXCERPT = 60  # characters of a part that are quoted
+_MARGIN = " " * 14
+_OWN_MARKUP = "markup that the bot closed and opened again, because a message ends here, or made harmless"
+_OWN_WORDS = "the bot's own words"
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_FEW_WORDS = 3  # a table's head is repeated, a fence names its language
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedPart:
+    """A stretch of a message's text that one call showed. `causes` are in order; none: the bot added it."""
+
+    text: str
+    showing: Showing
+    causes: tuple[Cause, ...]
+
+
+def explain(
+    account: Provenance, thread: Sequence[Shown], *, asker: str, question: str, more: Sequence[FollowUp] = ()
+) -> str:
+    """The whole explanation: each question, a section a message, then the rest of what happened."""
+    sections = [[f"{asker}: {question}", f"{account.events:,} events of the agent were heard."]]
+    messages = list(_messages(account, thread, [each.place for each in more]))
+    start = 0
+    for number, each in enumerate(more):
+        sections += messages[start : each.place]
+        sections += [["The end", *_end(account.turns[number])]] if number < len(account.turns) - 1 else []
+        sections.append([f"{asker}: {each.text}"])
+        start = each.place
+    sections += messages[start:]
+    for title, lines in (
+        ("Cards", _cards(each for turn in account.turns for each in turn.cards)),
+        ("Sent again, and shown once", _unshown(each for turn in account.turns for each in turn.repeated)),
+        ("Not part of the answer's text", _unshown(each for turn in account.turns for each in turn.unshown)),
+        ("Calls that failed", _failed(account.failed)),
+        ("The end", _end(account.turns[-1])),
+    ):
+        if found := list(lines):
+            sections.append([title, *found])
+    return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
+
+
+def parts_of(account: Provenance) -> list[ExplainedPart]:
+    """The answer's text in the parts in which it was shown."""
+    starts = [len(turn.turn.before) for turn in account.turns]
+    sources = [
+        _Source(turn, account.text[start:end])
+        for turn, start, end in zip(account.turns, starts, [*starts[1:], None], strict=True)
+    ]
+    found, start = [], 0
+    for size, showing in account.stretches:
+        shown, end = account.showings[showing], start + size
+        number = max(bisect_right(starts, start) - 1, 0)
+        causes = sources[number].causes(start - starts[number], end - starts[number], shown.at)
+        found.append(ExplainedPart(account.text[start:end], shown, causes))
+        start = end
+    return found
+
+
+class _Source:
+    """Where the text of one turn comes from: what was produced, before and after it was rewritten."""
+
+    def __init__(self, turn: TurnProvenance, text: str) -> None:
+        produced = turn.produced
+        last = max((number for number, each in enumerate(produced) if each.replaces), default=0)
+        self._rewritten_at = produced[last].at if last else None
+        self._sides = [
+            (each, _borders(each), _origins(text, each)) for each in (produced[:last], produced[last:])
+        ]
+
+    def causes(self, start: int, end: int, at: float) -> tuple[Cause, ...]:
+        """Who brought the characters from `start` to `end`, which were shown at `at`."""
+        is_early = self._rewritten_at is not None and at < self._rewritten_at
+        for produced, borders, origins in self._sides if is_early else self._sides[::-1]:
+            places = [place for place in origins[start:end] if place >= 0]
+            if places:
+                numbers = dict.fromkeys(bisect_right(borders, place) for place in places)
+                return tuple(produced[number].cause for number in sorted(numbers))
+        return ()
+
+
+def _borders(produced: Sequence[ProducedText]) -> list[int]:
+    return list(accumulate(len(each.text) for each in produced))
+
+
+def _origins(shown: str, produced: Sequence[ProducedText]) -> list[int]:
+    """For each character of `shown`, its place in the produced text; -1: the bot added it."""
+    source = "".join(each.text for each in produced)
+    if source.startswith(shown):
+        return list(range(len(shown)))
+    found = [-1] * len(shown)
+    for same in matches(shown, source):
+        found[same.one : same.one + same.size] = range(same.other, same.other + same.size)
+    return found
+
+
+# -- messages ------------------------------------------------------------------------------------------------
+
+
+def _messages(account: Provenance, thread: Sequence[Shown], places: Sequence[int]) -> Iterator[list[str]]:
+    parts, start = parts_of(account), 0
+    for number, message in enumerate(thread):
+        head = f"Message {number + 1}, {_STATES.get(message.state, message.state)}"
+        if not message.is_answer:
+            turn = account.turns[min(bisect_right(places, number), len(account.turns) - 1)]
+            yield [f"{head}: not part of the answer", *_note(account, turn, message)]
+            continue
+        end = start + len(message.text)
+        lines = [line for part in _between(parts, start, end) for line in _part(part)]
+        yield [f"{head}: {len(message.text):,} characters of the answer", *lines]
+        start = end
+
+
+def _between(parts: Iterable[ExplainedPart], start: int, end: int) -> Iterator[ExplainedPart]:
+    at = 0
+    for part in parts:
+        first, last = max(start - at, 0), min(end - at, len(part.text))
+        if first < last:
+            yield ExplainedPart(part.text[first:last], part.showing, part.causes)
+        at += len(part.text)
+
+
+def _part(part: ExplainedPart) -> Iterator[str]:
+    call = part.showing.method or "a call that never returned"
+    failed = f" (answered with {part.showing.error})" if part.showing.error else ""
+    size = f"{len(part.text):,} characters"
+    yield f"{_time(part.showing.at)}  {call}{failed} shows {size}: {_quoted(part.text)}"
+    if part.causes:
+        yield from _because(part.causes)
+    else:
+        yield f"{_MARGIN}{_OWN_WORDS if len(_WORD.findall(part.text)) > _FEW_WORDS else _OWN_MARKUP}"
+
+
+def _because(causes: Sequence[Cause]) -> Iterator[str]:
+    for (name, reason), group in groupby(causes, key=lambda cause: (cause.name, cause.reason)):
+        yield f"{_MARGIN}{_who(name, list(group))}: {reason or 'no reason given'}"
+
+
+def _who(name: str, causes: Sequence[Cause]) -> str:
+    first, last = causes[0], causes[-1]
+    if first.number is None:
+        return f"the bot, on {name}, at {first.at:g} s"
+    if len(causes) == 1:
+        return f"event {first.number} ({name}), at {first.at:g} s"
+    return f"events {first.number} to {last.number} ({name}), {first.at:g} to {last.at:g} s"
+
+
+def _note(account: Provenance, turn: TurnProvenance, message: Shown) -> Iterator[str]:
+    text = message.text or words_in(message.blocks)
+    yield f"{_MARGIN}{_quoted(text)}"
+    questions = (each for any_turn in account.turns for each in any_turn.questions)
+    if (cause := next((cause for asked, cause in questions if contains(text, asked)), None)) is not None:
+        yield from _because([cause])
+    elif turn.closing is not None:
+        close, cause = turn.closing
+        yield f"{_MARGIN}{_who(cause.name, [cause])}: the turn ended as {close.outcome} ({close.reason})"
+
+
+# -- the rest ------------------------------------------------------------------------------------------------
+
+
+def _cards(news: Iterable[CardNews]) -> Iterator[str]:
+    for each in news:
+        what = f"{each.title} - {each.state}" if each.state else f"the line above the cards: {each.title}"
+        yield f"{_time(each.cause.at)}  {what}"
+        yield from _because([each.cause])
+
+
+def _unshown(unshown: Iterable[Unshown]) -> Iterator[str]:
+    alike = groupby(unshown, key=lambda each: (each.what, each.cause.name, each.cause.reason))
+    for (what, name, reason), group in alike:
+        found = list(group)
+        chars = sum(each.chars for each in found)
+        yield f"{_time(found[0].cause.at)}  {what}: {chars:,} characters"
+        yield f"{_MARGIN}{_who(name, [each.cause for each in found])}: {reason or 'no reason given'}"
+
+
+def _failed(failed: Sequence[Showing]) -> Iterator[str]:
+    return (f"{_time(each.at)}  {each.method}: {each.error or 'no answer'}" for each in failed)
+
+
+def _end(turn: TurnProvenance) -> Iterator[str]:
+    if (ended := turn.turn.ended) is None:
+        yield f"{_MARGIN}the bot did not take the question"
+        return
+    yield f"{_MARGIN}{ended.outcome}" + (f": {ended.reason}" if ended.reason else "")
+    if turn.closing is not None:
+        yield from _because([turn.closing[1]])
+    if latched := [name for name, is_set in ended.latches.items() if is_set]:
+        yield f"{_MARGIN}latched: {', '.join(latched)}"
+
+
+def _time(at: float) -> str:
+    return f"{at:10.3f} s"
+
+
+def _quoted(text: str) -> str:
+    flat = " ".join(text.split())
+    flat = flat if len(flat) <= _EXCERPT else f"{flat[: _EXCERPT - 20]} ... {flat[-15:]}"
+    return f'"{flat}"'

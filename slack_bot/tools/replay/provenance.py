@@ -1,9 +1,8 @@
-"""PURE. Keeps of one turn which event brought which text, and which call showed it.
+"""PURE. Which event brought which text of an answer, and which call showed it.
 
-An event of the agent is known by its number, from 1, in the order in which the bot heard them. Text that the
-machine handed on for showing is laid end to end; each stretch of it knows its event and the reason. What
-stands in the thread is looked at after every change, so each of its characters knows the call that showed it.
-All times are seconds from the question.
+An event of the agent is known by its number. The text that the machine produced is kept in order, and
+each stretch of it knows its event and the reason. The visible text is compared after every change, so each of
+its characters knows the call that showed it. Times are seconds from the first question.
 """
 
 from __future__ import annotations
@@ -12,15 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, TypeAlias, assert_never
 
-from ...observe.facts import (
-    AgentEvent,
-    EventHandled,
-    Fact,
-    MessageIgnored,
-    SlackCalled,
-    TurnEnded,
-    TurnStarted,
-)
+from ...observe.facts import EventHandled, SlackCalled, TurnEnded, TurnStarted
 from ...turn.actions import (
     AppendText,
     EndTurn,
@@ -42,12 +33,10 @@ from ...turn.events import (
     StreamEnded,
     TurnBegun,
 )
-from ..trace.table import LATE, late
-from .collector import Collector
+from ..trace.timeline import LATE, late
+from ..turn_log import AgentOutput, Entry, LoggedTurn, TextChange, TurnLog, is_guessed, is_of_stop
 from .diff import CHANCE, matches
-from .result import is_of_stop
 from .sources import Cause, Piece, Sources
-from .stream_text import StreamText, asked_name
 
 _SHOWING = frozenset(
     {
@@ -63,17 +52,15 @@ _OWN = (StreamEnded, StopRequested, TurnBegun, AgentIdle)
 
 
 @dataclass(frozen=True, slots=True)
-class HandedText:
-    """A stretch of text that was handed on, at `at`.
+class ProducedText:
+    """A stretch of text that the machine gave to be shown, at `at`.
 
-    `replaces`: it and what follows is instead of all that this turn had handed on before. `turn` is the
-    number of the question, from 0.
+    `replaces`: it and what follows is instead of all text before it in this turn.
     """
 
     text: str
     cause: Cause
     replaces: bool = False
-    turn: int = 0
     at: float = 0.0
 
 
@@ -97,19 +84,11 @@ class Unshown:
 
 @dataclass(frozen=True, slots=True)
 class CardNews:
-    """What was said of a card, or of the line above the cards (no state)."""
+    """A change of a card, or of the line above the cards (no state)."""
 
     title: str
     state: str
     cause: Cause
-
-
-@dataclass(slots=True)
-class MessageEnd:
-    """How one turn ended: the order to close it, with its cause, and the fact."""
-
-    closing: tuple[EndTurn, Cause] | None = None
-    closed: TurnEnded | None = None
 
 
 Stretch: TypeAlias = tuple[int, int]
@@ -117,7 +96,7 @@ Stretch: TypeAlias = tuple[int, int]
 
 
 @dataclass(slots=True)
-class _Seen:
+class _VisibleText:
     """The visible text, and which showing each stretch of it came with."""
 
     text: str = ""
@@ -125,10 +104,9 @@ class _Seen:
 
     def become(self, text: str, showing: int) -> None:
         """The text is `text` from now on; what is new in it came with `showing`."""
-        before = self.text
+        before, self.text = self.text, text
         if text.startswith(before):
             self.stretches = _merged([*self.stretches, (len(text) - len(before), showing)])
-            self.text = text
             return
         stretches, end = [], 0
         for kept in matches(before, text, CHANCE):
@@ -136,133 +114,117 @@ class _Seen:
             stretches += _cut(self.stretches, kept.one, kept.one + kept.size)
             end = kept.other + kept.size
         self.stretches = _merged([*stretches, (len(text) - end, showing)])
-        self.text = text
 
 
-class Provenance(Collector):
-    """A witness that keeps what `explain` tells."""
+class Provenance:
+    """Keeps what `explain` prints of all that `log` takes."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.asked_at: float | None = None
-        self.handed: list[HandedText] = []
+        self.log = TurnLog(self._take)
+        self.turns = [TurnProvenance(self.log.turns[0])]
         self.showings: list[Showing] = []
-        self.unshown: list[Unshown] = []
-        self.again: list[Unshown] = []
-        """The whole answer once more, as it was handed on before: it had been shown, so nothing was to do."""
-        self.cards: list[CardNews] = []
         self.failed: list[Showing] = []
-        self.asked: list[tuple[str, Cause]] = []
-        """The agent's questions, and the event that brought each."""
-        self.ends: list[MessageEnd] = [MessageEnd()]
-        """How each turn ended."""
-        self.began: list[int] = [0]
-        """How much text stood there when each question was asked."""
         self.events = 0
-        self._seen = _Seen()
-        self._heard = StreamText()
-        self._changed = self._is_stopped = False
-        self._begin()
-
-    def _begin(self) -> None:
-        self._event = self._result = Cause(0.0, None, "the bot", "")
-        self._asking = Cause(0.0, None, "", "")
-        self._said = self._result_text = ""
-        self._sources = Sources()
-        self._from = len(self.handed)
-        self._waiting: list[tuple[str, Unshown]] = []  # whole answers that may be written in the end
-
-    @property
-    def closing(self) -> tuple[EndTurn, Cause] | None:
-        """The order that ended the last turn, and its cause."""
-        return self.ends[-1].closing
-
-    @property
-    def closed(self) -> TurnEnded | None:
-        """How the last turn ended."""
-        return self.ends[-1].closed
+        """How many events the agent sent."""
+        self._asked_at: float | None = None
+        self._visible = _VisibleText()
+        self._has_changed = False
 
     @property
     def text(self) -> str:
-        """The visible text of the answer."""
-        return self._seen.text
+        """The visible text of the answers."""
+        return self._visible.text
 
     @property
     def stretches(self) -> list[Stretch]:
         """Which showing brought which part of `text`, from its beginning to its end."""
-        return self._seen.stretches
+        return self._visible.stretches
 
-    def take(self, fact: Fact) -> None:
-        """One more fact."""
-        super().take(fact)
-        match fact:
-            case AgentEvent():
-                self._heard_event(fact)
+    def _take(self, turn: LoggedTurn, entry: Entry) -> None:
+        if len(self.turns) <= turn.number:
+            self.turns.append(TurnProvenance(turn))
+        mine = self.turns[-1]
+        match entry:
+            case AgentOutput():
+                self.events = entry.number or self.events
+                mine.take_output(entry, self._since(entry.at))
             case EventHandled():
-                self._take_decision(fact)
+                mine.take_decision(entry, self._since(entry.at))
             case SlackCalled():
-                self._called(fact)
+                self._take_call(turn, entry)
             case TurnEnded():
-                self._settle()
-                self.ends[-1].closed = fact
+                mine.settle()
             case TurnStarted():
-                self._opened_turn(fact)
-            case MessageIgnored():
-                pass
+                self._asked_at = entry.at if self._asked_at is None else self._asked_at
+            case TextChange():
+                self._take_change(entry)
             case _:
-                assert_never(fact)
+                assert_never(entry)
 
-    def look(self, at: float, visible: str) -> None:
-        """The answer text that stands in the thread at `at`, in monotonic seconds."""
-        super().look(at, visible)
-        if visible == self._seen.text:
+    def _take_change(self, change: TextChange) -> None:
+        text = self.text[: change.kept] + change.added
+        if text == self.text:
             return
-        if not self._changed:  # the call that did it is told of when it returns
-            self.showings.append(Showing(self._since(at), "", None))
-            self._changed = True
-        self._seen.become(visible, len(self.showings) - 1)
+        if not self._has_changed:  # the call that did it is known when it returns
+            self.showings.append(Showing(self._since(change.at), "", None))
+            self._has_changed = True
+        self._visible.become(text, len(self.showings) - 1)
 
-    def _opened_turn(self, fact: TurnStarted) -> None:
-        self.asked_at = fact.at if self.asked_at is None else self.asked_at
-        if self.turn >= len(self.ends):
-            self.ends.append(MessageEnd())
-            self.began.append(len(self.text))
-            self._is_stopped = False
-            self._begin()
-
-    def _heard_event(self, fact: AgentEvent) -> None:
-        self._settle()
-        said = self._heard.take(fact.kind, fact.raw)
-        if fact.from_poll:
-            self._event = Cause(self._since(fact.at), None, f"reading the {asked_name(fact.raw, said)}", "")
-            return
-        self.events += 1
-        self._event = Cause(self._since(fact.at), self.events, said.name, "")
-        self._said = said.text
-        self._sources.hear(said.text, self._event)
-
-    def _settle(self) -> None:
-        """The last event is through: what it said again, without anybody having to decide on it, is told."""
-        said, self._said, answer = self._said, "", self._answer()
-        is_told = any(each.cause.number == self._event.number for each in self.again)
-        if not said or not answer or is_told:
-            return
-        if equivalent(answer, said) or (len(answer) >= CHANCE and contains(said, answer)):
-            by = replace(self._event, reason="it had been shown")
-            self.again.append(Unshown(by, "the same answer", min(len(said), len(answer))))
-
-    def _called(self, fact: SlackCalled) -> None:
-        at = self._since(fact.at - fact.took)
-        if not fact.ok and not is_of_stop(fact.error, self._is_stopped):
-            self.failed.append(Showing(at, fact.method, fact.error))
-        if self._changed and fact.method in _SHOWING:
+    def _take_call(self, turn: LoggedTurn, fact: SlackCalled) -> None:
+        if not fact.ok and not is_of_stop(fact.error, turn.is_stopped):
+            self.failed.append(Showing(self._since(fact.at - fact.took), fact.method, fact.error))
+        if self._has_changed and fact.method in _SHOWING:
             self.showings[-1] = Showing(self.showings[-1].at, fact.method, fact.error)
-            self._changed = False
+            self._has_changed = False
 
-    def _take_decision(self, fact: EventHandled) -> None:
+    def _since(self, at: float) -> float:
+        return round(max(0.0, at - (at if self._asked_at is None else self._asked_at)), 3)
+
+
+class TurnProvenance:
+    """What became of the agent's texts in one turn."""
+
+    def __init__(self, turn: LoggedTurn) -> None:
+        self.turn = turn
+        self.produced: list[ProducedText] = []
+        self.unshown: list[Unshown] = []
+        self.repeated: list[Unshown] = []
+        """The whole answer once more, after it had been shown: there was nothing to do."""
+        self.cards: list[CardNews] = []
+        self.questions: list[tuple[str, Cause]] = []
+        """The agent's questions, and the event that brought each."""
+        self.closing: tuple[EndTurn, Cause] | None = None
+        """The order that ended the turn, and its cause."""
+        self._event = self._result = Cause(0.0, None, "the bot", "")
+        self._asking = Cause(0.0, None, "", "")
+        self._unsettled = self._result_text = ""
+        self._sources = Sources()
+        self._waiting: list[tuple[str, Unshown]] = []  # whole answers that may be written in the end
+
+    def take_output(self, output: AgentOutput, at: float) -> None:
+        """An event of the agent."""
+        self.settle()
+        if output.number is None:
+            self._event = Cause(at, None, f"reading the {output.name}", "")
+            return
+        self._event = Cause(at, output.number, output.name, "")
+        self._unsettled = output.text
+        self._sources.hear(output.text, self._event)
+
+    def settle(self) -> None:
+        """The last event is through. It may have repeated the answer without a decision on it."""
+        text, self._unsettled, answer = self._unsettled, "", self._answer()
+        is_known = any(each.cause.number == self._event.number for each in self.repeated)
+        if not text or not answer or is_known:
+            return
+        if equivalent(answer, text) or (len(answer) >= CHANCE and contains(text, answer)):
+            cause = replace(self._event, reason="it had been shown")
+            self.repeated.append(Unshown(cause, "the same answer", min(len(text), len(answer))))
+
+    def take_decision(self, fact: EventHandled, at: float) -> None:
+        """What the machine made of an event."""
         event: Any = fact.event
-        cause = self._cause(fact)
-        self._is_stopped = self._is_stopped or isinstance(event, StopRequested)
+        cause = self._cause(event, at)
         if fact.late:
             if cause.number is not None or fact.state != "stopping":  # the bot's own word is nothing new
                 because = replace(cause, reason=str(getattr(event, "reason", "")))
@@ -276,57 +238,63 @@ class Provenance(Collector):
         if not any(is_shown):
             self._kept_out(event, cause, fact.actions)
 
+    def _cause(self, event: object, at: float) -> Cause:
+        if isinstance(event, _OWN) or is_guessed(event):
+            self.settle()
+            return Cause(at, None, type(event).__name__, "")
+        return replace(self._event, at=at)
+
     def _take_result(self, event: FinalAnswer | AnswerReplaced, cause: Cause) -> None:
-        """The whole answer, as it is now said to be. The bot's own word for it names what it had heard."""
+        """The whole answer. Where the bot itself says so, the event that it had heard is named."""
         is_own = cause.number is None
         if not (is_own and equivalent(self._result_text, event.text)):
             self._result, self._result_text = replace(cause, reason=event.reason), event.text
 
     def _take_action(self, action: object, event: object, cause: Cause) -> bool:
-        """Note one order. True: it hands text on."""
+        """Note one action. True: it appends text."""
         because = replace(cause, reason=str(getattr(action, "reason", "")))
         match action:
             case AppendText(text=text):
                 is_own = isinstance(event, FinalAnswer) and cause.number is None
-                self._hand_on(self._sources.of(text, because) if is_own else [(text, because)], because.at)
-                self._said = ""
+                self._produce(self._sources.of(text, because) if is_own else [(text, because)], because.at)
+                self._unsettled = ""
                 return True
             case RewriteAnswer(text=text):
-                why = f"{because.reason}: {self._result.reason}"
-                pieces = self._sources.of(text, replace(self._result, reason=why))
-                self._hand_on(pieces, because.at, replaces=True)
-                written = [each for said, each in self._waiting if equivalent(said, text)]
+                reason = f"{because.reason}: {self._result.reason}"
+                pieces = self._sources.of(text, replace(self._result, reason=reason))
+                self._produce(pieces, because.at, replaces=True)
+                written = [each for answer, each in self._waiting if equivalent(answer, text)]
                 self.unshown = [each for each in self.unshown if not any(each is one for one in written)]
             case UpdateCard(card=card):
                 self.cards.append(CardNews(card.title, card.state, because))
             case SetPlanTitle(title=title):
                 self.cards.append(CardNews(title, "", because))
-            case ShowForm(form=form) if said := form.as_markdown().strip():
-                why = f" ({self._asking.reason})" if self._asking.reason else ""
-                why = f"the agent's question{why}: {because.reason}"
-                by = replace(self._asking if self._asking.name else because, reason=why)
-                self._said = ""
-                self.asked.append((said, by))
-                self._hand_on([(said, by)], because.at)
+            case ShowForm(form=form) if question := form.as_markdown().strip():
+                reason = f" ({self._asking.reason})" if self._asking.reason else ""
+                reason = f"the agent's question{reason}: {because.reason}"
+                asked_by = replace(self._asking if self._asking.name else because, reason=reason)
+                self._unsettled = ""
+                self.questions.append((question, asked_by))
+                self._produce([(question, asked_by)], because.at)
             case RetractText(chars=chars):
-                self._take_back(chars, because)
+                self._retract(chars, because)
             case EndTurn():
-                self.ends[-1].closing = action, because
+                self.closing = action, because
         return False
 
-    def _hand_on(self, pieces: list[Piece], at: float, *, replaces: bool = False) -> None:
+    def _produce(self, pieces: list[Piece], at: float, *, replaces: bool = False) -> None:
         for number, (text, cause) in enumerate(pieces):
-            self.handed.append(HandedText(text, cause, replaces and number == 0, self.turn, at))
+            self.produced.append(ProducedText(text, cause, replaces and number == 0, at))
 
-    def _take_back(self, chars: int, cause: Cause) -> None:
-        """What was handed on last, and is not shown after all."""
+    def _retract(self, chars: int, cause: Cause) -> None:
+        """The last characters are not shown after all."""
         self.unshown.append(Unshown(cause, "taken back before it was shown", chars))
-        while chars > 0 and len(self.handed) > self._from:
-            last = self.handed.pop()
+        while chars > 0 and self.produced:
+            last = self.produced.pop()
             kept = last.text[: max(0, len(last.text) - chars)]
             chars -= len(last.text) - len(kept)
             if kept:
-                self.handed.append(replace(last, text=kept))
+                self.produced.append(replace(last, text=kept))
 
     def _kept_out(self, event: Any, cause: Cause, actions: tuple[object, ...]) -> None:
         action = next((each for each in actions if isinstance(each, NoOp | ShowStatus)), None)
@@ -337,36 +305,23 @@ class Provenance(Collector):
             what = f"shown as status: {action.text}" if isinstance(action, ShowStatus) else "not shown"
             self._not_shown(event, because, what)
         elif not equivalent(self._answer(), event.text):
-            known = [said for said, _ in self._waiting]
-            if cause.number is not None or not any(equivalent(said, event.text) for said in known):
+            known = [answer for answer, _ in self._waiting]
+            if cause.number is not None or not any(equivalent(answer, event.text) for answer in known):
                 self._not_shown(event, because, "not shown")
                 self._waiting.append((event.text, self.unshown[-1]))
         elif cause.number is not None:
-            by = replace(because, name=_named(cause, event))
-            self.again.append(Unshown(by, "the same answer", len(event.text)))
+            named = replace(because, name=_named(cause, event))
+            self.repeated.append(Unshown(named, "the same answer", len(event.text)))
 
     def _answer(self) -> str:
-        """All that was handed on for this question, since it was last replaced."""
-        mine = self.handed[self._from :]
-        last = max((number for number, each in enumerate(mine) if each.replaces), default=0)
-        return "".join(each.text for each in mine[last:])
+        """All text of this turn, since it was last replaced."""
+        last = max((number for number, each in enumerate(self.produced) if each.replaces), default=0)
+        return "".join(each.text for each in self.produced[last:])
 
     def _not_shown(self, event: Any, cause: Cause, what: str) -> None:
         text = str(getattr(event, "text", ""))
-        is_late = what in LATE
-        if text or is_late:
+        if text or what in LATE:
             self.unshown.append(Unshown(replace(cause, name=_named(cause, event)), what, len(text)))
-
-    def _cause(self, fact: EventHandled) -> Cause:
-        event: Any = fact.event
-        is_own = isinstance(event, _OWN) or (isinstance(event, FinalAnswer) and not event.certain)
-        if is_own:
-            self._settle()
-            return Cause(self._since(fact.at), None, type(event).__name__, "")
-        return replace(self._event, at=self._since(fact.at))
-
-    def _since(self, at: float) -> float:
-        return round(max(0.0, at - (at if self.asked_at is None else self.asked_at)), 3)
 
 
 def _named(cause: Cause, event: object) -> str:

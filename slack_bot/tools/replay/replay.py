@@ -1,8 +1,8 @@
 """`slack-bot replay`: a capture through the whole bot onto an emulated workspace, on a virtual clock.
 
 Nothing of the bot is replaced: Bolt takes the mention, the agent's HTTP client reads the capture, slack_sdk
-calls the workspace. Only the two HTTP borders are in memory and the loop's time is virtual, so a replay takes
-milliseconds and gives the same result every time.
+calls the workspace. Only HTTP is in memory, and the loop's time is virtual: a replay takes milliseconds and
+gives the same result every time.
 """
 
 from __future__ import annotations
@@ -10,73 +10,89 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
+import math
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from textwrap import indent
+from typing import Any, TextIO
 
 import httpx
-from slack_bolt.request.async_request import AsyncBoltRequest
-from slack_bolt.response import BoltResponse
 
-from ...app import App, build
+from ...app import App
 from ...clock import Clock, loop_clock
-from ...errors import UnreadableInput
-from ...observe.facts import Fact, Observer, TurnEnded, TurnStarted, null_observer
-from ...settings.load import Settings, load, with_overrides
-from ...slack.rate_limiter.local import RateLimiter
-from ...store.contracts import Conversation
-from ...store.memory import MemoryStore
+from ...errors import SettingsError, UnreadableInput
+from ...observe.facts import Fact, TurnEnded, TurnStarted
+from ...settings.load import Settings, with_overrides
 from ...testing import virtual_clock
 from ...testing.agent.scripted import ScriptedAgent, ScriptedTransport
-from ...testing.slack.in_process import SlackSession
-from ...testing.slack.workspace import (
-    BOT_TOKEN,
-    SIGNING_SECRET,
-    Change,
-    SeenMessage,
-    Workspace,
-    WorkspaceRules,
-)
+from ...testing.harness import allow_bot, bot_settings, build_in_memory, keep_delivering, set_context
+from ...testing.slack.workspace import Change, SeenMessage, Workspace, WorkspaceRules
 from ...testing.tape.json_file import Json
-from ...testing.tape.tape import Recording, Tape, assumption, interrupted_at, turns_of
+from ...testing.tape.tape import Recording, Tape, Turns, assumption, interrupted_at, turns_of
 from ...turn.record import ThreadKey
+from ..live_line import LiveLine
 from ..open_capture import open_capture, read_bytes
-from .collector import Collector
-from .pace import Pace
-from .plain_text import FollowUp, as_text
-from .result import Shown, as_line, visible
+from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
+from .plain_text import FollowUp, as_text, pace_of
+from .result import Shown, as_line, make_result, replayed_turns, visible
 from .scenario import Scenario, as_captured, read_scenario
-from .watch import Watching
-
-AGENT_URL = "http://agent.invalid/"
-
-Turns: TypeAlias = Sequence[tuple[str | None, Tape | Recording]]
 
 INTERRUPTED = "interrupted"
-"""The outcome of a turn whose capture does not say how it went on."""
+"""The outcome of a turn whose capture ends before it."""
 
-_TAKEN_WITHIN = 1.0
-_SETTLES = 2.0
-"""Seconds within which all that came is shown: longer than any text waits in the buffer."""
-_LONGEST = 7 * 86_400.0
+_TAKEN_WITHIN = 1.0  # seconds
+_SETTLES = 2.0  # seconds, longer than any text waits in the buffer
+_LONGEST = 7 * 86_400.0  # seconds
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: files, scenario, key, json, speed. Returns the exit code; raises UnreadableInput."""
+    """The verb. Returns the exit status; raises UnreadableInput for wrong usage.
+
+    `args`: files, scenario, key, json, play, speed, golden, update, shrink, output.
+    """
+    check_options(args)
+    if args.shrink:
+        from . import shrink
+
+        return shrink.main(args)
+    if args.golden:
+        from . import golden
+
+        return golden.main(args)
+    return print_threads(args)
+
+
+def check_options(args: argparse.Namespace) -> None:
+    """Raises UnreadableInput for options that exclude each other."""
+    wrong = {
+        "--golden prints its own report; leave --json and --play out": args.golden
+        and (args.json or args.play),
+        "--update belongs to --golden DIR, without --shrink": args.update
+        and (args.shrink or not args.golden),
+        "--output is where --shrink writes; leave it out": args.output and not args.shrink,
+        "--shrink wants -o FILE for the smaller tape": args.shrink and not args.output,
+        "--shrink takes one FILE": args.shrink and len(args.files) > 1,
+        "--speed is for looking on; leave it out with --golden and --shrink": args.speed is not None
+        and (args.golden or args.shrink),
+        "--speed must be above 0": args.speed is not None and not 0 < args.speed < math.inf,
+    }
+    if (mistake := next((said for said, holds in wrong.items() if holds), None)) is not None:
+        raise UnreadableInput(mistake)
+
+
+def print_threads(args: argparse.Namespace) -> int:
+    """Each capture's thread, or its result as JSON."""
     scenario = read_scenario_file(args.scenario)
     captures = [open_capture(path, args.key, scenario) for path in map(Path, args.files)]
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
         around = as_captured(scenario, capture)
-        watching = None if args.speed is None else Watching(sys.stderr)
-        seen = replayed(capture, around, witness=watching, speed=args.speed)
+        seen = _replay_live(capture, around, args.speed) if args.speed else replayed(capture, around)
         result = seen.result()
-        if watching is not None:
-            watching.end()
         tell_assumed(path, capture, result)
         if args.json:
             sys.stdout.write(as_line(result) + "\n")
@@ -89,52 +105,72 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
+class WatchedLog(TurnLog):
+    """A log that shows on a terminal how much of the answer can be read. Elsewhere it shows nothing."""
+
+    def __init__(self, out: TextIO) -> None:
+        super().__init__(self._show)
+        self._line = LiveLine(out)
+        self._began: float | None = None
+
+    def _show(self, turn: LoggedTurn, entry: Entry) -> None:
+        if not isinstance(entry, TextChange):
+            return
+        self._began = entry.at if self._began is None else self._began
+        if self._line.is_terminal:
+            last = " ".join(self.text[-200:].split())[-50:]
+            seconds, chars = entry.at - self._began, entry.chars
+            self._line.show(f"{seconds:7.1f} s  {chars:,} characters can be read  ...{last}")
+
+    def end(self) -> None:
+        """Wipe the line."""
+        self._line.wipe()
+
+
+def _replay_live(capture: Tape | Recording, around: Scenario, speed: float) -> Observation:
+    """In real time; a terminal shows on the way how much can be read."""
+    log = WatchedLog(sys.stderr)
+    try:
+        return replayed(capture, around, log=log, speed=speed)
+    finally:
+        log.end()
+
+
 def tell_assumed(name: str, capture: Tape | Recording, result: Json) -> None:
-    """Say on stderr what the result rests on that is not in the capture."""
+    """Write to stderr what the result assumes beyond the capture."""
     if (assumed := assumption(capture, result["outcome"])) is not None:
         sys.stderr.write(f"note: {name}: {assumed}\n")
 
 
-def replay(
-    capture: Tape | Recording, scenario: Scenario | None = None, observer: Observer = null_observer
-) -> Json:
-    """The result of `replay --json` for one capture, as plain data.
-
-    Raises SettingsError where the scenario names a setting that does not exist or a value that cannot be.
-    """
-    return replayed(capture, scenario, observer).result()
+def replay(capture: Tape | Recording, scenario: Scenario | None = None) -> Json:
+    """The object of `replay --json` for one capture. Raises SettingsError for the scenario's settings."""
+    return replayed(capture, scenario).result()
 
 
 def replayed(
     capture: Tape | Recording,
     scenario: Scenario | None = None,
-    observer: Observer = null_observer,
     *,
-    witness: Collector | None = None,
+    log: TurnLog | None = None,
     through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
     speed: float | None = None,
 ) -> Observation:
-    """As `replay`, with all that `witness` keeps. `through` stands between the bot and the agent.
+    """As `replay`, with all that `log` keeps. `through` wraps the transport between the bot and its agent.
 
-    `speed` is how many times as fast as it was the agent speaks, in real time; None: in virtual time.
+    `speed`: the agent's, in real time, as a multiple of the recorded one; None: in virtual time.
     """
     around = as_captured(scenario or Scenario(), capture)
-    turns = asked_in(capture)
+    turns = turns_of(capture)
     agent = agent_of(turns, around, speed or 1.0)
     clock = virtual_clock.new_clock() if speed is None else loop_clock()
-    settings, transport = settings_with(AGENT_URL, around.settings), through(ScriptedTransport(agent))
+    settings, transport = bot_settings(around.settings), through(ScriptedTransport(agent))
     stops = interrupted_at(turns[-1][1])
     asking = ReplayQuestions(
         follow_ups=tuple(text or "" for text, _ in turns[1:]),
         stops=None if stops is None else stops / (speed or 1.0),
     )
-    seen = observe(around, settings, clock, transport, observer, witness, asking)
+    seen = observe(around, settings, clock, transport, log, asking)
     return virtual_clock.run(seen) if speed is None else asyncio.run(seen)
-
-
-def asked_in(capture: Tape | Recording) -> Turns:
-    """Each question of a capture (None: not known) and what came in answer to it."""
-    return turns_of(capture) if isinstance(capture, Tape) else ((None, capture),)
 
 
 def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
@@ -147,46 +183,13 @@ def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
     )
 
 
-async def build_in(
-    workspace: Workspace,
-    settings: Settings,
-    clock: Clock,
-    observer: Observer,
-    transport: httpx.AsyncBaseTransport | None,
-    gate: RateLimiter | None = None,
-) -> App:
-    """A bot in an emulated workspace, without a socket, that knows nothing yet. `gate` as in `build`."""
-    session: Any = SlackSession(workspace, clock, timeout=settings.slack.timeout)
-    return await build(
-        settings,
-        clock=clock,
-        observer=observer,
-        http_transport=transport,
-        slack_session=session,
-        store=MemoryStore(settings.store.dedupe_hours),
-        gate=gate,
-    )
-
-
-async def remember_context(app: App, thread: ThreadKey, context_id: str | None) -> None:
-    """The thread has this A2A context already; None: it has none."""
-    if context_id is not None:
-        known = Conversation(context_id=context_id)
-        await app.store.conversations.put(app.agent.name, thread, known, app.clock.wall())
-
-
-async def deliver(app: App, payload: Mapping[str, Any]) -> BoltResponse:
-    """Hand to the bot what Slack sends it, as Socket Mode would."""
-    return await app.bolt.async_dispatch(AsyncBoltRequest(body=dict(payload), mode="socket_mode"))
-
-
 @dataclass(frozen=True, slots=True)
 class ReplayQuestions:
-    """How a question is put, besides its scenario.
+    """How the question of a scenario is asked.
 
-    `follow_ups` are further questions in the same thread. `stops`: seconds after the last question from which
-    on nothing is known of the agent; `limit`: seconds that nobody waits longer for any answer. The thread is
-    the one that stands then. `lore` is what was learned of the agent before; what is learned now is added.
+    `follow_ups` are further questions in the same thread. `stops`: seconds after the last question from
+    which on the capture says nothing; `limit`: the longest wait for any answer, in seconds. `profiles` is
+    what was learned of the agent before; what is learned now is added.
     """
 
     follow_ups: tuple[str, ...] = ()
@@ -197,36 +200,20 @@ class ReplayQuestions:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All that was to be seen of one or more turns. `asked_at` is in monotonic seconds."""
+    """What was seen of one or more turns. `asked_at` is in monotonic seconds."""
 
-    witness: Collector
+    log: TurnLog
     thread: tuple[Shown, ...]
     asked_at: float
     follow_ups: tuple[FollowUp, ...] = ()
 
     def result(self) -> Json:
         """The object of `replay --json`."""
-        return self.witness.result(self.thread, self.asked_at)
+        return make_result(self.log, self.thread, self.asked_at)
 
-    def paces(self) -> list[Pace]:
-        """How each turn went."""
-        return self.witness.paces(self.thread)
-
-
-async def perform(
-    scenario: Scenario,
-    agent_url: str,
-    clock: Clock,
-    transport: httpx.AsyncBaseTransport | None = None,
-    observer: Observer = null_observer,
-) -> Json:
-    """Ask one question in an emulated workspace and return the result, on the running loop's own time.
-
-    The agent at `agent_url` is reached through `transport`, or over the network where that is None. `watcher`
-    hears all facts. Raises SettingsError for the scenario's settings.
-    """
-    settings = settings_with(agent_url, scenario.settings)
-    return (await observe(scenario, settings, clock, transport, observer)).result()
+    def paces(self) -> list[str]:
+        """How each turn went, a line each."""
+        return [pace_of(turn) for turn in replayed_turns(self.log, visible(self.thread))]
 
 
 async def observe(
@@ -234,29 +221,25 @@ async def observe(
     settings: Settings,
     clock: Clock,
     transport: httpx.AsyncBaseTransport | None = None,
-    observer: Observer = null_observer,
-    witness: Collector | None = None,
+    log: TurnLog | None = None,
     asking: ReplayQuestions | None = None,
 ) -> Observation:
-    """As `perform`, with all settings given. `witness` decides how much is kept: by default what the result
-    needs.
+    """Ask the scenario's question in an emulated workspace, on the running loop's time.
+
+    The agent of `settings` is reached through `transport`; None: over the network.
     """
-    performance = _Performance(scenario, settings, clock, observer, witness or Collector())
-    return await performance.run(transport, asking or ReplayQuestions())
+    session = _ReplaySession(scenario, settings, clock, log or TurnLog())
+    return await session.run(transport, asking or ReplayQuestions())
 
 
-class _Performance:
-    """One question in one scenario."""
+class _ReplaySession:
+    """The questions of one scenario, from the first to the last turn's end."""
 
-    def __init__(
-        self, scenario: Scenario, settings: Settings, clock: Clock, observer: Observer, witness: Collector
-    ) -> None:
-        self._scenario, self._clock = scenario, clock
-        self._settings = letting_ask(scenario.user, settings) if scenario.asker_is_bot else settings
-        self._observer, self._witness = observer, witness
+    def __init__(self, scenario: Scenario, settings: Settings, clock: Clock, log: TurnLog) -> None:
+        self._scenario, self._clock, self._log = scenario, clock, log
+        self._settings = allow_bot(settings, scenario.user) if scenario.asker_is_bot else settings
         self._workspace = _workspace(scenario)
-        self._mail = asyncio.Event()
-        self._turned = asyncio.Event()
+        self._turn_changed = asyncio.Event()
         self._counts = Counter[type]()
         self._is_over = False
         self._follow_ups: list[FollowUp] = []
@@ -264,23 +247,26 @@ class _Performance:
 
     async def run(self, transport: httpx.AsyncBaseTransport | None, asking: ReplayQuestions) -> Observation:
         asked = self._scenario
-        app = await build_in(self._workspace, self._settings, self._clock, self._note, transport)
+        app = await build_in_memory(
+            self._workspace, self._settings, self._clock, transport, observer=self._take
+        )
         app.agent.load_profile(asking.profiles)
         async with app:
             thread = ThreadKey(asked.team, asked.channel, asked.thread_ts)
-            await remember_context(app, thread, asked.context_id)
+            if asked.context_id is not None:
+                await set_context(app, thread, asked.context_id)
             asked_at = await self._ask(app, asking)
             asking.profiles.update(app.agent.profile)
             shown, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
-        return Observation(self._witness, shown, asked_at, tuple(self._follow_ups))
+        return Observation(self._log, shown, asked_at, tuple(self._follow_ups))
 
     async def _ask(self, app: App, asking: ReplayQuestions) -> float:
-        """Say the questions, and let everything happen that follows from them. Returns when it began."""
+        """Ask the questions and wait for the end. Returns when the first was asked."""
         asked, workspace = self._scenario, self._workspace
         workspace.place(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts)
         workspace.listen(self._changed)
         asked_at = self._clock.monotonic()
-        async with _company(self._deliver(app), self._press_stop()):
+        async with _running(keep_delivering(app, workspace), self._press_stop()):
             for number, text in enumerate((asked.text, *asking.follow_ups)):
                 try:
                     await asyncio.wait_for(self._until(TurnEnded, number), asking.limit or _LONGEST)
@@ -296,29 +282,21 @@ class _Performance:
         return asked_at
 
     async def _finish(self, app: App, stops: float | None) -> None:
-        """Let the last turn end, or stand as it is where nobody knows how it went on."""
+        """Wait for the last turn's end, as long as something is known of it."""
         if stops is None:
             await app.dispatcher.close(_LONGEST)
             return
         try:
             await asyncio.wait_for(app.dispatcher.idle(), stops + _SETTLES)
         except TimeoutError:
-            why = f"nobody waited longer than {stops:.2f} s for its end"
+            reason = f"nobody waited longer than {stops:.2f} s for its end"
             known_until, latches = self._turn_began + stops, dict[str, bool]()
-            self._note(TurnEnded(known_until, "", INTERRUPTED, why, None, None, None, latches, 0))
+            self._take(TurnEnded(known_until, "", INTERRUPTED, reason, None, None, None, latches, 0))
 
     async def _until(self, kind: type[Fact], count: int) -> None:
         while self._counts[kind] < count:
-            self._turned.clear()
-            await self._turned.wait()
-
-    async def _deliver(self, app: App) -> None:
-        """Slack's events to the bot, as they come, for as long as the question is being answered."""
-        while True:
-            self._mail.clear()
-            for envelope in self._workspace.take():
-                await deliver(app, envelope.payload)
-            await self._mail.wait()
+            self._turn_changed.clear()
+            await self._turn_changed.wait()
 
     async def _press_stop(self) -> None:
         asked = self._scenario
@@ -326,22 +304,18 @@ class _Performance:
             await asyncio.sleep(asked.stop_at)
             self._workspace.stop(asked.user, asked.channel, asked.thread_ts, now=self._clock.wall())
 
-    def _note(self, fact: Fact) -> None:
+    def _take(self, fact: Fact) -> None:
         if self._is_over:
             return
-        self._witness.take(fact)
+        self._log.take(fact)
         if isinstance(fact, TurnStarted | TurnEnded):
             self._counts[type(fact)] += 1
-            self._turned.set()
-        self._observer(fact)
+            self._turn_changed.set()
 
     def _changed(self, change: Change) -> None:
-        if change.kind == "envelope":
-            self._mail.set()
+        if change.kind == "envelope" or self._is_over:
             return
-        if self._is_over:
-            return
-        self._witness.look(self._clock.monotonic(), visible(self._thread()))
+        self._log.look(self._clock.monotonic(), visible(self._thread()))
 
     def _thread(self) -> list[Shown]:
         asked = self._scenario
@@ -350,8 +324,8 @@ class _Performance:
 
 
 @asynccontextmanager
-async def _company(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Let `work` go on beside the block. What breaks in it breaks here."""
+async def _running(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run `work` beside the block, cancel it behind the block, and raise its errors."""
     tasks = [asyncio.create_task(each) for each in work]
     try:
         yield
@@ -394,37 +368,24 @@ def _workspace(scenario: Scenario) -> Workspace:
     return workspace
 
 
-def letting_ask(bot: str, settings: Settings) -> Settings:
-    """`bot`, who asks in a replay, may ask all its questions."""
-    return with_overrides(settings, {"allowed_bots": [bot], "max_bot_turns": sys.maxsize})
+def read_scenario_file(path: str | None, settings: Settings | None = None) -> Scenario:
+    """The scenario in the file at `path`; the default for None. It may change `settings`, by default ours.
 
-
-def settings_with(agent_url: str, overrides: Mapping[str, Any]) -> Settings:
-    """The defaults with `overrides`: what the environment says must not change what a tape shows.
-
-    Raises SettingsError for a setting that does not exist or a value that cannot be.
+    Raises UnreadableInput for what is no scenario, SettingsError for wrong settings; both name the file.
     """
-    env = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "A2A_AGENT_URL": agent_url}
-    settings = load(env, env_file=None, secrets_dir=None)
-    return with_overrides(settings, overrides) if overrides else settings
-
-
-def emulated(settings: Settings) -> Settings:
-    """`settings` with the tokens of the emulated workspace in place of real ones."""
-    return with_overrides(settings, {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET})
-
-
-def read_scenario_file(path: str | None) -> Scenario:
-    """The scenario in the file at `path`; the usual one for None. Raises UnreadableInput."""
     if path is None:
         return Scenario()
     try:
-        return read_scenario(read_bytes(Path(path)).decode("utf-8-sig"), path)
+        scenario = read_scenario(read_bytes(Path(path)).decode("utf-8-sig"), path)
+        with_overrides(settings or bot_settings(), scenario.settings)
     except UnicodeDecodeError as error:
         raise UnreadableInput(f"{path}: not UTF-8 text") from error
+    except SettingsError as error:
+        raise SettingsError(indent(str(error), f"{path}: ")) from error
+    return scenario
 
 
 def accept_any_script() -> None:
-    """Let stdout replace what it cannot show: threads hold every script of the world, terminals do not."""
+    """Let stdout replace what its encoding cannot show."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")

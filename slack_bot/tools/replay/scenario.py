@@ -168,7 +168,7 @@ _SHAPES: dict[str, tuple[Check, str]] = {
 
 
 def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Tapes stay readable: the settings that stand in older ones have other names today."""
+    """Older tapes name settings that are called otherwise today."""
     return {RENAMED.get(name, name): value for name, value in settings.items()}
 
 

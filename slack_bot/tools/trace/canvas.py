@@ -44,7 +44,7 @@ class Axis:
     end: float
 
     def x(self, t: float) -> float:
-        """Where `t` seconds stand."""
+        """The place of `t` seconds."""
         return self.left + (self.right - self.left) * min(max(t, 0.0), self.end) / self.end
 
     def ticks(self) -> list[tuple[float, str]]:

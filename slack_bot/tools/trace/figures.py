@@ -1,24 +1,24 @@
 """PURE. The figures of a trace: how soon, how steadily and in what portions an answer could be read.
 
-A silence is a time in which nothing came; it is counted from the question on, and to the end of the turn
-where the agent never said that it was done. The burst share is the largest part of the text that was shown
-within half a second: near 1, the answer fell into the thread all at once. Nothing spans two questions.
+A silence is a time in which nothing came, from the question on, and up to the end of the turn where the agent
+never said that it was done. The burst share is the largest part of the text that was shown within half a
+second: near 1, the answer came all at once. No figure spans two questions.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 
-from ..replay.result import Sample
-from .timeline import Row, TimelineBuilder, TimelineQuestion
+from ..turn_log import LoggedTurn, TurnLog
+from .timeline import Row, TimelineBuilder, TurnStart
 
 BURST_WITHIN = 0.5
 """Seconds within which text counts as one burst."""
 SILENCE = 2.0
-"""Seconds without anything that are worth marking."""
+"""Seconds without anything that are marked."""
 _DIGITS = 3
 
 Curve = tuple[tuple[float, int], ...]
@@ -41,15 +41,15 @@ class Span:
 class Timeline:
     """The turns of one thread, ready to be shown; mostly there is one.
 
-    `produced` and `visible` are characters of the answers over time: written by the agent, standing in the
+    `written` and `visible` are characters of the answers over time: written by the agent, visible in the
     thread. `quiet` are the agent's silences, `waiting` the times in which the reader saw nothing new.
-    `summary` is of all of them, `turns` of each.
+    `summary` is of all turns, `turns` of each.
     """
 
     name: str
     question: str
     rows: tuple[Row, ...]
-    produced: Curve
+    written: Curve
     visible: Curve
     quiet: tuple[Span, ...]
     waiting: tuple[Span, ...]
@@ -90,114 +90,118 @@ class Summary:
     shown: int
 
 
-def timeline(name: str, story: TimelineBuilder, samples: Sequence[Sample]) -> Timeline:
-    """All that was to be seen, put on one axis."""
-    story.settle()
-    turns = list(_turns(story, samples))
+def timeline(name: str, builder: TimelineBuilder, log: TurnLog, asked_at: float) -> Timeline:
+    """The rows of `builder` and the visible text of `log` on one axis.
+
+    `asked_at`: when the first question was asked, in monotonic seconds, if the bot did not take it.
+    """
+    if builder.asked_at is None:
+        builder.asked_at = asked_at
+    builder.settle()
+    turns = list(_turns(builder, log))
     visible = tuple(point for turn in turns for point in turn.visible)
-    visible = visible if any(size for _, size in visible) else ()
-    quiet, waiting = (
-        tuple(span for turn in turns for span in getattr(turn, name) if span.length >= SILENCE)
-        for name in ("quiet", "waiting")
-    )
-    lines = tuple(
-        TurnLine(turn.asking.t, turn.asking.user, turn.asking.text, turn.summary()) for turn in turns
-    )
+    lines = tuple(_line(turn) for turn in turns)
     return Timeline(
-        name,
-        turns[0].asking.text,
-        tuple(story.rows),
-        _thin(story.produced),
-        visible,
-        quiet,
-        waiting,
-        max((turn.end for turn in turns), default=0.0),
-        _whole(turns, lines),
-        lines,
+        name=name,
+        question=lines[0].question,
+        rows=tuple(builder.rows),
+        written=_thin(builder.written),
+        visible=visible if any(size for _, size in visible) else (),
+        quiet=tuple(span for turn in turns for span in turn.quiet if span.length >= SILENCE),
+        waiting=tuple(span for turn in turns for span in turn.waiting if span.length >= SILENCE),
+        end=max(turn.end for turn in turns),
+        summary=_whole(turns, lines),
+        turns=lines,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """One turn's part of a story, all times in seconds from the first question."""
+    """One turn's part of a timeline, in seconds from the first question, which `since` gives.
 
-    asking: TimelineQuestion
+    `height` and `before` are how much the agent had written, and how much was visible, before it.
+    """
+
+    turn: LoggedTurn
+    since: Callable[[float], float]
     rows: tuple[Row, ...]
-    produced: Curve
+    written: Curve
     visible: Curve
-    stood: int
+    height: int
+    before: int
+
+    @property
+    def t(self) -> float:
+        return self.since(self.turn.started.at) if self.turn.started else 0.0
+
+    @property
+    def ended(self) -> float:
+        return self.since(self.turn.ended.at) if self.turn.ended else 0.0
 
     @property
     def end(self) -> float:
-        ends = [self.asking.t, *(row.t + row.took for row in self.rows), *(t for t, _ in self.visible)]
-        return max([*ends, self.asking.ending.t if self.asking.ending else 0.0])
-
-    @property
-    def agent(self) -> list[float]:
-        return [row.t for row in self.rows if row.lane == "agent"]
+        rows, texts = (row.t + row.took for row in self.rows), (t for t, _ in self.visible)
+        return max([self.t, self.ended, *rows, *texts])
 
     @property
     def growths(self) -> list[tuple[float, int]]:
-        return _growths(self.visible, self.stood)
+        return _growths(self.visible, self.before)
 
     @property
     def quiet(self) -> list[Span]:
-        return _spans(self.asking.t, self.agent, self._until)
+        return _spans(self.t, [row.t for row in self.rows if row.lane == "agent"], self._until)
 
     @property
     def waiting(self) -> list[Span]:
-        return _spans(self.asking.t, [t for t, _ in self.growths], self._until)
+        return _spans(self.t, [t for t, _ in self.growths], self._until)
 
     @property
     def _until(self) -> float:
         """As long as something more was awaited."""
-        ending = self.asking.ending.t if self.asking.ending else 0.0
-        return ending if self.asking.settled is None else min(ending, self.asking.settled)
+        settled = self.turn.settled
+        return self.ended if settled is None else min(self.ended, self.since(settled))
 
     def summary(self) -> Summary:
-        start, ending, growths, agent = self.asking.t, self.asking.ending, self.growths, self.agent
+        growths, ended, answered = self.growths, self.turn.ended, self.turn.first_answer
+        events = [row for row in self.rows if row.lane == "agent"]
         calls = [row for row in self.rows if row.lane == "slack"]
         chars = Counter[str]()
-        for row in self.rows:
-            if row.lane == "agent":
-                chars[row.kind] += row.chars
+        for row in events:
+            chars[row.kind] += row.chars
         return Summary(
-            outcome=ending.outcome if ending else "not taken",
-            reason=ending.reason if ending else None,
-            first_event=_since(start, agent),
-            first_answer=_since(
-                start, [] if self.asking.first_answer is None else [self.asking.first_answer]
-            ),
-            first_visible=_since(start, [t for t, _ in growths]),
+            outcome=ended.outcome if ended else "not taken",
+            reason=ended.reason if ended else None,
+            first_event=round(events[0].t - self.t, 4) if events else None,
+            first_answer=None if answered is None else round(self.since(answered) - self.t, 4),
+            first_visible=round(growths[0][0] - self.t, 4) if growths else None,
             streaming=round(growths[-1][0] - growths[0][0], _DIGITS) if growths else None,
             longest_silence=_longest(self.quiet),
             longest_wait=_longest(self.waiting),
             burst_share=burst_share(growths),
-            agent_burst_share=burst_share(_growths(self.produced, self.asking.written)),
-            end=round(self.end - start, 4),
-            events=sum(row.lane == "agent" and not row.asked for row in self.rows),
+            agent_burst_share=burst_share(_growths(self.written, self.height)),
+            end=round(self.end - self.t, 4),
+            events=sum(not row.asked for row in events),
             calls=dict(sorted(Counter(row.kind for row in calls).items())),
             failed_calls=sum(not row.ok for row in calls),
             chars=dict(sorted(chars.items())),
-            shown=max(0, self.visible[-1][1] - self.stood) if self.visible else 0,
+            shown=max(0, self.visible[-1][1] - self.before) if self.visible else 0,
         )
 
 
-def _turns(story: TimelineBuilder, samples: Sequence[Sample]) -> Iterator[_Turn]:
-    """The story, question by question."""
-    askings = story.askings or [TimelineQuestion(0.0)]
-    stood = 0
-    for number, (asking, after) in enumerate(zip_longest(askings, askings[1:])):
-        is_last = after is None
-        visible = tuple(
-            (round(max(0.0, each.at - story.asked_at), 4), each.chars)
-            for each in samples
-            if each.turn == number or (is_last and each.turn > number)
-        )
-        rows = story.rows[asking.rows : None if is_last else after.rows]
-        produced = _thin(story.produced[asking.points : None if is_last else after.points])
-        yield _Turn(asking, tuple(rows), produced, visible, stood)
-        stood = visible[-1][1] if visible else stood
+def _turns(builder: TimelineBuilder, log: TurnLog) -> Iterator[_Turn]:
+    before = 0
+    ends = [*builder.starts[1:], TurnStart(len(builder.rows), len(builder.written))]
+    for turn, start, end in zip(log.turns, builder.starts, ends, strict=True):
+        rows = tuple(builder.rows[start.rows : end.rows])
+        written = _thin(builder.written[start.points : end.points])
+        visible = tuple((builder.since(each.at), each.chars) for each in turn.changes)
+        yield _Turn(turn, builder.since, rows, written, visible, start.written, before)
+        before = visible[-1][1] if visible else before
+
+
+def _line(turn: _Turn) -> TurnLine:
+    asked = turn.turn.started
+    return TurnLine(turn.t, asked.user if asked else "", asked.text if asked else "", turn.summary())
 
 
 def _whole(turns: Sequence[_Turn], lines: Sequence[TurnLine]) -> Summary:
@@ -215,7 +219,7 @@ def _whole(turns: Sequence[_Turn], lines: Sequence[TurnLine]) -> Summary:
         longest_silence=max(each.longest_silence for each in found),
         longest_wait=max(each.longest_wait for each in found),
         burst_share=_together([turn.growths for turn in turns]),
-        agent_burst_share=_together([_growths(turn.produced, turn.asking.written) for turn in turns]),
+        agent_burst_share=_together([_growths(turn.written, turn.height) for turn in turns]),
         end=max(turn.end for turn in turns),
         events=sum(each.events for each in found),
         calls=_sum(each.calls for each in found),
@@ -242,11 +246,6 @@ def _together(turns: Sequence[Sequence[tuple[float, int]]]) -> float | None:
     sizes = [sum(size for _, size in growths) for growths in turns]
     bursts = [(burst_share(growths) or 0.0) * size for growths, size in zip(turns, sizes, strict=True)]
     return round(sum(bursts) / sum(sizes), _DIGITS) if sum(sizes) else None
-
-
-def _since(start: float, times: Sequence[float]) -> float | None:
-    """The first of `times`, in seconds from `start`."""
-    return round(times[0] - start, 4) if times else None
 
 
 def _longest(spans: Iterable[Span]) -> float:

@@ -1,9 +1,9 @@
 """PURE. The picture of a trace: what could be read when, above the lanes of what made it so.
 
-Several traces stand below each other on one axis of time, so that the eye compares them without reading. The
-two curves are characters of the answer: written by the agent, standing in the thread. Where they part, the
-bot is late; where both are flat, the agent is silent. Amber is the time in which a reader saw nothing new,
-grey stripes the time in which the agent sent nothing.
+Several traces are drawn below each other on one axis of time. The two curves are characters of the answer:
+written by the agent, visible in the thread. Where they part, the bot is late; where both are flat, the agent
+is silent. Amber is the time in which a reader saw nothing new, grey stripes the time in which the agent sent
+nothing.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _chart(canvas: Canvas, axis: Axis, line: Timeline, y: float) -> float:
     bottom = y + _CHART
     for span in line.waiting:
         canvas.rect(axis.x(span.start), y, axis.x(span.end) - axis.x(span.start), _CHART, _WAIT)
-    ticks = round_ticks(max((size for _, size in (*line.produced, *line.visible)), default=0))
+    ticks = round_ticks(max((size for _, size in (*line.written, *line.visible)), default=0))
     for tick in ticks:
         at = bottom - _CHART * tick / ticks[-1]
         canvas.line((axis.left, at), (axis.right, at), _GRID)
@@ -172,10 +172,10 @@ def _chart(canvas: Canvas, axis: Axis, line: Timeline, y: float) -> float:
     _grid(canvas, axis, y, bottom)
     for span in line.waiting:
         _labelled(canvas, axis, span, y + 18, "nothing new to read", _WAIT_INK)
-    wrote = _steps(line.produced, axis, bottom, ticks[-1], line.end)
+    wrote = _steps(line.written, axis, bottom, ticks[-1], line.end)
     shown = _steps(line.visible, axis, bottom, ticks[-1], line.end)
     if wrote:
-        area = f"{wrote}V{bottom:.1f}H{axis.x(line.produced[0][0]):.1f}Z"
+        area = f"{wrote}V{bottom:.1f}H{axis.x(line.written[0][0]):.1f}Z"
         canvas.path(area, f'fill="{_WROTE}" fill-opacity="0.10" stroke="none"')
         canvas.path(wrote, f'fill="none" stroke="{_WROTE}" stroke-width="2"')
     if shown:
@@ -205,7 +205,7 @@ def _markers(canvas: Canvas, axis: Axis, summary: Summary, top: float) -> None:
 def _totals(canvas: Canvas, axis: Axis, line: Timeline, bottom: float, most: int) -> None:
     """What each curve ends at; one number where they end at the same."""
     ends = [
-        (curve[-1][1], color) for curve, color in ((line.produced, _WROTE), (line.visible, _SHOWN)) if curve
+        (curve[-1][1], color) for curve, color in ((line.written, _WROTE), (line.visible, _SHOWN)) if curve
     ]
     if len(ends) == 2 and abs(ends[0][0] - ends[1][0]) * _CHART < 13 * most:
         ends = ends[1:]
@@ -337,7 +337,7 @@ def _agent_lanes(rows: Iterable[Row]) -> list[_Lane]:
 
 def _decision_lanes(rows: Iterable[Row]) -> list[_Lane]:
     marks = [
-        (kind, row.t, f"{decision.event}: {decision.why}")
+        (kind, row.t, f"{decision.event}: {decision.reason}")
         for row in rows
         for decision in row.decisions
         for kind in decision.kinds

@@ -1,19 +1,19 @@
-"""PURE. A trace for a terminal: time, event, decision and its reason, Slack call; and the figures below.
+"""A trace for a terminal: time, event, decision and its reason, Slack call; the figures below.
 
-Rows come one by one, so a live turn can be watched. Of many alike, with at most calls between them, only the
-first two and the last one are printed, and what lies between is counted. The bot's own looks at the task,
-where they find nothing new, are counted only.
+Rows come one by one, so that a live turn can be watched. Of many that are alike, with at most calls between
+them, the first two and the last are printed; the rest is counted, as are polls that find nothing new.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from unicodedata import combining, east_asian_width
+
+from rich.cells import cell_len
 
 from .figures import BURST_WITHIN, SILENCE, Summary, Timeline
 from .picture import seconds, share
-from .timeline import Decision, Row
+from .timeline import Decision, Row, late
 
 _FIRST = 2  # of many alike
 _TIME, _EVENT, _CALL = 9, 34, 40
@@ -56,7 +56,7 @@ class Table:
     def head(self) -> list[str]:
         """The names of the columns."""
         names = self._line("time", "event", "decision and reason", "Slack call")
-        return [names, "-" * _columns(names)]
+        return [names, "-" * cell_len(names)]
 
     def add(self, row: Row) -> list[str]:
         """The lines that `row` makes known."""
@@ -75,11 +75,11 @@ class Table:
         if run.count > (0 if is_look else _FIRST):
             run.hide(self._place, row)
             return before
-        return [*before, *self._told_before(lane), *self._lines(row)]
+        return [*before, *self._hidden_before(lane), *self._lines(row)]
 
     def end(self) -> list[str]:
         """What is left when nothing more comes."""
-        found = [told for lane, run in self._runs.items() for told in self._rest(lane, run)]
+        found = [rest for lane, run in self._runs.items() for rest in self._rest(lane, run)]
         self._runs = {}
         return [line for _, lines in sorted(found, key=lambda each: each[0]) for line in lines]
 
@@ -89,8 +89,8 @@ class Table:
             return []
         return [*self.end(), f"{'':{_TIME}}... {seconds(silence)} of silence ..."]
 
-    def _told_before(self, lane: str) -> list[str]:
-        """What the other lanes kept back came before the line that is printed now."""
+    def _hidden_before(self, lane: str) -> list[str]:
+        """The lines that the other lanes kept back: they came before the one that is printed now."""
         found = list[tuple[int, list[str]]]()
         for other, run in self._runs.items():
             if other != lane and run.hidden:
@@ -135,9 +135,9 @@ class Table:
             return [self._line(time, "", "", mark + _with_text(row.name, row, self._call - len(mark)))]
         name = f"asked: {row.name}" if row.asked else row.name
         name = f"({name})" if row.lane == "decision" else _with_text(name, row, self._event)
-        told = list(_told(row.decisions))
-        lines = [self._line(time, name, told[0] if told else "")]
-        return lines + [self._line("", "", each) for each in told[1:]]
+        words = list(_words(row.decisions))
+        lines = [self._line(time, name, words[0] if words else "")]
+        return lines + [self._line("", "", each) for each in words[1:]]
 
     def _line(self, time: str, event: str, decision: str = "", call: str = "") -> str:
         cells = (
@@ -149,23 +149,14 @@ class Table:
         return " ".join(cells).rstrip()
 
 
-def _told(decisions: tuple[Decision, ...]) -> Iterator[str]:
-    """Each decision that says something, on a line of its own."""
+def _words(decisions: tuple[Decision, ...]) -> Iterator[str]:
+    """A line for each decision that did something."""
     for each in decisions:
         done = ", ".join(f"{name}: {reason}" if reason else name for name, reason in each.actions)
         if each.late:
-            yield f"{each.event}: {late(each.state)} ({each.why})"
+            yield f"{each.event}: {late(each.state)} ({each.reason})"
         elif each.event != "TaskKnown":
-            yield done or f"{each.event}: {each.why}"
-
-
-LATE = ("dropped, it came too late", "not shown, the human had stopped it")
-"""What becomes of an event that comes too late."""
-
-
-def late(state: str) -> str:
-    """Which of `LATE` it was. `state` is where the turn stood."""
-    return LATE[state == "stopping"]
+            yield done or f"{each.event}: {each.reason}"
 
 
 def _with_text(name: str, row: Row, room: int) -> str:
@@ -176,24 +167,19 @@ def _with_text(name: str, row: Row, room: int) -> str:
     return f"{head} {row.text}" if room - len(head) > 4 else head
 
 
-def _columns(text: str) -> int:
-    return sum(_width(letter) for letter in text)
-
-
-def _width(letter: str) -> int:
-    if combining(letter) or letter in "\u200b\u200c\u200d\ufe0f":
-        return 0
-    return 2 if east_asian_width(letter) in "WF" else 1
+def printable(text: str) -> str:
+    """`text` without anything that moves a terminal's cursor."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def cut(text: str, room: int) -> str:
-    """`text` on exactly `room` columns, without anything that moves a terminal's cursor."""
-    text = "".join(letter if letter.isprintable() else " " for letter in text)
-    if _columns(text) > room:
-        while text and _columns(text) > room - 1:
+    """`text` on exactly `room` columns, printable."""
+    text = printable(text)
+    if cell_len(text) > room:
+        while text and cell_len(text) > room - 1:
             text = text[:-1]
         text += "…"
-    return text + " " * (room - _columns(text))
+    return text + " " * (room - cell_len(text))
 
 
 def figures(summary: Summary) -> str:

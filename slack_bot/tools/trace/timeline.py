@@ -1,8 +1,8 @@
-"""PURE. One turn on a time axis: what came from the agent, what was decided and why, what Slack was told.
+"""PURE. One thread on a time axis: what the agent sent, what was decided and why, which calls were made.
 
-Built fact by fact, so that a live turn can be shown while it runs. Nothing of the raw events is kept but
-their sizes and the beginning of their text: a trace of a very long stream stays small. All times are seconds
-from the question.
+Rows are made entry by entry, so that a live turn is shown while it runs. Of the agent's events only sizes and
+the beginning of their text are kept: a trace of a very long stream stays small. Times are seconds from the
+first question.
 """
 
 from __future__ import annotations
@@ -11,15 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, assert_never
 
-from ...observe.facts import (
-    AgentEvent,
-    EventHandled,
-    Fact,
-    MessageIgnored,
-    SlackCalled,
-    TurnEnded,
-    TurnStarted,
-)
+from ...observe.facts import EventHandled, SlackCalled, TurnEnded, TurnStarted
 from ...testing.tape.json_file import Json
 from ...turn.events import (
     AnswerReplaced,
@@ -35,15 +27,14 @@ from ...turn.events import (
     ToolEnded,
     ToolStarted,
 )
-from ..replay.result import is_of_stop
-from ..replay.stream_text import StreamText, asked_name
+from ..turn_log import AgentOutput, Entry, LoggedTurn, TextChange, TurnLog, is_guessed, is_of_stop
 
 Lane: TypeAlias = Literal["agent", "decision", "slack"]
 
 EXCERPT = 120
 """Characters kept of any text."""
 EXCERPTS = 10_000
-"""Rows whose text is kept; of those after them only the size."""
+"""Rows whose text is kept; of the rest only the size."""
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (FinalAnswer, "result"),
@@ -54,7 +45,7 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (TaskEnded, "status"),
 )
 AGENT_KINDS = ("status", "plan", "tool", "narration", "held", "answer", "result", "question", "other")
-"""What an event of the agent can be, in the order of its lanes."""
+"""The kinds of the agent's events, in the order of their lanes."""
 _ACTIONS = {
     "AppendText": "append",
     "FlushText": "flush",
@@ -65,21 +56,18 @@ _ACTIONS = {
     "RewriteAnswer": "rewrite",
     "ShowForm": "ask",
     "EndTurn": "close",
-    "CancelTask": "cancel",
 }
 DECISION_KINDS = ("status", "card", "append", "flush", "rewrite", "ask", "cancel", "close", "dropped")
-"""What a decision can be."""
-
-
-_SILENT = ("NoOp", "SaveIds")  # actions by which nobody is shown anything
+"""The kinds of decisions."""
+_SILENT = ("NoOp", "SaveIds")  # actions that show nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the machine made of something: the event's name, why it was taken so, what is done and why."""
+    """What the machine made of an event: its name and reason, the actions and their reasons."""
 
     event: str
-    why: str
+    reason: str
     actions: tuple[tuple[str, str], ...]
     state: str
     late: bool = False
@@ -89,16 +77,17 @@ class Decision:
         """Which of `DECISION_KINDS` it is."""
         if self.late:
             return ("dropped",)
-        found = dict.fromkeys(_ACTIONS[name] for name, _ in self.actions if name in _ACTIONS)
-        return tuple(found)
+        stops = ["cancel"] if self.event == "StopRequested" else []
+        found = [_ACTIONS[name] for name, _ in self.actions if name in _ACTIONS]
+        return tuple(dict.fromkeys(stops + found))
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a trace. `kind` is one of its lane's; `chars` is the size of the text in it.
+    """One line of a trace. `kind` is one of its lane's; `chars` is the size of its text.
 
-    Besides decisions, the lane of the bot's own holds each further question and each look at the task that
-    found nothing new. `asked`: the bot read this from the task, the agent did not send it.
+    The lane of decisions also holds each further question ("asking") and each poll of the task that found
+    nothing new ("look"). `asked`: the bot read this from the task, the agent did not send it.
     """
 
     t: float
@@ -114,178 +103,145 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineEnd:
-    """How the turn ended."""
+class TurnStart:
+    """How many rows and points of the curve came before a turn, and how high the curve was."""
 
-    t: float
-    outcome: str
-    reason: str | None
-
-
-@dataclass(slots=True)
-class TimelineQuestion:
-    """One question, and what is known of its turn.
-
-    `rows` and `points` are how many rows and points of the curve came before it, `written` how high that
-    was. `settled` is when the agent said that nothing more of it will come.
-    """
-
-    t: float
-    user: str = ""
-    text: str = ""
     rows: int = 0
     points: int = 0
     written: int = 0
-    first_answer: float | None = None
-    settled: float | None = None
-    is_stopped: bool = False
-    ending: TimelineEnd | None = None
 
 
 @dataclass(slots=True)
 class TimelineBuilder:
-    """Collects facts. `produced` is how many characters of the answers the agent had written, over time.
+    """Makes rows of a log's entries. `written` is the size of the agent's answers over time, in characters.
 
-    `clean` takes out of an excerpt what nobody should see.
+    `asked_at`: when the first question was asked, in monotonic seconds; with None, what comes before the
+    first turn is left out. `clean` takes secrets out of an excerpt.
     """
 
-    asked_at: float
+    asked_at: float | None = None
     clean: Callable[[str], str] = str
     rows: list[Row] = field(default_factory=list)
-    produced: list[tuple[float, int]] = field(default_factory=list)
-    askings: list[TimelineQuestion] = field(default_factory=list)
-    _heard: StreamText = field(default_factory=StreamText)
+    written: list[tuple[float, int]] = field(default_factory=list)
+    starts: list[TurnStart] = field(default_factory=lambda: [TurnStart()])
     _open: Row | None = None
-    _decided: list[Decision] = field(default_factory=list)
-    _held: int = 0
+    _decisions: list[Decision] = field(default_factory=list)
     _kinds: list[str] = field(default_factory=list)
+    _held: int = 0
     _height: int = 0
     _known: dict[Decision, Decision] = field(default_factory=dict)
-    _names: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def asking(self) -> TimelineQuestion:
-        """The last question."""
-        if not self.askings:
-            self.askings.append(TimelineQuestion(0.0))
-        return self.askings[-1]
-
-    def take(self, fact: Fact) -> None:
-        """One more fact, in the order of time."""
-        match fact:
-            case AgentEvent():
+    def take(self, turn: LoggedTurn, entry: Entry) -> None:
+        """One more entry of a log, as `TurnLog` hands it on."""
+        if self.asked_at is None and not isinstance(entry, TurnStarted):
+            return
+        match entry:
+            case AgentOutput():
                 self.settle()
-                self._open = self._said(fact)
-                self._height = self._written
+                self._open, self._height = self._event_row(entry), self._size
             case EventHandled():
-                self._decide(fact)
+                self._decide(turn, entry)
             case SlackCalled():
                 self.settle()
-                self.rows.append(_call(fact, self._since(fact.at - fact.took), self.asking.is_stopped))
+                self.rows.append(_call(entry, self.since(entry.at - entry.took), turn.is_stopped))
             case TurnStarted():
-                self._ask(fact)
+                self._start(turn, entry)
             case TurnEnded():
                 self.settle()
-                self.asking.ending = TimelineEnd(self._since(fact.at), fact.outcome, fact.reason)
-            case MessageIgnored():
+            case TextChange():
                 pass
             case _:
-                assert_never(fact)
+                assert_never(entry)
 
     def settle(self) -> None:
         """What the agent's last event led to is known: it becomes a row."""
-        decided, self._decided = tuple(self._decided), []
+        decisions, self._decisions = tuple(self._decisions), []
         kinds, self._kinds = self._kinds, []
         if self._open is None:
             return
-        row, self._open = replace(self._open, decisions=decided), None
+        row, self._open = replace(self._open, decisions=decisions), None
         kind = next((each for each in reversed(AGENT_KINDS) if each in kinds and each != "other"), "other")
         kind = "status" if kind == "other" and row.name.startswith(("task", "status")) else kind
         if row.asked:
-            grown = max(0, self._written - self._height)
+            grown = max(0, self._size - self._height)
             row = replace(row, chars=grown)
-            if not grown and not any(name not in _SILENT for each in decided for name, _ in each.actions):
+            if not grown and not any(name not in _SILENT for each in decisions for name, _ in each.actions):
                 self.rows.append(replace(row, lane="decision", kind="look", text=""))
                 return
         self.rows.append(replace(row, kind=kind))
 
+    def since(self, at: float) -> float:
+        """Seconds from the first question."""
+        return round(max(0.0, at - (at if self.asked_at is None else self.asked_at)), 4)
+
     @property
-    def _written(self) -> int:
-        return self.produced[-1][1] if self.produced else 0
+    def _size(self) -> int:
+        return self.written[-1][1] if self.written else 0
 
-    def _said(self, fact: AgentEvent) -> Row:
-        said = self._heard.take(fact.kind, fact.raw)
-        name = asked_name(fact.raw, said) if fact.from_poll else said.name
-        short = self.clean(_excerpt(said.fresh)) if len(self.rows) < EXCERPTS else ""
-        name = self._names.setdefault(name, name)
-        return Row(
-            self._since(fact.at), "agent", "", name, short, chars=len(said.fresh), asked=fact.from_poll
-        )
+    def _event_row(self, output: AgentOutput) -> Row:
+        short = self.clean(_excerpt(output.new_text)) if len(self.rows) < EXCERPTS else ""
+        t, chars, is_read = self.since(output.at), len(output.new_text), output.number is None
+        return Row(t, "agent", "", output.name, short, chars=chars, asked=is_read)
 
-    def _ask(self, fact: TurnStarted) -> None:
+    def _start(self, turn: LoggedTurn, fact: TurnStarted) -> None:
         self.settle()
-        t, first = self._since(fact.at), not self.askings
-        if not first:
-            text = self.clean(_excerpt(fact.text))
-            self.rows.append(Row(t, "decision", "asking", fact.user, text))
-        rows, points = (0, 0) if first else (len(self.rows) - 1, len(self.produced))
-        self.askings.append(TimelineQuestion(t, fact.user, fact.text, rows, points, self._written))
+        if self.asked_at is None:
+            self.asked_at = fact.at
         self._held = 0
+        if turn.number:
+            self.starts.append(TurnStart(len(self.rows), len(self.written), self._size))
+            text = self.clean(_excerpt(fact.text))
+            self.rows.append(Row(self.since(fact.at), "decision", "asking", fact.user, text))
 
-    def _decide(self, fact: EventHandled) -> None:
+    def _decide(self, turn: LoggedTurn, fact: EventHandled) -> None:
         event: Any = fact.event
-        if isinstance(event, StreamEnded | StopRequested) or (
-            isinstance(event, FinalAnswer) and not event.certain
-        ):
+        if isinstance(event, StreamEnded | StopRequested) or is_guessed(event):
             self.settle()  # nothing that the agent just sent led to this
-        t = self._since(fact.at)
-        decision = Decision(
-            type(event).__name__,
-            str(getattr(event, "reason", "")),
-            tuple((type(action).__name__, _reason(action)) for action in fact.actions),
-            fact.state,
-            fact.late,
-        )
+        t = self.since(fact.at)
+        actions = tuple((type(action).__name__, _reason(action)) for action in fact.actions)
+        decision = Decision(type(event).__name__, _reason(event), actions, fact.state, fact.late)
         decision = self._known.setdefault(decision, decision)  # thousands are alike
-        self._note(t, event, fact)
-        self._kinds.append(_kind(event))
+        if not fact.late:
+            self._count(t, event)
         if self._open is None:
-            self._kinds = []
             self.rows.append(Row(t, "decision", "bot", decision.event, decisions=(decision,)))
         else:
-            self._decided.append(decision)
-
-    def _note(self, t: float, event: Event, fact: EventHandled) -> None:
-        """What `event` says of the turn."""
-        asking = self.asking
-        asking.is_stopped = asking.is_stopped or isinstance(event, StopRequested)
-        if fact.late:
-            return
-        self._count(t, event)
-        is_settled = isinstance(event, TaskEnded | InputRequired | FinalAnswer)
-        if is_settled and not (isinstance(event, FinalAnswer) and not event.certain):
-            asking.settled = t if asking.settled is None else asking.settled
+            self._kinds.append(_kind(event))
+            self._decisions.append(decision)
 
     def _count(self, t: float, event: Event) -> None:
-        """How much of the answer the agent has written by now. Held text counts until an answer is known."""
-        asking, before = self.asking, self._written
+        """The size of the answers after `event`. Held text counts until an answer is known."""
+        before = self._size
         match event:
             case AnswerText(text=text):
                 now = before - self._held + len(text)
                 self._held = 0
             case AnswerReplaced(text=text) | FinalAnswer(text=text):
-                now, self._held = asking.written + len(text), 0
+                now, self._held = self.starts[-1].written + len(text), 0
             case Narrated(text=text) if _kind(event) == "held":
                 now = before + len(text)
                 self._held += len(text)
             case _:
                 return
-        if isinstance(event, AnswerText | AnswerReplaced | FinalAnswer) and asking.first_answer is None:
-            asking.first_answer = t
-        self.produced.append((t, now))
+        self.written.append((t, now))
 
-    def _since(self, at: float) -> float:
-        return round(max(0.0, at - self.asked_at), 4)
+
+def build_timeline(log: TurnLog, asked_at: float) -> TimelineBuilder:
+    """The rows of a log that kept all events; `asked_at` is in monotonic seconds."""
+    builder = TimelineBuilder(asked_at)
+    for turn in log.turns:
+        for entry in turn.entries:
+            builder.take(turn, entry)
+    return builder
+
+
+LATE = ("dropped, it came too late", "not shown, the human had stopped it")
+"""What becomes of an event that comes too late."""
+
+
+def late(state: str) -> str:
+    """Which of `LATE` it was. `state` is the turn's."""
+    return LATE[state == "stopping"]
 
 
 def _kind(event: object) -> str:
@@ -296,8 +252,8 @@ def _kind(event: object) -> str:
     return next((kind for types, kind in _KINDS if isinstance(event, types)), "other")
 
 
-def _reason(action: Any) -> str:
-    return str(getattr(action, "reason", ""))
+def _reason(order: Any) -> str:
+    return str(getattr(order, "reason", ""))
 
 
 def _call(fact: SlackCalled, t: float, is_stopped: bool) -> Row:

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from ...clock import loop_clock
 from ...errors import BotError, UnreadableInput
-from ...observe.facts import Fact, Observer, TurnStarted
+from ...observe.facts import TurnStarted
 from ...settings.load import Settings, load, with_overrides
+from ...testing.harness import emulated
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape
 from ...turn.events import StreamEnded
-from ..capture.agent_address import check_there, is_address, masks_of, settings_for
-from ..capture.reachability import card_of
+from ..capture.agent_address import card_of, check_there, is_address, masks_of, settings_for
 from ..capture.redaction import Redactor
 from ..interruption import told_if_interrupted
 from ..open_capture import open_capture
@@ -30,20 +30,20 @@ from ..output_file import OutputFile, check_distinct
 from ..replay.replay import (
     Observation,
     accept_any_script,
-    emulated,
     observe,
     read_scenario_file,
     replayed,
     tell_assumed,
 )
 from ..replay.scenario import Scenario, as_captured
+from ..turn_log import Entry, LoggedTurn, TurnLog
 from .figures import Timeline, timeline
 from .html_page import page
 from .picture import draw
 from .table import Table, figures_of
 from .timeline import TimelineBuilder
 
-ModeObserver = Callable[[Scenario, Settings, Observer], Observation]
+ModeObserver = Callable[[Scenario, Settings, TurnLog], Observation]
 
 
 def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
@@ -63,7 +63,7 @@ def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
         raise UnreadableInput("a live trace wants an address and a question: slack-bot trace URL TEXT")
     check_distinct(args.html or None, args.svg or None)
     accept_any_script()
-    scenario = read_scenario_file(args.scenario)
+    scenario = read_scenario_file(args.scenario, load() if live or args.modes else None)
     inputs = [*args.targets, args.scenario]
     outs = [(OutputFile(path, inputs), make) for path, make in ((args.html, page), (args.svg, draw)) if path]
     with told_if_interrupted(lambda: "the trace ends here" + (", nothing was drawn" if outs else "")):
@@ -87,9 +87,9 @@ def trace_capture(
 
     The rows are printed as they come where there is a table.
     """
-    teller = Teller(table)
-    seen = replayed(capture, as_captured(scenario, capture), teller)
-    return teller.finish(name, seen), seen.result()
+    printer = RowPrinter(table)
+    seen = replayed(capture, as_captured(scenario, capture), log=TurnLog(printer.take))
+    return printer.finish(name, seen), seen.result()
 
 
 def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
@@ -109,8 +109,8 @@ def _modes(args: argparse.Namespace, scenario: Scenario, modes: Mapping[str, Mod
     asked, settings, found = replace(scenario, text=_question(args.targets[0])), load(), []
     for mode, observe_mode in modes.items():
         sys.stdout.write(f"== {mode}\n")
-        teller = Teller(_table(args.all), masks_of(settings))
-        found.append(teller.finish(mode, observe_mode(asked, settings, teller)))
+        printer = RowPrinter(_table(args.all), masks_of(settings))
+        found.append(printer.finish(mode, observe_mode(asked, settings, TurnLog(printer.take))))
     return found
 
 
@@ -130,23 +130,23 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     asked = replace(scenario, text=_question(text))
     asyncio.run(
         card_of(settings, "URL")
-    )  # the bot tells it in the thread if there is none; here it is an error
-    teller = Teller(_table(args.all), masks_of(given, settings))
-    seen = asyncio.run(_observed(asked, settings, teller))
-    return teller.finish(url, seen)
+    )  # without a card the bot would answer in the thread; here it is an error
+    printer = RowPrinter(_table(args.all), masks_of(given, settings))
+    seen = asyncio.run(_observed(asked, settings, TurnLog(printer.take)))
+    return printer.finish(url, seen)
 
 
 def _silence(line: Timeline) -> str | None:
     """Why nothing at all came from the agent; None where something did, be it an error of its own."""
     if line.summary.events:
         return None
-    ends = [each.why for row in line.rows for each in row.decisions if each.event == StreamEnded.__name__]
+    ends = [each.reason for row in line.rows for each in row.decisions if each.event == StreamEnded.__name__]
     why = ends[-1] if ends else "the question was not asked"
     return None if why.startswith("the agent answered with error") else why
 
 
-async def _observed(scenario: Scenario, settings: Settings, teller: Teller) -> Observation:
-    return await observe(scenario, emulated(settings), loop_clock(), observer=teller)
+async def _observed(scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:
+    return await observe(scenario, emulated(settings), loop_clock(), log=log)
 
 
 def _table(everything: bool) -> Table:
@@ -157,49 +157,43 @@ def _short_name(path: str) -> str:
     return Path(path).name
 
 
-class Teller:
-    """A watcher that collects a story and prints its rows, each as soon as it is whole."""
+class RowPrinter:
+    """Builds the timeline of a log, and prints its rows, each as soon as it is whole."""
 
     def __init__(self, table: Table | None, masks: Redactor | None = None) -> None:
-        self._table, self._masks = table, masks or Redactor()
-        self._early: list[Fact] = []
-        self._story: TimelineBuilder | None = None
+        self._table = table
+        self._builder = TimelineBuilder(clean=(masks or Redactor()).text)
         self._printed = 0
-        self._is_read = True
+        self._has_reader = True
 
-    def __call__(self, fact: Fact) -> None:
-        """Take note."""
-        if self._story is None:
-            if not isinstance(fact, TurnStarted):
-                self._early.append(fact)
-                return
-            self._story = TimelineBuilder(fact.at, self._masks.text)
-            self._print(self._table.head() if self._table else ())
-        self._story.take(fact)
+    def take(self, turn: LoggedTurn, entry: Entry) -> None:
+        """One more entry of the log."""
+        if isinstance(entry, TurnStarted) and not turn.number and self._table is not None:
+            self._print(self._table.head())
+        self._builder.take(turn, entry)
         self._show()
 
     def finish(self, name: str, seen: Observation) -> Timeline:
-        """The timeline, and the figures printed."""
-        story = self._story or TimelineBuilder(seen.asked_at, self._masks.text)
-        found = timeline(name, story, seen.witness.samples)
+        """The timeline; its figures are printed."""
+        found = timeline(name, self._builder, seen.log, seen.asked_at)
         if self._table is not None:
             self._show()
             self._print([*self._table.end(), "", figures_of(found)])
         return found
 
     def _show(self) -> None:
-        if self._story is None or self._table is None:
+        if self._table is None:
             return
-        for row in self._story.rows[self._printed :]:
+        for row in self._builder.rows[self._printed :]:
             self._print(self._table.add(row))
-        self._printed = len(self._story.rows)
+        self._printed = len(self._builder.rows)
 
     def _print(self, lines: Sequence[str]) -> None:
-        """A watcher never raises: what cannot be written stays in the stream, whose last flush tells it."""
-        if not self._is_read:
+        """An observer never raises: what cannot be written stays in the stream, and its last flush fails."""
+        if not self._has_reader:
             return
         try:
             sys.stdout.writelines(f"{line}\n" for line in lines)
             sys.stdout.flush()
         except OSError:
-            self._is_read = False
+            self._has_reader = False

@@ -98,6 +98,11 @@ def test_one_source_is_told_and_the_others_are_measured_against_it() -> None:
     assert tell(SUBMITTED, *streamed(*WORDS), task).shown == FOX
 
 
+def test_the_whole_appended_behind_its_deltas_is_shown_once() -> None:
+    told = tell(SUBMITTED, *streamed(*WORDS, FOX, f"{FOX} ran"), COMPLETED)
+    assert told.live == told.shown == f"{FOX} ran"
+
+
 def test_every_chunk_with_an_id_of_its_own_is_one_text() -> None:
     chunks = [artifact(text(word), word, append=True) for word in WORDS]
     told = tell(SUBMITTED, *chunks, COMPLETED)
@@ -325,7 +330,7 @@ def test_envelopes_are_seen_before_they_are_told() -> None:
     assert answer.in_envelope("a", ', "content": "x"}')
     assert not answer.in_envelope("b", "plain")
     assert answer.question is None
-    assert not AnswerAssembler(1000, gated=False).in_envelope("a", "{")
+    assert not AnswerAssembler(1000, filters=False).in_envelope("a", "{")
     assert not AnswerAssembler(1000).overflow
 
 
@@ -333,7 +338,7 @@ def test_the_source_a_learner_is_told_of() -> None:
     answer = AnswerAssembler(1000)
     answer.message("m", FOX, "why", live=False)
     answer.message("m", " ran", "why", live=False)
-    assert answer.seen(f"{FOX} ran", "status").held == (("message", 2),)
+    assert answer.observe(f"{FOX} ran", "status").held == (("message", 2),)
     assert answer.has_artifacts is False
     answer.artifact("a", FOX, "why", append=True)
     answer.before_tool(narrates=True)

@@ -49,30 +49,30 @@ def test_text_does_not_go_on(before: str, text: str) -> None:
     assert not goes_on(before, text)
 
 
-def test_after_one_seam_all_that_follows_belongs_to_it() -> None:
-    seams = ChunkJoiner()
-    assert not seams.joins("", "", "Oslo", "Bergen")
-    assert seams.joins("", "", "The ", "quick")
-    assert seams.joins("", "", "mill", "Then")
-    assert seams.joins("", "", "mill.", "\n\n")
-    assert not seams.joins("", "", "", "quick")
-    assert not seams.joins("", "", "quick", "")
+def test_after_one_chunk_all_that_follows_is_a_chunk() -> None:
+    joiner = ChunkJoiner()
+    assert not joiner.joins("", "", "Oslo", "Bergen")
+    assert joiner.joins("", "", "The ", "quick")
+    assert joiner.joins("", "", "mill", "Then")
+    assert joiner.joins("", "", "mill.", "\n\n")
+    assert not joiner.joins("", "", "", "quick")
+    assert not joiner.joins("", "", "quick", "")
 
 
 def test_a_sentence_right_behind_another_is_another_answer() -> None:
-    seams = ChunkJoiner()
-    assert seams.joins("", "", "The ", "quick")
-    assert not seams.joins("", "", "fox.", "Second thoughts")
+    joiner = ChunkJoiner()
+    assert joiner.joins("", "", "The ", "quick")
+    assert not joiner.joins("", "", "fox.", "Second thoughts")
     assert begins_anew("fox.", "Second")
     assert not begins_anew("3.", "14")
 
 
 def test_only_chunks_of_one_name_are_one_text_and_numbers_are_no_names() -> None:
-    seams = ChunkJoiner()
-    assert not seams.joins("details", "summary", "The ", "quick")
-    assert seams.joins("result", "result", "The ", "quick")
-    assert not seams.joins("sources", "result", "brown", " fox")
-    assert seams.joins("12", "11", "The ", "quick")
+    joiner = ChunkJoiner()
+    assert not joiner.joins("details", "summary", "The ", "quick")
+    assert joiner.joins("result", "result", "The ", "quick")
+    assert not joiner.joins("sources", "result", "brown", " fox")
+    assert joiner.joins("12", "11", "The ", "quick")
 
 
 def test_what_the_agent_appends_may_go_on_over_a_line_end() -> None:
@@ -86,8 +86,8 @@ WORDS = st.lists(st.text("abc", min_size=1, max_size=5), min_size=2, max_size=9)
 
 @given(WORDS, st.sampled_from([r"\S+ ?", r" ?\S+", r"[^ ]{1,3}| "]))
 def test_words_cut_anywhere_are_one_text(said: str, cut: str) -> None:
-    seams, text = ChunkJoiner(), ""
+    joiner, text = ChunkJoiner(), ""
     for chunk in re.findall(cut, said):
-        assert not text or seams.joins("n", "n", text[-32:], chunk)
+        assert not text or joiner.joins("n", "n", text[-32:], chunk)
         text += chunk
     assert text == said

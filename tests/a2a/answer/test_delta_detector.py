@@ -1,4 +1,4 @@
-"""Chunks that append are deltas, or the whole so far; which of them shows itself."""
+"""Texts are deltas, or the whole so far; which of them shows itself."""
 
 from __future__ import annotations
 
@@ -9,50 +9,136 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.a2a.answer.delta_detector import DeltaDetector, whole_of
+from slack_bot.a2a.answer.delta_detector import DeltaDetector, join_chunks
+from tests.examples import examples
 
 FOX = "The quick brown fox jumps. It is quick."
 WORDS = re.findall(r"\S+\s*", FOX)
 
 
-def told(*chunks: str, growth: DeltaDetector | None = None) -> tuple[str, int]:
-    """What the chunks add up to, and how often that had to be told anew."""
-    growth, text, anew = growth or DeltaDetector(), "", 0
-    for chunk in chunks:
-        more, append = growth.take(chunk)
-        text, anew = (text + more, anew) if append else (more, anew + 1)
-    return text, anew
+class Reader:
+    """What a reader sees of a source, and how often it was told again."""
+
+    def __init__(self, *, appends: bool = False, max_chars: int = 10_000) -> None:
+        self.detector = DeltaDetector(appends=appends, max_chars=max_chars)
+        self.text, self.retold = "", 0
+
+    def take(self, *texts: str, by_line: bool = False) -> tuple[str, int]:
+        for text in texts:
+            more, append = self.detector.take(text, by_line=by_line)
+            self.text = self.text + more if append else more
+            self.retold += not append
+        assert self.text == self.detector.text
+        return self.text, self.retold
 
 
-def test_deltas_are_added_up() -> None:
-    assert told(*WORDS) == (FOX, 0)
-    assert told("", "a", "") == ("a", 0)
+def appended(*texts: str) -> tuple[str, int]:
+    return Reader(appends=True).take(*texts)
 
 
-def test_growing_snapshots_are_the_last_one_and_nothing_is_told_anew() -> None:
-    assert told(*accumulate(WORDS)) == (FOX, 0)
-    assert told("你", "你好", "你好啊") == ("你好啊", 0)
+def sent(*texts: str) -> tuple[str, int]:
+    return Reader().take(*texts)
 
 
-def test_snapshots_may_be_repeated() -> None:
-    assert told("The fox", "The fox ran", "The fox ran", "The fox ran.", "The fox") == ("The fox ran.", 0)
+# -- any source
 
 
-def test_a_snapshot_that_begins_anew_is_the_next_paragraph() -> None:
+@pytest.mark.parametrize("appends", [False, True])
+def test_deltas_are_added_up(appends: bool) -> None:
+    assert Reader(appends=appends).take(*WORDS) == (FOX, 0)
+    assert Reader(appends=appends).take("", "a", "") == ("a", 0)
+
+
+@pytest.mark.parametrize("appends", [False, True])
+def test_growing_snapshots_are_the_last_one_and_nothing_is_told_again(appends: bool) -> None:
+    assert Reader(appends=appends).take(*accumulate(WORDS)) == (FOX, 0)
+    assert Reader(appends=appends).take("你", "你好", "你好啊") == ("你好啊", 0)
+
+
+@pytest.mark.parametrize("appends", [False, True])
+def test_deltas_and_then_the_whole_is_the_whole(appends: bool) -> None:
+    assert Reader(appends=appends).take(*WORDS, FOX) == (FOX, 0)
+    assert Reader(appends=appends).take(*WORDS[:3], FOX, " Yes.") == (FOX + " Yes.", 0)
+
+
+@st.composite
+def deliveries(draw: st.DrawFn, first: str) -> tuple[str, list[tuple[str, str]]]:
+    """A text that begins with `first` and repeats nothing, cut anywhere and sent in any way."""
+    numbers = draw(st.lists(st.integers(100, 999), min_size=3, max_size=12, unique=True))
+    words = st.sampled_from(["Word", "word", "β", "#", "-", "."])
+    text = first + "".join(f"{draw(words)}{number} \n" for number in numbers)
+    cuts = sorted(draw(st.sets(st.integers(len(first) + 1, len(text) - 1), max_size=12)))
+    found = []
+    for start, end in zip([len(first), *cuts], [*cuts, len(text)], strict=True):
+        delta, whole = ("append", text[start:end]), ("append", text[:end])
+        ways = [[delta], [whole], [whole, whole], [delta, whole], [("replace", text[:end])]]
+        found += draw(st.sampled_from(ways))
+    return text, found
+
+
+@examples(1_000)
+@given(deliveries("Text: "))
+def test_however_a_text_is_cut_and_sent_it_is_the_text(case: tuple[str, list[tuple[str, str]]]) -> None:
+    reader = Reader()
+    reader.take("Text: ")
+    for how, each in case[1]:
+        if how == "append":
+            reader.take(each)
+        else:
+            reader.detector.replace(each)
+            reader.text = each
+    assert (reader.text, reader.retold) == (case[0], 0)
+
+
+@examples(1_000)
+@given(deliveries("Here is the text: "))
+def test_appended_texts_of_any_kind_are_the_text_once_two_deltas_were_seen(
+    case: tuple[str, list[tuple[str, str]]],
+) -> None:
+    reader = Reader(appends=True)
+    reader.take("Here is ", "the text: ", *(each for _, each in case[1]))
+    assert (reader.text, reader.retold) == (case[0], 0)
+
+
+@examples(1_000)
+@given(st.lists(st.text("ab \n", min_size=1, max_size=5), max_size=12))
+def test_snapshots_of_anything_make_the_last_one(deltas: list[str]) -> None:
+    assert sent(*accumulate(deltas)) == ("".join(deltas), 0)
+
+
+@given(st.lists(st.text("ab .\n", min_size=1, max_size=9), min_size=3, max_size=8))
+def test_appended_snapshots_of_anything_said_in_words_add_up(pieces: list[str]) -> None:
+    pieces = ["Well, ", *pieces]
+    assert appended(*accumulate(pieces))[0] == "".join(pieces)
+
+
+# -- a source that says `append`
+
+
+def test_appended_snapshots_may_be_repeated() -> None:
+    assert appended("The fox", "The fox ran", "The fox ran", "The fox ran.", "The fox") == ("The fox ran.", 0)
+
+
+def test_an_appended_snapshot_that_begins_again_is_the_next_paragraph() -> None:
     looked = list(accumulate(["Let me ", "look ", "that up."]))
-    assert told(*looked, *accumulate(WORDS)) == (f"Let me look that up.\n\n{FOX}", 0)
+    assert appended(*looked, *accumulate(WORDS)) == (f"Let me look that up.\n\n{FOX}", 0)
 
 
-def test_a_delta_that_looked_like_a_snapshot_is_one_after_all() -> None:
-    assert told("Haha", "Hahaha", ", well.") == ("HahaHahaha, well.", 1)
+def test_an_appended_delta_that_looked_like_a_snapshot_is_one_after_all() -> None:
+    assert appended("Haha", "Hahaha", ", well.") == ("HahaHahaha, well.", 1)
+    assert appended("Row, ", "Row, row", " the boat", " the boats", "!") == (
+        "Row, Row, row the boat the boats!", 1,
+    )  # fmt: skip
 
 
-def test_snapshots_that_begin_with_a_letter_are_found_later() -> None:
-    assert told(*accumulate(FOX)) == (FOX, 1)
+def test_appended_snapshots_that_begin_with_a_letter_are_found_later() -> None:
+    assert appended(*accumulate(FOX)) == (FOX, 1)
+    assert appended("So: ", *accumulate(FOX)) == ("So: " + FOX, 1)
 
 
 def test_a_beginning_that_was_known_counts_too() -> None:
-    assert told("The fox ran", "The fox ran.", growth=DeltaDetector("The fox")) == (" ran.", 0)
+    detector = DeltaDetector("The fox", appends=True)
+    assert [detector.take(text) for text in ("The fox ran", "The fox ran.")] == [(" ran", True), (".", True)]
 
 
 @pytest.mark.parametrize(
@@ -64,19 +150,56 @@ def test_a_beginning_that_was_known_counts_too() -> None:
         ["| a ", "| b ", "| bc "],
         ["one = 1\n", " ", "   ", "    # two", "r"],  # white space and marks begin many a delta
         ["a ", "`", "```", "```markdown\nmore", " text"],
+        ["ha", "ha", "haha"],
     ],
 )
-def test_what_says_too_little_is_no_snapshot(deltas: list[str]) -> None:
-    assert told(*deltas) == ("".join(deltas), 0)
-
-
-@given(st.lists(st.text("ab .\n", min_size=1, max_size=9), min_size=3, max_size=8))
-def test_snapshots_of_anything_said_in_words_add_up(pieces: list[str]) -> None:
-    pieces = ["Well, ", *pieces]
-    assert told(*accumulate(pieces))[0] == "".join(pieces)
+def test_what_says_too_little_is_no_appended_snapshot(deltas: list[str]) -> None:
+    assert appended(*deltas) == ("".join(deltas), 0)
 
 
 @pytest.mark.parametrize("growing", [False, True])
 def test_a_task_holds_its_chunks_as_they_came(growing: bool) -> None:
-    assert whole_of(list(accumulate(WORDS)) if growing else WORDS) == FOX
-    assert whole_of(["a", "ab"]) == "aab"
+    assert join_chunks(list(accumulate(WORDS)) if growing else WORDS) == FOX
+    assert join_chunks(["a", "ab"]) == "aab"
+
+
+# -- a source without `append`
+
+
+def test_a_text_may_be_replaced_and_restarted() -> None:
+    reader = Reader()
+    reader.take("The", "The quick", "The quick fox", " ran")
+    reader.detector.replace("new")
+    assert (reader.detector.text, reader.detector.steps) == ("new", 5)
+    reader.detector.restart()
+    assert (reader.detector.text, reader.detector.steps) == ("", 0)
+
+
+def test_no_more_is_kept_than_may_be() -> None:
+    assert Reader(max_chars=3).take("12", "345") == ("123", 0)
+    assert Reader(max_chars=0).take("nothing fits") == ("", 0)
+
+
+def test_a_model_turn_said_again_after_its_deltas_is_no_delta() -> None:
+    reader = Reader()
+    whole = "Before. The quick fox"
+    assert reader.take("Before. ", "The ", "quick ", "fox", "The quick fox") == (whole, 0)
+    assert reader.take("fox") == (whole + "fox", 0), "one delta may well come twice"
+    assert reader.detector.steps == 5
+
+
+def test_signs_that_the_next_delta_begins_with_are_not_lost() -> None:
+    """Whether "### the" follows "#" or grew from it, only the text after it tells."""
+    reader = Reader()
+    assert reader.take("#", "### the") == ("### the", 0)
+    assert reader.take(" fox") == ("#### the fox", 1)
+    assert reader.take(".") == ("#### the fox.", 1)
+    assert sent("#", "# A", "# A fox", "# A fox") == ("# A fox", 0)
+    assert sent("#", "##", "###", " A") == ("###### A", 1)
+    assert Reader(max_chars=6).take("-", "- a", "bcd", "e") == ("-- abc", 1)
+
+
+def test_lines_of_their_own_become_paragraphs_only_where_they_may() -> None:
+    lines = ("Reading it.", "Writing it.", "and so on.")
+    assert Reader().take(*lines, by_line=True) == ("Reading it.\n\nWriting it.and so on.", 0)
+    assert sent(*lines) == ("".join(lines), 0)

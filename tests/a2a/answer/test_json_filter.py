@@ -1,4 +1,4 @@
-"""The structured gate: `content`, character by character, out of JSON that is still being written."""
+"""The structured json_filter: `content`, character by character, out of JSON that is still being written."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FLAG = '{"is_task_complete": true, '
 
 
 def shown(*chunks: str) -> tuple[list[str], JsonContentFilter]:
-    gate = JsonContentFilter()
-    seen = [gate.feed(chunk) for chunk in chunks]
-    return [*seen, gate.end()], gate
+    json_filter = JsonContentFilter()
+    seen = [json_filter.feed(chunk) for chunk in chunks]
+    return [*seen, json_filter.end()], json_filter
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,20 @@ def test_what_a_reader_sees(chunks: list[str], seen: list[str]) -> None:
 
 
 def test_the_whole_envelope_can_be_read_when_it_is_closed() -> None:
-    _, gate = shown(
+    _, json_filter = shown(
         '{"is_task_complete": false, "content": "a\nb", "metadata": {"user_input": true}}', " more"
     )
-    assert gate.is_envelope and gate.is_closed and gate.has_content and not gate.is_plain
-    assert gate.data == {"is_task_complete": False, "content": "a\nb", "metadata": {"user_input": True}}
+    assert (
+        json_filter.is_envelope
+        and json_filter.is_closed
+        and json_filter.has_content
+        and not json_filter.is_plain
+    )
+    assert json_filter.data == {
+        "is_task_complete": False,
+        "content": "a\nb",
+        "metadata": {"user_input": True},
+    }
     assert shown('{"is_task_complete": false')[1].data is None
     assert shown('{"is_task_complete": nonsense}')[1].data is None
     assert shown('{"ResponseFormat": {"is_task_complete": true}}')[1].data == {"is_task_complete": True}
@@ -84,9 +93,9 @@ def test_the_content_comes_out_however_it_is_cut(
     text = json.dumps(envelope, ensure_ascii=ascii_only)
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=20)))
     chunks = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-    seen, gate = shown(*chunks)
+    seen, json_filter = shown(*chunks)
     assert "".join(seen) == content
-    assert gate.data == envelope
+    assert json_filter.data == envelope
 
 
 @given(st.text('{}[]":,\\u0d8 ct', max_size=40), st.data())
@@ -107,8 +116,8 @@ def test_an_envelope_that_is_known_to_be_one_may_begin_with_any_key() -> None:
 
 
 def test_what_has_not_begun_after_pages_of_white_space_is_no_envelope() -> None:
-    gate = JsonContentFilter()
-    assert gate.feed(" " * 4_000) == ""
-    assert gate.feed(" ") == " " * 4_001
-    assert gate.is_plain
+    json_filter = JsonContentFilter()
+    assert json_filter.feed(" " * 4_000) == ""
+    assert json_filter.feed(" ") == " " * 4_001
+    assert json_filter.is_plain
     assert JsonContentFilter().feed(" " * 10_000 + '{"content": "x"}') == "x", "which has, is one"

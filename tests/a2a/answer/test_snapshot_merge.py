@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from slack_bot.a2a.answer.snapshot_merge import SnapshotMerger
+import pytest
+
+from slack_bot.a2a.answer.snapshot_merge import SnapshotMerger, stored_text
 from slack_bot.a2a.wire.frames import (
     AgentMessage,
     Artifact,
@@ -41,11 +43,11 @@ def task(*artifacts: Artifact, state: TaskState = TaskState.WORKING, **rest: Any
     return Snapshot("t", "c", state, artifacts=artifacts, **rest)
 
 
-def heard(*frames: Frame, in_statuses: bool = False) -> SnapshotMerger:
-    overlay = SnapshotMerger(in_statuses=in_statuses)
+def streamed(*frames: Frame, in_statuses: bool = False) -> SnapshotMerger:
+    merger = SnapshotMerger(in_statuses=in_statuses)
     for frame in frames:
-        overlay.on_frame(frame)
-    return overlay
+        merger.on_frame(frame)
+    return merger
 
 
 def artifacts_of(frames: list[Frame]) -> list[tuple[str, dict[str, Any]]]:
@@ -58,67 +60,67 @@ def artifacts_of(frames: list[Frame]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_an_artifact_that_says_nothing_of_its_text_is_left_as_it_is() -> None:
-    assert artifacts_of(heard(chunk("one ")).merge(task(artifact("one two")))) == [("one two", {})]
+    assert artifacts_of(streamed(chunk("one ")).merge(task(artifact("one two")))) == [("one two", {})]
 
 
 def test_a_pure_answer_is_left_as_it_is() -> None:
-    overlay = heard(chunk("one ", **ANSWER))
-    assert artifacts_of(overlay.merge(task(artifact("one two", **ANSWER)))) == [("one two", ANSWER)]
+    merger = streamed(chunk("one ", **ANSWER))
+    assert artifacts_of(merger.merge(task(artifact("one two", **ANSWER)))) == [("one two", ANSWER)]
 
 
 def test_narration_before_the_answer_is_taken_off_again_and_again() -> None:
-    overlay = heard(chunk("hm ", append=False, **NARRATION), chunk("one ", **ANSWER))
-    assert artifacts_of(overlay.merge(task(artifact("hm one two ", **BOTH)))) == [("one two ", ANSWER)]
-    assert artifacts_of(overlay.merge(task(artifact("hm one two three", **NARRATION)))) == [
+    merger = streamed(chunk("hm ", append=False, **NARRATION), chunk("one ", **ANSWER))
+    assert artifacts_of(merger.merge(task(artifact("hm one two ", **BOTH)))) == [("one two ", ANSWER)]
+    assert artifacts_of(merger.merge(task(artifact("hm one two three", **NARRATION)))) == [
         ("one two three", ANSWER)
     ]
 
 
 def test_what_nobody_can_tell_apart_is_left_for_the_final_result() -> None:
     mixed = task(artifact("hm one two", **BOTH))
-    assert artifacts_of(heard().merge(mixed)) == []
-    assert artifacts_of(heard(chunk("hm ", **NARRATION)).merge(mixed)) == []
-    assert artifacts_of(heard(chunk("other ", **NARRATION), chunk("o", **ANSWER)).merge(mixed)) == []
+    assert artifacts_of(streamed().merge(mixed)) == []
+    assert artifacts_of(streamed(chunk("hm ", **NARRATION)).merge(mixed)) == []
+    assert artifacts_of(streamed(chunk("other ", **NARRATION), chunk("o", **ANSWER)).merge(mixed)) == []
 
 
 def test_an_artifact_that_was_begun_anew_is_what_was_heard_since() -> None:
-    overlay = heard(chunk("hm ", **NARRATION), chunk("one ", append=False, **ANSWER))
-    assert artifacts_of(overlay.merge(task(artifact("one two", **ANSWER)))) == [("one two", ANSWER)]
+    merger = streamed(chunk("hm ", **NARRATION), chunk("one ", append=False, **ANSWER))
+    assert artifacts_of(merger.merge(task(artifact("one two", **ANSWER)))) == [("one two", ANSWER)]
 
 
 # -- statuses
 
 
 def test_a_status_message_that_was_heard_is_not_said_again() -> None:
-    overlay = heard(status("one ", "1"))
-    assert overlay.merge(task(message=said("one ", "1"))) == [task()]
-    assert overlay.merge(task(message=said("two ", "2"))) == [task(message=said("two ", "2"))]
-    assert overlay.merge(task(message=said("two ", "2"))) == [task()]
+    merger = streamed(status("one ", "1"))
+    assert merger.merge(task(message=said("one ", "1"))) == [task()]
+    assert merger.merge(task(message=said("two ", "2"))) == [task(message=said("two ", "2"))]
+    assert merger.merge(task(message=said("two ", "2"))) == [task()]
 
 
 def test_the_last_word_of_a_task_is_always_said() -> None:
-    overlay = heard(status("one ", "1"))
+    merger = streamed(status("one ", "1"))
     for state in (TaskState.COMPLETED, TaskState.INPUT_REQUIRED):
         over = task(message=said("one ", "1"), state=state)
-        assert overlay.merge(over) == [over]
+        assert merger.merge(over) == [over]
 
 
 def test_what_was_said_between_stands_in_the_history() -> None:
-    overlay = heard(status("one ", "1"))
+    merger = streamed(status("one ", "1"))
     history = (said("hi", "q", "user"), said("one ", "1"), said("two ", "2"), said("three ", "3"))
-    found = overlay.merge(task(history=history, message=said("four", "4")))
+    found = merger.merge(task(history=history, message=said("four", "4")))
     assert [frame.message.text for frame in found if isinstance(frame, StatusUpdate) and frame.message] == [
         "two ",
         "three ",
     ]
-    assert overlay.merge(task(history=history, message=said("four", "4"))) == [task(history=history)]
+    assert merger.merge(task(history=history, message=said("four", "4"))) == [task(history=history)]
 
 
 def test_a_history_is_no_status_where_none_was_heard() -> None:
     whole = task(history=(said("one ", "1"),))
-    assert heard().merge(whole) == [whole]
-    assert heard(status("other", "9")).merge(whole) == [whole]
-    found = heard(in_statuses=True).merge(whole)
+    assert streamed().merge(whole) == [whole]
+    assert streamed(status("other", "9")).merge(whole) == [whole]
+    found = streamed(in_statuses=True).merge(whole)
     assert [type(frame) for frame in found] == [StatusUpdate, Snapshot]
 
 
@@ -130,43 +132,66 @@ def reply(text: str, message_id: str = "m") -> MessageReply:
 
 
 def test_a_message_in_pieces_is_whole_in_the_history() -> None:
-    overlay = heard(reply("one "), reply("two "))
+    merger = streamed(reply("one "), reply("two "))
     history = (said("one two three", "other"),)
-    assert overlay.merge(task(history=history)) == [reply("one two three"), task(history=history)]
-    assert overlay.merge(task(history=history)) == [task(history=history)]
+    assert merger.merge(task(history=history)) == [reply("one two three"), task(history=history)]
+    assert merger.merge(task(history=history)) == [task(history=history)]
 
 
 def test_a_message_that_is_said_ever_longer() -> None:
-    overlay = heard(reply("one "), reply("one two "), reply("one two "))
-    assert overlay.merge(task(history=(said("one two three", "m"),)))[0] == reply("one two three")
+    merger = streamed(reply("one "), reply("one two "), reply("one two "))
+    assert merger.merge(task(history=(said("one two three", "m"),)))[0] == reply("one two three")
 
 
 def test_another_message_is_another() -> None:
-    overlay = heard(reply("one", "1"), reply("two ", "2"), MessageReply(said("mine", "3", "user")))
-    assert overlay.merge(task(history=(said("two three", "2"),)))[0] == reply("two three", "2")
-    assert heard(reply("one")).merge(task(history=(said("two", "m"),))) == [task(history=(said("two", "m"),))]
+    merger = streamed(reply("one", "1"), reply("two ", "2"), MessageReply(said("mine", "3", "user")))
+    assert merger.merge(task(history=(said("two three", "2"),)))[0] == reply("two three", "2")
+    assert streamed(reply("one")).merge(task(history=(said("two", "m"),))) == [
+        task(history=(said("two", "m"),))
+    ]
 
 
 # -- a task that was there before
 
 
 def test_what_stood_there_before_the_turn_is_not_said_again() -> None:
-    overlay = heard()
-    overlay.set_baseline(task(artifact("before "), history=(said("hm", "1"),), message=said("Which?", "2")))
+    merger = streamed()
+    merger.set_baseline(task(artifact("before "), history=(said("hm", "1"),), message=said("Which?", "2")))
     whole = task(artifact("before "), history=(said("hm", "1"), said("Which?", "2")))
-    assert artifacts_of(overlay.merge(whole)) == []
-    assert len(overlay.merge(whole)) == 1
-    assert artifacts_of(overlay.merge(task(artifact("before and since")))) == [("and since", {})]
-    assert artifacts_of(overlay.merge(task(artifact("replaced")))) == [("replaced", {})]
+    assert artifacts_of(merger.merge(whole)) == []
+    assert len(merger.merge(whole)) == 1
+    assert artifacts_of(merger.merge(task(artifact("before and since")))) == [("and since", {})]
+    assert artifacts_of(merger.merge(task(artifact("replaced")))) == [("replaced", {})]
 
 
 def test_what_was_said_anew_is_this_turn_s_though_it_is_the_same() -> None:
-    overlay = heard()
-    overlay.set_baseline(task(artifact("same")))
-    overlay.on_frame(chunk("same", append=False))
-    assert artifacts_of(overlay.merge(task(artifact("same")))) == [("same", {})]
+    merger = streamed()
+    merger.set_baseline(task(artifact("same")))
+    merger.on_frame(chunk("same", append=False))
+    assert artifacts_of(merger.merge(task(artifact("same")))) == [("same", {})]
 
 
 def test_a_status_message_without_text_is_left_as_it_is() -> None:
     silent = task(message=said("", "1"))
-    assert heard().merge(silent) == [silent]
+    assert streamed().merge(silent) == [silent]
+
+
+# -- the text of an artifact
+
+
+def part(value: str, **metadata: Any) -> Part:
+    return Part(text=value, metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    ("artifact", "said"),
+    [
+        (Artifact(parts=(part("a "), part("b"))), "a b"),
+        (Artifact(parts=(part("The "), part("The fox "), part("The fox ran."))), "The fox ran."),
+        (Artifact(parts=(part("hm", thought=True), part("Yes"))), "Yes"),
+        (Artifact(parts=(part("hm"),), metadata={"type": "thinking"}), ""),
+        (Artifact(parts=(Part(has_data=True, data={"x": 1}),)), "- **x**: 1"),
+    ],
+)
+def test_an_artifact_as_a_task_holds_it(artifact: Artifact, said: str) -> None:
+    assert stored_text(artifact) == said

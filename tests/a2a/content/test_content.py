@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from slack_bot.a2a.content.content import Content, extract_content, last_word, stored, unboxed
-from slack_bot.a2a.content.tool_parts import ToolPart
-from slack_bot.a2a.wire.frames import AgentMessage, Artifact, FileRef, Part
+from slack_bot.a2a.content.content import Content, extract_content, last_message
+from slack_bot.a2a.content.tools import ToolPart
+from slack_bot.a2a.wire.frames import AgentMessage, FileRef, Part
 
 
 def text(value: str, **metadata: Any) -> Part:
@@ -49,39 +49,6 @@ def test_what_a_tool_writes_is_no_text_whatever_it_is_written_in() -> None:
     assert extract_content((text("3 files"),), lane) == Content()
 
 
-@pytest.mark.parametrize(
-    ("artifact", "answer"),
-    [
-        (Artifact(parts=(text("as it is"),)), "as it is"),
-        (Artifact(parts=(text('{"is_task_complete": true, "content": "inside"}'),)), "inside"),
-        # JSON around nothing but a content is an envelope too: a reader never wants JSON
-        (Artifact(parts=(text('{"content": "inside"}'),)), "inside"),
-        (Artifact(parts=(text("{not json"),)), "{not json"),
-        (Artifact(parts=(data({"content": "from data"}),)), "from data"),
-        (Artifact(parts=(data({"content": {"x": 1}}),)), "- **x**: 1"),
-        (Artifact(parts=(data({"other": 1}),)), "- **other**: 1"),
-        (Artifact(parts=(text("x [FINAL ANSWER] y"),)), "y"),
-        (Artifact(parts=(text("thoughts [FINAL ANSWER]\n\nThe answer"),)), "The answer"),
-    ],
-)
-def test_the_answer_in_a_result(artifact: Artifact, answer: str) -> None:
-    assert unboxed(artifact) == answer
-
-
-@pytest.mark.parametrize(
-    ("artifact", "said"),
-    [
-        (Artifact(parts=(text("a "), text("b"))), "a b"),
-        (Artifact(parts=(text("The "), text("The fox "), text("The fox ran."))), "The fox ran."),
-        (Artifact(parts=(text("hm", thought=True), text("Yes"))), "Yes"),
-        (Artifact(parts=(text("hm"),), metadata={"type": "thinking"}), ""),
-        (Artifact(parts=(data({"x": 1}),)), "- **x**: 1"),
-    ],
-)
-def test_an_artifact_as_a_task_holds_it(artifact: Artifact, said: str) -> None:
-    assert stored(artifact) == said
-
-
 def human(value: str) -> AgentMessage:
     return AgentMessage("u", "user", (text(value),))
 
@@ -100,5 +67,5 @@ def agent(value: str) -> AgentMessage:
         ((human("q"), agent("Which?"), human("That."), agent("Done.")), "Done."),
     ],
 )
-def test_the_last_word_belongs_to_the_last_question(history: tuple[AgentMessage, ...], said: str) -> None:
-    assert last_word(history) == said
+def test_the_last_message_belongs_to_the_last_question(history: tuple[AgentMessage, ...], said: str) -> None:
+    assert last_message(history) == said

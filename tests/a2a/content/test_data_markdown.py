@@ -135,7 +135,7 @@ def test_no_more_is_read_than_may_be_counted() -> None:
 
 def test_values_are_not_looked_for_in_a_long_text_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "a" * 1000 + "fox"
-    assert TextBeside(text).says(["fox", "fox"])
+    assert TextBeside(text).contains(["fox", "fox"])
     monkeypatch.setattr(data_markdown, "_MOST_SOUGHT", 1500)
-    assert TextBeside(text).says(["fox"] * 10), "it is sought once"
-    assert not TextBeside(text).says(["fo", "ox", "x"]), "what is not known is shown"
+    assert TextBeside(text).contains(["fox"] * 10), "it is sought once"
+    assert not TextBeside(text).contains(["fo", "ox", "x"]), "what is not known is shown"

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.a2a.content.content import unboxed
-from slack_bot.a2a.content.fields import (
-    form_in,
-    is_true,
-    plan_steps,
-    plan_title,
-    tool_call_id,
-    tool_failed,
-    tool_label,
-    tool_name,
-)
+from slack_bot.a2a.answer.filters import result_text
+from slack_bot.a2a.content.fields import first_text, is_true, plan_steps, plan_title
+from slack_bot.a2a.content.forms import form_in
+from slack_bot.a2a.content.tools import tool_failed, tool_name
 from slack_bot.a2a.wire.frames import Artifact, Part
 from slack_bot.turn.events import PlanStep, StepState
-from slack_bot.turn.form import Field, Form
 
 
 def text(value: str) -> tuple[Part, ...]:
@@ -30,52 +21,13 @@ def data(value: object) -> tuple[Part, ...]:
     return (Part(data=value, has_data=True),)
 
 
-@pytest.mark.parametrize(
-    ("artifact", "name"),
-    [
-        (Artifact(metadata={"tool_name": "github"}), "github"),
-        (Artifact(description="Tool call started: [RAG] Search docs"), "[RAG] Search docs"),
-        (Artifact(description="Tool call failed: x", parts=text("❌ x failed")), "x"),
-        (Artifact(parts=data({"toolName": "jira"})), "jira"),
-        (Artifact(parts=data({"other": 1})), "tool"),
-        (Artifact(parts=text("Calling: fetch_document now")), "fetch_document"),
-        (Artifact(metadata={"sourceAgent": "search"}), "search"),
-        (Artifact(metadata={"tool_name": 7}), "tool"),
-    ],
-)
-def test_the_name_of_a_tool(artifact: Artifact, name: str) -> None:
-    assert tool_name(artifact) == name
-
-
-def test_the_id_of_a_call() -> None:
-    assert tool_call_id(Artifact(metadata={"tool_call_id": "tc1"})) == "tc1"
-    assert tool_call_id(Artifact()) is None
-
-
-@pytest.mark.parametrize(
-    ("artifact", "failed"),
-    [
-        (Artifact(parts=text("no errors found")), False),
-        (Artifact(parts=text("❌ x failed")), True),
-        (Artifact(description="Tool call failed: x"), True),
-        (Artifact(metadata={"status": "Failed"}), True),
-        (Artifact(), False),
-    ],
-)
-def test_a_tool_failed_only_if_the_agent_says_so(artifact: Artifact, failed: bool) -> None:
-    assert tool_failed(artifact) is failed
-
-
 def test_flags() -> None:
     assert is_true({"a": True}, "a")
     assert is_true({"a": "true"}, "a")
     assert not is_true({"a": 1}, "a")
     assert not is_true({}, "a")
-
-
-def test_a_call_has_a_label_where_the_agent_wrote_one() -> None:
-    assert tool_label(Artifact(metadata={"tool_title": " Search “cats” "})) == "Search “cats”"
-    assert tool_label(Artifact(metadata={"tool_title": 7})) == tool_label(Artifact()) == ""
+    assert first_text({"a": 1, "b": "", "c": "x"}, ("a", "b", "c")) == "x"
+    assert first_text({}, ("a",)) == ""
 
 
 def test_the_steps_of_a_plan_in_their_order() -> None:
@@ -98,40 +50,6 @@ def test_the_steps_of_a_plan_in_their_order() -> None:
     assert plan_title(data({"steps": steps, "title": 7})) == plan_title(()) == ""
     far = [{"id": "last", "order": 10**400}, {"id": "first", "order": 0.5}]
     assert [step.id for step in plan_steps(data({"steps": far}))] == ["first", "last"]
-
-
-def test_forms_of_both_dialects() -> None:
-    caipe = {
-        "user_input": True,
-        "input_title": "New bucket",
-        "input_fields": [
-            {
-                "field_name": "region",
-                "field_description": "AWS region",
-                "field_values": ["a", 3],
-                "required": True,
-            }
-        ],
-    }
-    assert form_in(data(caipe)) == Form("", (Field("region", "AWS region", ("a",), True),), "New bucket")
-    other = {
-        "title": "T",
-        "description": "Confirm",
-        "fields": [
-            {"id": "p", "label": "Project", "options": [{"label": "OPS", "value": "1"}, {"value": "DEV"}]}
-        ],
-    }
-    assert form_in(data(other)) == Form("Confirm", (Field("p", "Project", ("OPS", "DEV")),), "T")
-    boxed = {
-        "require_user_input": True,
-        "content": "Fill it",
-        "metadata": {"input_fields": [{"field_name": "n"}]},
-    }
-    assert form_in(data(boxed)) == Form("Fill it", (Field("n"),))
-    assert form_in(data({"require_user_input": True, "content": "Go on?"})) == Form("Go on?")
-    assert form_in(data({"require_user_input": False, "content": "done"})) is None
-    assert form_in(text("no data"), "prompt") is None
-    assert form_in(data({"fields": [{}]}), "prompt") == Form("prompt", (Field("answer"),))
 
 
 JSON = st.recursive(
@@ -158,4 +76,4 @@ def test_no_data_whatever_breaks_the_reading(value: object) -> None:
     artifact = Artifact(parts=parts, metadata=value if isinstance(value, dict) else {})
     tool_name(artifact)
     tool_failed(artifact)
-    assert isinstance(unboxed(artifact), str)
+    assert isinstance(result_text(artifact), str)

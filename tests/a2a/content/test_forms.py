@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.a2a.content.forms import question_in
+from slack_bot.a2a.content.forms import form_in, question_in
 from slack_bot.a2a.wire.frames import Part
 from slack_bot.turn.form import Field, Form
 
@@ -64,3 +64,41 @@ def test_a_question_of_a_thousand_parts_is_cut_and_says_so() -> None:
     assert form.prompt.endswith("**n99**\n\n_… and more, which is not shown here_")
     whole = question_in(parts[:100], "Which?")
     assert whole is not None and whole.prompt.endswith("**n99**")
+
+
+def listed(value: Any) -> tuple[Part, ...]:
+    return (data(value),)
+
+
+def test_forms_of_both_dialects() -> None:
+    caipe = {
+        "user_input": True,
+        "input_title": "New bucket",
+        "input_fields": [
+            {
+                "field_name": "region",
+                "field_description": "AWS region",
+                "field_values": ["a", 3],
+                "required": True,
+            }
+        ],
+    }
+    assert form_in(listed(caipe)) == Form("", (Field("region", "AWS region", ("a",), True),), "New bucket")
+    other = {
+        "title": "T",
+        "description": "Confirm",
+        "fields": [
+            {"id": "p", "label": "Project", "options": [{"label": "OPS", "value": "1"}, {"value": "DEV"}]}
+        ],
+    }
+    assert form_in(listed(other)) == Form("Confirm", (Field("p", "Project", ("OPS", "DEV")),), "T")
+    boxed = {
+        "require_user_input": True,
+        "content": "Fill it",
+        "metadata": {"input_fields": [{"field_name": "n"}]},
+    }
+    assert form_in(listed(boxed)) == Form("Fill it", (Field("n"),))
+    assert form_in(listed({"require_user_input": True, "content": "Go on?"})) == Form("Go on?")
+    assert form_in(listed({"require_user_input": False, "content": "done"})) is None
+    assert form_in((Part(text="no data"),), "prompt") is None
+    assert form_in(listed({"fields": [{}]}), "prompt") == Form("prompt", (Field("answer"),))

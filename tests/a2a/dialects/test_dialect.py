@@ -40,9 +40,9 @@ def test_the_other_columns() -> None:
 
 def test_signs() -> None:
     signed = Dialect(name="y", default=ArtifactKind.OTHER, signs=("adk_",))
-    assert signed.signed({"adk_app": 1})
-    assert not signed.signed({"app": 1})
-    assert not TABLE.signed({"adk_app": 1})
+    assert signed.is_signed({"adk_app": 1})
+    assert not signed.is_signed({"app": 1})
+    assert not TABLE.is_signed({"adk_app": 1})
 
 
 def test_what_is_remembered_of_names_has_a_bound() -> None:

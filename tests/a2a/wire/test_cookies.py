@@ -21,9 +21,10 @@ from slack_bot.clock import loop_clock
 from slack_bot.settings.models import AgentSettings
 from slack_bot.testing.agent.scripted import ScriptedAgent
 from slack_bot.testing.agent.server import scripted_app
+from slack_bot.testing.harness import CHANNEL, bot_on_network, wait_until
 from slack_bot.testing.slack.workspace import Workspace
+from slack_bot.testing.tape.builders import answer, on_wire
 from slack_bot.testing.tape.tape import Tape
-from tests.harness import CHANNEL, answer, bot_on_network, on_wire, seen
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -100,7 +101,7 @@ async def read(workspace: Workspace, root: str, *texts: str) -> None:
         shown = [each.text for each in mine if each.state == "sealed"]
         return len(shown) == len(texts) and all(map(str.__contains__, shown, texts))
 
-    await seen(is_there, workspace)
+    await wait_until(is_there, workspace)
 
 
 async def test_threads_side_by_side_have_their_own_cookies_and_a_follow_up_has_its_thread_s() -> None:
@@ -148,7 +149,7 @@ async def test_a_stop_carries_the_thread_s_cookie() -> None:
     async with asked(server) as (workspace, app):
         root = say(workspace, app, "hi")
         await server.called("message/stream")
-        await seen(lambda: any(each.is_bot for each in workspace.thread(CHANNEL, root)), workspace)
+        await wait_until(lambda: any(each.is_bot for each in workspace.thread(CHANNEL, root)), workspace)
         say(workspace, app, "stop", root)
         await server.called("tasks/cancel")
         await app.dispatcher.idle()

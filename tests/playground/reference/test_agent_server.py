@@ -11,7 +11,7 @@ import pytest
 from slack_bot.cli import main
 from slack_bot.errors import BotError
 from slack_bot.playground.reference.agent_server import chosen_agent
-from tests.harness import free_port
+from slack_bot.testing.harness import free_port
 
 ROOT = Path(__file__).parents[3]
 

@@ -21,11 +21,11 @@ def answer(text: str) -> SpokenPiece:
 
 
 async def test_narration_and_answer_are_told_apart_and_never_share_an_artifact() -> None:
-    telling, queue = new()
-    await telling.say(SpokenPiece("Looking around.", Voice.NARRATION))
-    await telling.say(answer("The answer"))
-    await telling.say(SpokenPiece(" More.", Voice.NARRATION))
-    await telling.say(SpokenPiece("Whatever.", Voice.UNMARKED))
+    writer, queue = new()
+    await writer.say(SpokenPiece("Looking around.", Voice.NARRATION))
+    await writer.say(answer("The answer"))
+    await writer.say(SpokenPiece(" More.", Voice.NARRATION))
+    await writer.say(SpokenPiece("Whatever.", Voice.UNMARKED))
     chunks = queue.artifacts("streaming_result")
     flags = {each.artifact.artifact_id: set(each.artifact.metadata) for each in chunks}
     assert list(flags.values()) == [{"is_narration"}, {"is_final_answer"}, set()]
@@ -33,16 +33,14 @@ async def test_narration_and_answer_are_told_apart_and_never_share_an_artifact()
 
 
 async def test_text_belongs_to_the_step_that_runs() -> None:
-    telling, queue = new()
-    await telling.say(answer("before "))
-    await telling.show_plan(
+    writer, queue = new()
+    await writer.say(answer("before "))
+    await writer.show_plan(
         (ScenarioStep("a", "A", StepStatus.DONE), ScenarioStep("b", "B", StepStatus.RUNNING))
     )
-    await telling.say(answer("during "))
-    await telling.show_plan(
-        (ScenarioStep("a", "A", StepStatus.DONE), ScenarioStep("b", "B", StepStatus.DONE))
-    )
-    await telling.tool_started("late")
+    await writer.say(answer("during "))
+    await writer.show_plan((ScenarioStep("a", "A", StepStatus.DONE), ScenarioStep("b", "B", StepStatus.DONE)))
+    await writer.tool_started("late")
     before, during = queue.artifacts("streaming_result")[0], queue.artifacts("streaming_result")[-1]
     assert "plan_step_id" not in before.artifact.metadata
     step = during.artifact.metadata["plan_step_id"]
@@ -50,28 +48,28 @@ async def test_text_belongs_to_the_step_that_runs() -> None:
 
 
 async def test_a_plan_where_nothing_runs_yet_has_no_step() -> None:
-    telling, queue = new()
-    await telling.show_plan((ScenarioStep("a", "A"),))
-    await telling.tool_started("x")
+    writer, queue = new()
+    await writer.show_plan((ScenarioStep("a", "A"),))
+    await writer.tool_started("x")
     assert "plan_step_id" not in queue.artifacts("tool_notification_start")[0].artifact.metadata
 
 
 async def test_a_task_that_goes_on_does_not_reuse_artifact_ids() -> None:
-    telling, queue = new(artifacts=3)
-    await telling.say(answer("x"))
+    writer, queue = new(artifacts=3)
+    await writer.say(answer("x"))
     assert queue.artifacts("streaming_result")[0].artifact.artifact_id == "answer-4"
 
 
 async def test_every_end_has_its_state() -> None:
     ends = (
-        (lambda telling: telling.finish(Final("x")), TaskState.TASK_STATE_COMPLETED),
-        (lambda telling: telling.cancel(), TaskState.TASK_STATE_CANCELED),
-        (lambda telling: telling.fail("why"), TaskState.TASK_STATE_FAILED),
-        (lambda telling: telling.ask("which?", ()), TaskState.TASK_STATE_INPUT_REQUIRED),
+        (lambda writer: writer.finish(Final("x")), TaskState.TASK_STATE_COMPLETED),
+        (lambda writer: writer.cancel(), TaskState.TASK_STATE_CANCELED),
+        (lambda writer: writer.fail("why"), TaskState.TASK_STATE_FAILED),
+        (lambda writer: writer.ask("which?", ()), TaskState.TASK_STATE_INPUT_REQUIRED),
     )
     for end, state in ends:
-        telling, queue = new()
-        await end(telling)
+        writer, queue = new()
+        await end(writer)
         assert queue.statuses[-1][0] == state
 
 
@@ -82,8 +80,8 @@ async def test_a_final_result_is_text_or_data_and_says_what_else_is_known() -> N
         (Final("All.", None, response.flags()), "All."),
         (Final("All.", response.data(), response.flags()), response.data()),
     ):
-        telling, queue = new()
-        await telling.finish(final)
+        writer, queue = new()
+        await writer.finish(final)
         assert queue.final == expected
         metadata = MessageToDict(queue.artifacts("final_result")[0].artifact.metadata)
         assert len(metadata.pop("trace_id")) == 32
@@ -93,10 +91,10 @@ async def test_a_final_result_is_text_or_data_and_says_what_else_is_known() -> N
 async def test_a_sign_of_life_is_a_status_and_what_is_said_is_counted() -> None:
     touched: list[int] = []
     queue = Kept()
-    telling = EventWriter(queue, Task(id="t", context_id="c"), lambda: touched.append(1))
-    await telling.beat(30)
+    writer = EventWriter(queue, Task(id="t", context_id="c"), lambda: touched.append(1))
+    await writer.beat(30)
     assert queue.statuses == [(TaskState.TASK_STATE_WORKING, "Still working (30 s)…")]
     assert not touched
-    await telling.say(answer("x"))
-    await telling.announce("composing_answer", "✍️\n")
+    await writer.say(answer("x"))
+    await writer.announce("composing_answer", "✍️\n")
     assert len(touched) == 2

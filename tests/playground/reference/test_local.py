@@ -1,9 +1,10 @@
+import asyncio
 import json
 
 import pytest
 
 from slack_bot.playground.reference.agent import load_knowledge
-from slack_bot.playground.reference.local import LocalTurns
+from slack_bot.playground.reference.local import BURST, LocalModel, LocalTurns
 from slack_bot.playground.reference.model import (
     ASK,
     PLAN,
@@ -12,14 +13,16 @@ from slack_bot.playground.reference.model import (
     Mode,
     ModelFailed,
     ModelSilence,
-    Returned,
+    Prompt,
     Token,
     ToolCall,
+    ToolReturn,
     Utterance,
 )
 from slack_bot.playground.reference.scenarios import CallTool, GiveUp, Narrate, Thought, WriteMove, think
 from slack_bot.playground.reference.search import Library
 from slack_bot.playground.reference.toolbox import FETCH, SEARCH, Toolbox, argument_of
+from slack_bot.testing import virtual_clock
 
 LIBRARY = Library(load_knowledge())
 
@@ -28,7 +31,7 @@ def messages(
     question: str, mode: Mode, reply: str | None = None, *, plans_itself: bool = False
 ) -> list[list[Utterance]]:
     turns = LocalTurns(think(question, LIBRARY, reply), mode, plans_itself=plans_itself)
-    tools, found, returned = Toolbox(LIBRARY), list[list[Utterance]](), list[Returned]()
+    tools, found, returned = Toolbox(LIBRARY), list[list[Utterance]](), list[ToolReturn]()
     while True:
         found.append(list(turns.turn(returned)))
         calls = [
@@ -37,7 +40,7 @@ def messages(
         if not calls or calls[-1].tool in (ASK, RESPONSE):
             return found
         returned = [
-            Returned(call, tools.call(call.tool, argument_of(call.tool, call.arguments))) for call in calls
+            ToolReturn(call, tools.call(call.tool, argument_of(call.tool, call.arguments))) for call in calls
         ]
 
 
@@ -139,3 +142,32 @@ def test_a_plan_of_its_own_takes_time() -> None:
 
     assert planning(False) == 0
     assert planning(True) == 4 * LocalTurns.PLANNING
+
+
+async def timed(question: str, mode: Mode, pace: float) -> list[tuple[float, object]]:
+    loop = asyncio.get_running_loop()
+    talk = LocalModel(Library(load_knowledge()), pace).converse(Prompt(question, mode))
+    return [(loop.time(), said) async for said in talk.turn([])]
+
+
+def test_tokens_come_at_the_pace() -> None:
+    times = [
+        at
+        for at, said in virtual_clock.run(timed("tell me a joke", Mode.MARKER, 20))
+        if isinstance(said, Token)
+    ]
+    assert len(times) > 30
+    assert times[-1] == pytest.approx((len(times) - 1) / 20)
+
+
+def test_structured_it_bursts_after_as_long_as_the_writing_took() -> None:
+    said = virtual_clock.run(timed("tell me a joke", Mode.STRUCTURED, 20))
+    parts = [at for at, each in said if isinstance(each, CallPart) and each.arguments]
+    begun = next(at for at, each in said if isinstance(each, CallPart))
+    assert parts[0] - begun == pytest.approx(len(parts) / 20)
+    assert parts[-1] - parts[0] == pytest.approx((len(parts) - 1) / BURST)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_without_a_pace_nothing_takes_time(mode: Mode) -> None:
+    assert {at for at, _ in virtual_clock.run(timed("slow 600", mode, 0))} == {0.0}

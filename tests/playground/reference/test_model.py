@@ -1,6 +1,6 @@
 from slack_bot.playground.reference.endpoint import EndpointModel
+from slack_bot.playground.reference.local import LocalModel
 from slack_bot.playground.reference.model import Mode, Model
-from slack_bot.playground.reference.offline import LocalModel
 from slack_bot.playground.reference.search import Library
 from slack_bot.settings.models import ReferenceSettings
 

@@ -6,14 +6,27 @@ from slack_bot.observe.facts import AgentEvent, Fact
 from slack_bot.playground.reference.modes import MODES, observe_mode
 from slack_bot.settings.load import Settings, load
 from slack_bot.tools.replay.scenario import make_scenario
+from slack_bot.tools.turn_log import TurnLog
+
+
+class FactLog(TurnLog):
+    """Keeps all facts as they came."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.facts: list[Fact] = []
+
+    def take(self, fact: Fact) -> None:
+        super().take(fact)
+        self.facts.append(fact)
 
 
 def asked(mode: str, text: str, **settings: Any) -> tuple[dict[str, Any], list[tuple[float, dict[str, Any]]]]:
     """The result, and the artifacts as they came, with their times."""
-    facts: list[Fact] = []
+    log = FactLog()
     scenario = make_scenario({"text": text, "settings": settings})
-    seen = observe_mode(mode, scenario, plain(), facts.append)
-    raws = [(fact.at - seen.asked_at, fact.raw) for fact in facts if isinstance(fact, AgentEvent)]
+    seen = observe_mode(mode, scenario, plain(), log)
+    raws = [(fact.at - seen.asked_at, fact.raw) for fact in log.facts if isinstance(fact, AgentEvent)]
     updates = [(at, raw.get("artifactUpdate") or raw) for at, raw in raws]
     return seen.result(), [(at, update["artifact"]) for at, update in updates if "artifact" in update]
 
@@ -149,10 +162,8 @@ def test_a_part_changes_a_time(name: str, sooner: bool) -> None:
 
 
 def test_a_long_silence_is_told() -> None:
-    facts: list[Fact] = []
-    observe_mode(
-        "marker", make_scenario({"text": "slow 100", "settings": {"heartbeat": 20}}), plain(), facts.append
-    )
-    raws = [str(fact.raw) for fact in facts if isinstance(fact, AgentEvent)]
+    log = FactLog()
+    observe_mode("marker", make_scenario({"text": "slow 100", "settings": {"heartbeat": 20}}), plain(), log)
+    raws = [str(fact.raw) for fact in log.facts if isinstance(fact, AgentEvent)]
     assert sum("Still working (20 s)" in raw for raw in raws) >= 2
     assert sum("Still working (40 s)" in raw for raw in raws) >= 2

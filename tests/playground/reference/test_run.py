@@ -18,8 +18,8 @@ from slack_bot.playground.reference.model import (
     Mode,
     ModelFailed,
     ModelSilence,
-    Returned,
     Token,
+    ToolReturn,
     Utterance,
 )
 from slack_bot.playground.reference.run import AgentRun, ToolRunner, read_plan, read_question
@@ -40,9 +40,9 @@ class Said:
 
     def __init__(self, *messages: Message) -> None:
         self._messages = iter(messages)
-        self.returned: list[list[Returned]] = []
+        self.returned: list[list[ToolReturn]] = []
 
-    async def turn(self, returned: Sequence[Returned]) -> AsyncIterator[Utterance]:
+    async def turn(self, returned: Sequence[ToolReturn]) -> AsyncIterator[Utterance]:
         self.returned.append(list(returned))
         for each in next(self._messages, ()):
             if isinstance(each, ModelFailed):
@@ -62,9 +62,9 @@ def run(
     async def rest(seconds: float) -> None:
         rests.append(seconds)
 
-    hands = ToolRunner(Toolbox(LIBRARY, caps or {SEARCH: 5, FETCH: 10}), middleware, rest)
-    telling = EventWriter(queue, Task(id="t", context_id="c"))
-    virtual_clock.run(AgentRun(telling, said, hands, mode, structured=structured).carry_out())
+    runner = ToolRunner(Toolbox(LIBRARY, caps or {SEARCH: 5, FETCH: 10}), middleware, rest)
+    writer = EventWriter(queue, Task(id="t", context_id="c"))
+    virtual_clock.run(AgentRun(writer, said, runner, mode, structured=structured).carry_out())
     return queue, said, rests
 
 

@@ -1,7 +1,13 @@
+"""Search over pages: which section comes first, and what nobody wrote about."""
+
+from __future__ import annotations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.errors import BotError
+from slack_bot.playground.reference import search
 from slack_bot.playground.reference.search import Library, sections, words
 
 PAGES = {
@@ -93,6 +99,16 @@ def test_endings_do_not_matter() -> None:
     ):
         assert len(set(words(forms))) == 1, forms
     assert words("pass the class") == ["pass", "class"]
+
+
+def test_words_of_the_index_own_language_are_words(library: Library) -> None:
+    assert library.search('NEAR "cats" AND (fish*) OR names : eats')[0].section.heading == "Food"
+
+
+def test_without_fts5_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_NEW_INDEX", search._NEW_INDEX.replace("fts5", "fts5_missing"))
+    with pytest.raises(BotError, match=r"no such module: fts5_missing.; use a Python"):
+        Library(PAGES)
 
 
 def test_an_empty_library_answers_nothing() -> None:

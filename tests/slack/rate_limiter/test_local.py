@@ -1,4 +1,4 @@
-"""Waiting for a slot: woken when it is there, given back when it is not used, nobody forgotten."""
+"""Waiting for a permit: woken when it is there, given back when it is not used, nobody forgotten."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from slack_bot.settings.models import GovernorSettings
 from slack_bot.slack.rate_limiter.governor import CallRequest, Priority
 from slack_bot.slack.rate_limiter.local import LocalRateLimiter, limits_of
 from slack_bot.testing import virtual_clock
-from slack_bot.testing.virtual_clock import new_clock
-from tests.harness import on_virtual_time
+from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 
 
-def want(
-    method: str = "chat.startStream", rank: Priority = Priority.START, patience: float = 60.0
+def request(
+    method: str = "chat.startStream", priority: Priority = Priority.START, patience: float = 60.0
 ) -> CallRequest:
-    return CallRequest(0, method, rank, 0.0, 0.0, patience, "C1")
+    return CallRequest(0, method, priority, 0.0, 0.0, patience, "C1")
 
 
-def gate(**settings: float) -> LocalRateLimiter:
+def limiter_of(**settings: float) -> LocalRateLimiter:
     return LocalRateLimiter(GovernorSettings(rate_utilization=1.0, **settings), new_clock())
 
 
@@ -32,37 +31,37 @@ def now() -> float:
 
 async def spend(at: LocalRateLimiter, method: str = "chat.startStream") -> None:
     """Use up a budget."""
-    while (slot := at.reserve(want(method, Priority.STOP))).is_settled:
-        slot.use()
-    slot.give_back()
+    while (permit := at.reserve(request(method, Priority.STOP))).is_settled:
+        permit.use()
+    permit.give_back()
 
 
 @on_virtual_time
 async def test_a_free_slot_is_there_at_once_and_wakes_nobody() -> None:
     woken: list[float] = []
-    slot = gate().reserve(want(), lambda: woken.append(now()))
-    assert slot.is_settled
-    assert await slot.wait(0) is None
+    permit = limiter_of().reserve(request(), lambda: woken.append(now()))
+    assert permit.is_settled
+    assert await permit.wait(0) is None
     assert woken == []
 
 
 @on_virtual_time
 async def test_who_waits_is_woken_in_order_when_there_is_a_slot() -> None:
-    line, woken = gate(), list[tuple[str, float]]()
-    await spend(line)
-    slots = [line.reserve(want(), lambda name=name: woken.append((name, now()))) for name in "abc"]  # type: ignore[misc]
-    assert [slot.is_settled for slot in slots] == [False] * 3
-    assert [await slot.wait(60) for slot in slots] == [None] * 3
+    limiter, woken = limiter_of(), list[tuple[str, float]]()
+    await spend(limiter)
+    permits = [limiter.reserve(request(), lambda name=name: woken.append((name, now()))) for name in "abc"]  # type: ignore[misc]
+    assert [permit.is_settled for permit in permits] == [False] * 3
+    assert [await permit.wait(60) for permit in permits] == [None] * 3
     assert [name for name, _ in woken] == ["a", "b", "c"]
     assert [at for _, at in woken] == pytest.approx([3, 6, 9], abs=0.01)
-    assert line.waiting == 0
+    assert len(limiter._waiting) == 0
 
 
 @on_virtual_time
 async def test_a_slot_that_is_given_back_goes_to_the_next() -> None:
-    line = gate()
-    await spend(line)
-    first, second, third = (line.reserve(want()) for _ in range(3))
+    limiter = limiter_of()
+    await spend(limiter)
+    first, second, third = (limiter.reserve(request()) for _ in range(3))
     first.give_back()
     first.give_back()
     await second.wait(60)
@@ -71,40 +70,40 @@ async def test_a_slot_that_is_given_back_goes_to_the_next() -> None:
     assert third.is_settled
     third.use()
     third.give_back()
-    assert not line.reserve(want()).is_settled, "what was used is not given back"
+    assert not limiter.reserve(request()).is_settled, "what was used is not given back"
 
 
 @on_virtual_time
 async def test_a_wait_that_is_cancelled_leaves_no_hole() -> None:
-    line = gate()
-    await spend(line)
-    impatient = asyncio.create_task(line.reserve(want()).wait(60))
+    limiter = limiter_of()
+    await spend(limiter)
+    impatient = asyncio.create_task(limiter.reserve(request()).wait(60))
     await asyncio.sleep(0)
-    after = line.reserve(want())
+    after = limiter.reserve(request())
     impatient.cancel()
     await asyncio.gather(impatient, return_exceptions=True)
-    assert line.waiting == 1
+    assert len(limiter._waiting) == 1
     await after.wait(60)
     assert now() == pytest.approx(3, abs=0.01)
 
 
 @on_virtual_time
 async def test_cancelled_in_the_moment_it_was_granted_it_is_given_back() -> None:
-    line = gate()
-    await spend(line)
-    slot = line.reserve(want())
-    waiting = asyncio.create_task(slot.wait(60))
-    slot.wake = waiting.cancel  # type: ignore[attr-defined]
+    limiter = limiter_of()
+    await spend(limiter)
+    permit = limiter.reserve(request())
+    waiting = asyncio.create_task(permit.wait(60))
+    permit.wake = waiting.cancel  # type: ignore[attr-defined]
     (end,) = await asyncio.gather(waiting, return_exceptions=True)
     assert isinstance(end, asyncio.CancelledError)
-    assert line.reserve(want()).is_settled
+    assert limiter.reserve(request()).is_settled
 
 
 @on_virtual_time
 async def test_the_rank_may_change() -> None:
-    line = gate()
-    await spend(line, "chat.appendStream")
-    first, second = (line.reserve(want("chat.appendStream", Priority.CARDS)) for _ in range(2))
+    limiter = limiter_of()
+    await spend(limiter, "chat.appendStream")
+    first, second = (limiter.reserve(request("chat.appendStream", Priority.CARDS)) for _ in range(2))
     second.move(Priority.FIRST)
     await second.wait(60)
     assert not first.is_settled
@@ -114,25 +113,25 @@ async def test_the_rank_may_change() -> None:
 
 @on_virtual_time
 async def test_a_block_longer_than_the_patience_ends_the_wait() -> None:
-    line = gate()
-    line.reserve(want()).refused(30)
-    assert await line.reserve(want(patience=10)).wait(10) == 30
-    assert await line.reserve(want()).wait(10) == 30, "the patience of the wait counts"
-    waiting = line.reserve(want())
-    line.reserve(want()).refused(90)
+    limiter = limiter_of()
+    limiter.reserve(request()).refused(30)
+    assert await limiter.reserve(request(patience=10)).wait(10) == 30
+    assert await limiter.reserve(request()).wait(10) == 30, "the patience of the wait counts"
+    waiting = limiter.reserve(request())
+    limiter.reserve(request()).refused(90)
     assert await waiting.wait(60) == 90
     assert now() == 0
-    assert await line.reserve(want(patience=100)).wait(100) is None
+    assert await limiter.reserve(request(patience=100)).wait(100) is None
     assert now() == pytest.approx(90, abs=0.01)
 
 
 @on_virtual_time
 async def test_a_stream_that_slack_refused_to_start_does_not_wait_for_ever() -> None:
-    line = gate(start_slot_timeout=5)
-    line.reserve(want()).refused(4)
-    first, second = (line.reserve(replace(want(), again=True)) for _ in range(2))
-    append = line.reserve(replace(want("chat.appendStream"), again=True))
-    patient = line.reserve(want())
+    limiter = limiter_of(start_slot_timeout=5)
+    limiter.reserve(request()).refused(4)
+    first, second = (limiter.reserve(replace(request(), again=True)) for _ in range(2))
+    append = limiter.reserve(replace(request("chat.appendStream"), again=True))
+    patient = limiter.reserve(request())
     assert await append.wait(60) is None
     assert await first.wait(60) is None
     assert now() == pytest.approx(4, abs=0.01)
@@ -145,35 +144,35 @@ def test_nobody_is_forgotten_and_nobody_polls() -> None:
     """Many who come, go, give up and change their minds: each wait ends, and the loop is not kept busy."""
     dice = random.Random(7)
 
-    async def one(line: LocalRateLimiter) -> None:
+    async def one(limiter: LocalRateLimiter) -> None:
         await asyncio.sleep(dice.random() * 30)
         method = dice.choice(["chat.startStream", "chat.appendStream", "chat.stopStream"])
-        slot = line.reserve(want(method, dice.choice(list(Priority))))
+        permit = limiter.reserve(request(method, dice.choice(list(Priority))))
         if dice.random() < 0.2:
-            slot.move(Priority.STOP)
+            permit.move(Priority.STOP)
         try:
             async with asyncio.timeout(dice.random() * 40):
-                if await slot.wait(60) is None and dice.random() < 0.7:
-                    slot.use()
+                if await permit.wait(60) is None and dice.random() < 0.7:
+                    permit.use()
                 if dice.random() < 0.1:
-                    slot.refused(dice.random() * 5)
+                    permit.refused(dice.random() * 5)
         except TimeoutError:
             return
         finally:
-            slot.give_back()
+            permit.give_back()
 
     async def story() -> tuple[int, float, int]:
-        line, decided = gate(), 0
-        decide = line.decide
+        limiter, decided = limiter_of(), 0
+        decide = limiter.decide
 
         def counted() -> None:
             nonlocal decided
             decided += 1
             decide()
 
-        line.decide = counted  # type: ignore[method-assign]
-        await asyncio.gather(*(one(line) for _ in range(200)))
-        return line.waiting, now(), decided
+        limiter.decide = counted  # type: ignore[method-assign]
+        await asyncio.gather(*(one(limiter) for _ in range(200)))
+        return len(limiter._waiting), now(), decided
 
     waiting, took, decided = virtual_clock.run(story())
     assert waiting == 0

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from slack_bot.settings.models import StreamSettings
-from slack_bot.slack.api import CallFailed
+import pytest
+
 from slack_bot.slack.blocks import context
-from slack_bot.slack.chunks import CardClosing
+from slack_bot.slack.calls import CallFailed
+from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import Fault
 from slack_bot.slack.message import MessageWrite, SlackMessage
-from slack_bot.slack.surfaces.edit import Edits, limits_of
-from slack_bot.slack.surfaces.fallback import Surface
-from slack_bot.slack.surfaces.stream import Streams
-from slack_bot.slack.turn_client import TurnClient
+from slack_bot.slack.surfaces.edit import Edits
+from slack_bot.slack.surfaces.fallback import SurfaceKind
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.slack.scene import Scene
@@ -29,7 +27,7 @@ Story = Callable[[Scene, Edits], Coroutine[Any, Any, None]]
 def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults, **settings)
-        await story(scene, Edits(TurnClient(scene.api), scene.place, scene.settings))
+        await story(scene, Edits(scene.turn_client(), scene.settings))
         return scene
 
     return virtual_clock.run(go())
@@ -37,11 +35,11 @@ def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
 
 async def streamed(scene: Scene, text: str, *cards: TaskCard, stop: bool = True) -> SlackMessage:
     message, streams = (
-        SlackMessage(Surface.NATIVE),
-        Streams(TurnClient(scene.api), scene.place, scene.settings, scene.clock),
+        SlackMessage(SurfaceKind.STREAM),
+        scene.streams(),
     )
-    message.book.want(cards)
-    await streams.send(message, MessageWrite(text, message.book.unsent()))
+    message.cards.want(cards)
+    await streams.write(message, MessageWrite(text, message.cards.unsent()))
     if stop:
         await streams.stop(message, CardClosing.DONE)
     return message
@@ -49,15 +47,15 @@ async def streamed(scene: Scene, text: str, *cards: TaskCard, stop: bool = True)
 
 def test_a_message_is_posted_first_and_then_edited() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
-        message = SlackMessage(Surface.EDIT)
+        message = SlackMessage(SurfaceKind.EDIT)
         assert await edits.show(message, "One. ", "") is None
         assert (message.ts, message.text, message.is_signed) == (scene.only().ts, "One. ", False)
-        message.book.want([CARD])
+        message.cards.want([CARD])
         assert await edits.show(message, "One. Two.", "Plan") is None
         assert [task.status for task in scene.only().tasks] == ["in_progress"]
-        assert message.book.unsent() == ()
+        assert message.cards.unsent() == ()
         under = [context("under")]
-        assert await edits.show(message, "One. Two.", "Plan", under=under, close=CardClosing.FAILED) is None
+        assert await edits.show(message, "One. Two.", "Plan", footer=under, close=CardClosing.FAILED) is None
         assert message.is_signed
 
     for mode in ("plan", "timeline"):
@@ -69,9 +67,9 @@ def test_a_message_is_posted_first_and_then_edited() -> None:
 
 def test_blocks_that_are_refused_do_not_keep_the_text_back() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
-        message = SlackMessage(Surface.EDIT)
+        message = SlackMessage(SurfaceKind.EDIT)
         await edits.show(message, "One. ", "")
-        assert await edits.show(message, "One. Two.", "", under=[context("under")]) is None
+        assert await edits.show(message, "One. Two.", "", footer=[context("under")]) is None
         assert (message.text, message.is_signed) == ("One. Two.", False)
 
     assert play(story, {UPDATE: ["invalid_blocks", None]}).texts() == ["One. Two."]
@@ -79,7 +77,7 @@ def test_blocks_that_are_refused_do_not_keep_the_text_back() -> None:
 
 def test_what_is_refused_changes_nothing_of_what_is_known() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
-        message = SlackMessage(Surface.EDIT)
+        message = SlackMessage(SurfaceKind.EDIT)
         assert await edits.show(message, "One. ", "") == CallFailed(Fault.NO_WRITING, "no_permission")
         assert (message.ts, message.text) == (None, "")
 
@@ -89,7 +87,7 @@ def test_what_is_refused_changes_nothing_of_what_is_known() -> None:
 def test_a_sealed_stream_is_written_anew_with_its_cards() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
         message = await streamed(scene, "One. ", CARD)
-        assert await edits.lay(message, "Two.", [context("under")], CardClosing.DONE) == (True, None)
+        assert await edits.rewrite(message, "Two.", [context("under")], CardClosing.DONE) is None
         assert (message.text, message.is_signed) == ("Two.", True)
 
     message = play(story).only()
@@ -100,7 +98,7 @@ def test_a_sealed_stream_is_written_anew_with_its_cards() -> None:
 def test_a_message_of_cards_only_is_written_anew_with_them() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
         message = await streamed(scene, "", CARD)
-        assert await edits.lay(message, "", (), CardClosing.FAILED) == (True, None)
+        assert await edits.rewrite(message, "", (), CardClosing.FAILED) is None
 
     message = play(story).only()
     assert (message.text, [task.status for task in message.tasks]) == ("", ["error"])
@@ -109,9 +107,8 @@ def test_a_message_of_cards_only_is_written_anew_with_them() -> None:
 def test_a_message_of_cards_only_keeps_them_where_its_full_form_is_refused() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
         message = await streamed(scene, "", CARD)
-        refused = CallFailed(Fault.WRONG_CALL, "block_mismatch")
-        assert await edits.lay(message, "", (), CardClosing.FAILED) == (True, refused)
-        assert not message.book.closing(CardClosing.FAILED)
+        assert await edits.rewrite(message, "", (), CardClosing.FAILED) is None
+        assert not message.cards.closing(CardClosing.FAILED)
 
     scene = play(story, {UPDATE: ["block_mismatch", None]})
     assert [task.status for task in scene.only().tasks] == ["error"]
@@ -120,7 +117,7 @@ def test_a_message_of_cards_only_keeps_them_where_its_full_form_is_refused() -> 
 def test_an_open_stream_is_stopped_before_it_is_written_anew() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
         message = await streamed(scene, "One. ", stop=False)
-        assert await edits.lay(message, "Two.", (), CardClosing.DONE) == (True, None)
+        assert await edits.rewrite(message, "Two.", (), CardClosing.DONE) is None
 
     scene = play(story)
     assert (scene.only().text, scene.only().state) == ("Two.", "sealed")
@@ -131,7 +128,7 @@ def test_what_is_refused_with_and_without_blocks_does_not_stand() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
         message = await streamed(scene, "One. ", CARD)
         failed = CallFailed(Fault.WRONG_CALL, "cant_update_message")
-        assert await edits.lay(message, "Two.", (), CardClosing.DONE) == (False, failed)
+        assert await edits.rewrite(message, "Two.", (), CardClosing.DONE) == failed
         assert message.text == "One. "
 
     assert play(story, {UPDATE: ["cant_update_message"]}).texts() == ["One. "]
@@ -140,8 +137,7 @@ def test_what_is_refused_with_and_without_blocks_does_not_stand() -> None:
 def test_the_text_stands_though_its_blocks_do_not() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
         message = await streamed(scene, "One. ")
-        refused = CallFailed(Fault.WRONG_CALL, "block_mismatch")
-        assert await edits.lay(message, "Two.", [context("x")], CardClosing.DONE) == (True, refused)
+        assert await edits.rewrite(message, "Two.", [context("x")], CardClosing.DONE) is None
         assert (message.text, message.is_signed) == ("Two.", False)
 
     assert play(story, {UPDATE: ["block_mismatch", None]}).texts() == ["Two."]
@@ -149,7 +145,7 @@ def test_the_text_stands_though_its_blocks_do_not() -> None:
 
 def test_an_edit_that_may_have_been_made_stays_in_doubt_when_its_text_alone_is_refused() -> None:
     async def story(scene: Scene, edits: Edits) -> None:
-        message = SlackMessage(Surface.EDIT)
+        message = SlackMessage(SurfaceKind.EDIT)
         await edits.show(message, "One. ", "")
         refused = await edits.show(message, "One. Two.", "")
         assert refused is not None
@@ -192,9 +188,23 @@ def test_one_that_cannot_be_taken_away_stands() -> None:
     assert play(story, {DELETE: ["cant_delete_message"]}).texts() == ["One. "]
 
 
-def test_a_message_takes_what_its_surface_takes() -> None:
-    settings = StreamSettings(rotate_after=200, rotate_bytes=9000, max_call_chars=5000, max_segments=7)
-    stream, edit = (limits_of(settings, surface, lifted=False) for surface in (Surface.NATIVE, Surface.EDIT))
-    assert (stream.rotate_after, stream.rotate_bytes, stream.max_segments) == (200, 5000, 7)
-    assert edit.rotate_after == math.inf
-    assert limits_of(settings, Surface.EDIT, lifted=True).max_segments > 1000
+@pytest.mark.parametrize("kind", [SurfaceKind.EDIT, SurfaceKind.POST])
+def test_a_message_whose_end_shows_its_cards_closed_has_none_left_to_close(kind: SurfaceKind) -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = SlackMessage(kind)
+        message.cards.want([CARD])
+        await edits.show(message, "One. ", "", close=CardClosing.CONTINUES)
+        assert message.cards.closing(CardClosing.CONTINUES) == ()
+
+    assert play(story).methods() == [POST]
+
+
+def test_cards_that_went_with_a_refused_form_are_still_to_be_closed() -> None:
+    async def story(scene: Scene, edits: Edits) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        message.cards.want([CARD])
+        await edits.show(message, "One. ", "")
+        await edits.show(message, "One. ", "", close=CardClosing.CONTINUES)
+        assert message.cards.closing(CardClosing.CONTINUES) != ()
+
+    play(story, {UPDATE: ["invalid_blocks", None]})

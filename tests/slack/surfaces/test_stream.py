@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from slack_bot.slack.api import CallFailed, CallOk, SlackApi
-from slack_bot.slack.chunks import CardClosing
+from slack_bot.slack.api import SlackApi
+from slack_bot.slack.calls import CallFailed, CallOk
+from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import Fault
 from slack_bot.slack.message import MessageWrite, SlackMessage
-from slack_bot.slack.surfaces.fallback import Surface
-from slack_bot.slack.surfaces.stream import Streams
-from slack_bot.slack.turn_client import UNANSWERED, TurnClient
+from slack_bot.slack.surfaces.fallback import SurfaceKind
+from slack_bot.slack.surfaces.stream import StreamSurface
+from slack_bot.slack.turn_client import UNANSWERED
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.slack.scene import Scene
@@ -23,32 +24,32 @@ START, APPEND, STOP, REPLIES = (
     "chat.stopStream",
     "conversations.replies",
 )
-Story = Callable[[Scene, Streams, SlackMessage], Coroutine[Any, Any, None]]
+Story = Callable[[Scene, StreamSurface, SlackMessage], Coroutine[Any, Any, None]]
 RUNNING = TaskCard("a", "A", CardState.RUNNING)
 
 
-def streams_of(scene: Scene) -> Streams:
-    return Streams(TurnClient(scene.api, scene.sightings), scene.place, scene.settings, scene.clock)
+def streams_of(scene: Scene) -> StreamSurface:
+    return scene.streams()
 
 
 def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults, **settings)
-        await story(scene, streams_of(scene), SlackMessage(Surface.NATIVE))
+        await story(scene, streams_of(scene), SlackMessage(SurfaceKind.STREAM))
         return scene
 
     return virtual_clock.run(go())
 
 
 async def send(
-    streams: Streams, message: SlackMessage, text: str = "", *cards: TaskCard
+    streams: StreamSurface, message: SlackMessage, text: str = "", *cards: TaskCard
 ) -> CallFailed | None:
-    message.book.want(cards)
-    return await streams.send(message, MessageWrite(text, message.book.unsent()))
+    message.cards.want(cards)
+    return await streams.write(message, MessageWrite(text, message.cards.unsent()))
 
 
 def test_only_what_slack_said_ok_to_is_confirmed() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         assert not message.exists
         assert await send(streams, message, "One. ") is None
         assert (message.ts, message.text, message.is_open) == (scene.only().ts, "One. ", True)
@@ -59,7 +60,7 @@ def test_only_what_slack_said_ok_to_is_confirmed() -> None:
 
 
 def test_a_call_without_an_answer_leaves_a_doubt_and_its_text_unconfirmed() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
         assert await send(streams, message, "Two. ") == CallFailed(Fault.UNKNOWN, "timeout")
         assert (message.text, message.doubt) == ("One. ", "Two. ")
@@ -69,7 +70,7 @@ def test_a_call_without_an_answer_leaves_a_doubt_and_its_text_unconfirmed() -> N
 
 
 def test_a_stream_that_slack_ended_is_not_open() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
         assert streams.session == "processing"
         await send(streams, message, "Two. ")
@@ -83,7 +84,7 @@ def test_a_stream_that_slack_ended_is_not_open() -> None:
 
 
 def test_cards_in_doubt_are_closed_with_the_stop() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
         await send(streams, message, "", RUNNING)
         assert isinstance(await streams.stop(message, CardClosing.DONE), CallOk)
@@ -93,7 +94,7 @@ def test_cards_in_doubt_are_closed_with_the_stop() -> None:
 
 
 def test_a_start_without_an_answer_is_found_in_the_thread() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
         assert (message.ts, message.exists) == (None, True)
         assert await streams.find(message, [])
@@ -103,7 +104,7 @@ def test_a_start_without_an_answer_is_found_in_the_thread() -> None:
 
 
 def test_a_thread_that_cannot_be_read_leaves_it_open_whether_there_is_a_stream() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
         assert not await streams.find(message, [])
         assert await streams.read(message) is None
@@ -115,11 +116,11 @@ def test_a_thread_that_cannot_be_read_leaves_it_open_whether_there_is_a_stream()
 def begun(scene: Scene) -> None:
     """Slack's event about the stream that was begun last."""
     assert scene.workspace.open_streams()
-    scene.sightings.saw("C1", scene.root, scene.workspace.open_streams()[-1])
+    scene.stream_starts.saw("C1", scene.root, scene.workspace.open_streams()[-1])
 
 
 def test_slacks_event_names_the_stream_before_the_thread_is_read() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
         looking = asyncio.ensure_future(streams.find(message, []))
         await asyncio.sleep(2)
@@ -133,7 +134,7 @@ def test_slacks_event_names_the_stream_before_the_thread_is_read() -> None:
 
 
 def test_a_start_whose_event_came_is_not_waited_for_much_longer() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         sending = asyncio.ensure_future(send(streams, message, "One. "))
         await asyncio.sleep(1)
         begun(scene)
@@ -147,7 +148,7 @@ def test_a_start_whose_event_came_is_not_waited_for_much_longer() -> None:
 
 
 def test_an_answer_that_is_a_little_slow_is_taken() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         sending = asyncio.ensure_future(send(streams, message, "One. "))
         await asyncio.sleep(0.1)
         begun(scene)
@@ -160,8 +161,8 @@ def test_an_answer_that_is_a_little_slow_is_taken() -> None:
 def test_a_stream_that_another_start_claimed_is_not_found_in_the_thread() -> None:
     """Two starts with the same text had no answer; each has a stream of its own."""
 
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
-        other = SlackMessage(Surface.NATIVE)
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
+        other = SlackMessage(SurfaceKind.STREAM)
         await send(streams, other, "One. ")
         begun(scene)
         assert await streams.find(other, [])
@@ -173,7 +174,7 @@ def test_a_stream_that_another_start_claimed_is_not_found_in_the_thread() -> Non
 
 
 def test_what_was_never_asked_for_is_not_looked_for() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         assert await streams.find(message, [])
         assert message.ts is None
 
@@ -181,11 +182,11 @@ def test_what_was_never_asked_for_is_not_looked_for() -> None:
 
 
 def test_what_is_not_a_stream_or_is_signed_or_known_or_older_is_not_taken_for_it() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         earlier, signed, known = (
-            SlackMessage(Surface.NATIVE),
-            SlackMessage(Surface.NATIVE),
-            SlackMessage(Surface.NATIVE),
+            SlackMessage(SurfaceKind.STREAM),
+            SlackMessage(SurfaceKind.STREAM),
+            SlackMessage(SurfaceKind.STREAM),
         )
         await send(streams, earlier, "One. ")
         await asyncio.sleep(300)
@@ -201,7 +202,7 @@ def test_what_is_not_a_stream_or_is_signed_or_known_or_older_is_not_taken_for_it
 
 
 def test_a_message_is_read_back() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
         shown = await streams.read(message)
         assert shown is not None
@@ -211,7 +212,7 @@ def test_a_message_is_read_back() -> None:
 
 
 def test_a_stop_is_repeated_until_it_has_an_answer() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
         assert isinstance(await streams.stop(message, CardClosing.DONE, session="suspended"), CallOk)
         assert not message.is_open
@@ -223,18 +224,18 @@ def test_a_stop_is_repeated_until_it_has_an_answer() -> None:
 
 
 def test_a_stop_that_may_have_been_slacks_own_leaves_its_cards_to_be_closed() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ", RUNNING)
         failed = await streams.stop(message, CardClosing.DONE)
         assert isinstance(failed, CallFailed)
         assert (failed.fault, message.is_open) == (Fault.SEALED, False)
-        assert message.book.closing(CardClosing.DONE)
+        assert message.cards.closing(CardClosing.DONE)
 
     play(story, {STOP: ["timeout", "message_not_in_streaming_state"]})
 
 
 def test_a_stop_is_not_repeated_for_ever() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
         assert await streams.stop(message, CardClosing.DONE) == CallFailed(Fault.UNKNOWN, "internal_error")
         assert message.is_open
@@ -243,7 +244,7 @@ def test_a_stop_is_not_repeated_for_ever() -> None:
 
 
 def test_a_full_message_is_stopped_without_what_it_has_no_room_for() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ", RUNNING)
         assert await send(streams, message, "Two. ") == CallFailed(Fault.FULL, "msg_too_long")
         assert await streams.stop(message, CardClosing.CONTINUES) == CallFailed(Fault.FULL, "msg_too_long")
@@ -253,7 +254,7 @@ def test_a_full_message_is_stopped_without_what_it_has_no_room_for() -> None:
 
 
 def test_a_stop_that_is_refused_in_every_form_is_reported() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ", RUNNING)
         result = await streams.stop(message, CardClosing.DONE)
         assert result == CallFailed(Fault.WRONG_CALL, "invalid_arguments")
@@ -262,7 +263,7 @@ def test_a_stop_that_is_refused_in_every_form_is_reported() -> None:
 
 
 def test_the_session_is_put_to_rest_where_the_last_stop_left_it_at_work() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await streams.rest_session("")
         await send(streams, message, "One. ")
         await streams.stop(message, CardClosing.CONTINUES, session="processing")
@@ -276,7 +277,7 @@ def test_the_session_is_put_to_rest_where_the_last_stop_left_it_at_work() -> Non
 
 
 def test_in_its_plainest_form_a_stream_takes_no_display_mode() -> None:
-    async def story(scene: Scene, streams: Streams, message: SlackMessage) -> None:
+    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         streams.is_plain = True
         await send(streams, message, "One. ")
 
@@ -296,7 +297,7 @@ def test_a_start_that_names_no_message_is_in_doubt() -> None:
     async def go() -> None:
         scene = Scene()
         scene.api = Nameless(scene.client, scene.clock, scene.facts.append, 60)
-        message = SlackMessage(Surface.NATIVE)
+        message = SlackMessage(SurfaceKind.STREAM)
         assert await send(streams_of(scene), message, "One. ") == CallFailed(Fault.UNKNOWN, "unreadable")
         assert message.doubt == "One. "
 

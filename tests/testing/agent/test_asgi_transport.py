@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from slack_bot.testing.agent.asgi_transport import AsgiTransport
-from tests.harness import on_virtual_time
+from slack_bot.testing.virtual_clock import on_virtual_time
 
 HEAD = {"type": "http.response.start", "status": 201, "headers": [(b"x-a", b"b")]}
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from slack_bot.testing.slack.rendering import mrkdwn, read_back
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.testing.slack.blocks import plain
+from slack_bot.testing.slack.rendering import inline, mrkdwn, read_back, rich_text
+from tests.turn.work import grows_like_its_text
 
 from .scene import Scene, context, task, text
 
@@ -73,3 +79,68 @@ def test_a_reply_outlives_its_root() -> None:
     scene.workspace.delete_root("C1", scene.root, now=scene.now)
     (reply,) = scene.ok("conversations.replies", channel="C1", ts=ts)["messages"]
     assert reply["parent_user_id"] == "USLACKBOT"
+
+
+def words(text: str, **style: bool) -> dict[str, Any]:
+    return {"type": "text", "text": text, **({"style": style} if style else {})}
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", []),
+        ("plain", [words("plain")]),
+        ("a **b** c", [words("a "), words("b", bold=True), words(" c")]),
+        ("*i* and _i_", [words("i", italic=True), words(" and "), words("i", italic=True)]),
+        ("`**x**`", [words("**x**", code=True)]),
+        ("~~gone~~", [words("gone", strike=True)]),
+        ("snake_case_name 2*3*4", [words("snake_case_name 2*3*4")]),
+        ("[a](https://e.x)", [{"type": "link", "url": "https://e.x", "text": "a"}]),
+        ("![](https://e.x/i.png)", [{"type": "link", "url": "https://e.x/i.png", "text": "https://e.x/i.png"}]),
+        ("<@U1> hi", [{"type": "user", "user_id": "U1"}, words(" hi")]),
+        ("<@U2|bob>", [{"type": "user", "user_id": "U2"}]),
+    ],
+)  # fmt: skip
+def test_inline(text: str, parts: list[dict[str, Any]]) -> None:
+    assert inline(text) == parts
+
+
+def test_blocks() -> None:
+    text = "# Title\ntext\n- a\n* b\n1. c\n2) d\n> said\n```python\n- x\n```\nend"
+    elements = rich_text("b1", text)["elements"]
+    assert [(e["type"], e.get("style")) for e in elements] == [
+        ("rich_text_section", None),
+        ("rich_text_section", None),
+        ("rich_text_list", "bullet"),
+        ("rich_text_list", "ordered"),
+        ("rich_text_quote", None),
+        ("rich_text_preformatted", None),
+        ("rich_text_section", None),
+    ]
+    assert [len(e["elements"]) for e in elements[2:4]] == [2, 2]
+    assert elements[5]["elements"][0]["text"] == "- x"
+    assert plain(rich_text("b1", text)) == "Title\ntext\na\nb\nc\nd\nsaid\n- x\nend"
+
+
+def test_an_open_fence_runs_to_the_end() -> None:
+    assert plain(rich_text("b1", "```\na\nb")) == "a\nb"
+
+
+@given(st.text(alphabet=st.sampled_from("ab *_`~#[]()<>@U1-.\n"), max_size=60))
+def test_no_letter_is_lost(text: str) -> None:
+    shown = plain(rich_text("b1", text))
+    assert shown.count("b") >= text.replace("](b", "").count("b") - text.count("](") - text.count(
+        "```"
+    ) - text.count("~~~")
+
+
+@pytest.mark.parametrize(
+    "piece", ["[", "[a](", "[](a(", "[a](b(c)", "![", "<@A|", "*a** ", "_a ", "`", "~~a "]
+)
+def test_reading_back_costs_as_much_as_the_text_is_long(piece: str) -> None:
+    assert grows_like_its_text(inline, piece, 6_000)
+    assert grows_like_its_text(mrkdwn, piece, 6_000)
+
+
+def test_an_address_may_hold_parentheses_and_a_label_begins_at_the_last_bracket() -> None:
+    assert mrkdwn("[a [b](http://c.example/(d)/e)") == "[a <http://c.example/(d)/e|b>"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from slack_bot.testing.slack.state import Change, StoredMessage, ts_key
+from slack_bot.testing.slack import state as checked
+from slack_bot.testing.slack.state import Change, Refused, StoredMessage, ts_key
 
 from .scene import NOW, Scene
 
@@ -43,3 +46,64 @@ def test_listeners_hear_of_threads_and_envelopes_until_they_stop() -> None:
     forget()
     scene.post(text="t")
     assert len(heard) == 2
+
+
+SCENE = Scene()
+STATE = SCENE.workspace.state
+C1 = STATE.channels["C1"]
+
+
+@pytest.mark.parametrize(
+    ("check", "error"),
+    [
+        (lambda: checked.channel_of(STATE, "C9"), "channel_not_found"),
+        (lambda: checked.bot_channel(STATE, "C3"), "is_archived"),
+        (lambda: checked.bot_channel(STATE, "C2"), "not_in_channel"),
+        (lambda: checked.root_exists(STATE, C1, ""), "invalid_thread_ts"),
+        (lambda: checked.message_of(STATE, C1, "1.2"), "message_not_found"),
+        (lambda: checked.own_message(STATE, C1, SCENE.root), "message_not_owned_by_app"),
+        (lambda: checked.person_of(STATE, "U9"), "user_not_found"),
+        (lambda: checked.check_recipient(STATE, None, "T1"), "user_not_found"),
+        (lambda: checked.check_recipient(STATE, "U2", "T1"), "user_not_found"),
+        (lambda: checked.check_recipient(STATE, "U3", "T1"), "user_not_found"),
+        (lambda: checked.metadata_of(STATE, {"metadata": {}}), "invalid_metadata_format"),
+        (lambda: checked.metadata_of(STATE, {"metadata": {"event": 1}}), "invalid_metadata_schema"),
+        (
+            lambda: checked.metadata_of(
+                STATE, {"metadata": {"event_type": "x" * 8_000} | {"event_payload": {}}}
+            ),
+            "metadata_too_large",
+        ),
+    ],
+)
+def test_refused(check: Callable[[], object], error: str) -> None:
+    with pytest.raises(Refused) as caught:
+        check()
+    assert caught.value.error == error
+
+
+def test_what_is_right_passes() -> None:
+    assert checked.bot_channel(STATE, "C1") is C1
+    assert checked.root_exists(STATE, C1, SCENE.root) == SCENE.root
+    assert checked.message_of(STATE, C1, SCENE.root).body == "<@U0BOT> why?"
+    assert checked.person_of(STATE, "U1").name == "ada"
+    for user, team in ((None, None), ("U1", "T1"), ("U2", "T2"), ("U1", None)):
+        checked.check_recipient(STATE, user, team)
+    assert checked.metadata_of(STATE, {}) is None
+
+
+def test_an_ephemeral_message_is_no_root_and_no_message() -> None:
+    scene = Scene()
+    ts = scene.ok("chat.postEphemeral", channel="C1", user="U1", text="psst")["message_ts"]
+    state = scene.workspace.state
+    with pytest.raises(Refused):
+        checked.root_exists(state, state.channels["C1"], ts)
+    with pytest.raises(Refused):
+        checked.message_of(state, state.channels["C1"], ts)
+
+
+def test_an_own_message_is_found() -> None:
+    scene = Scene()
+    ts = scene.post(text="t")
+    state = scene.workspace.state
+    assert checked.own_message(state, state.channels["C1"], ts).body == "t"

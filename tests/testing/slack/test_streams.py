@@ -1,4 +1,5 @@
 """Slack's streaming rules, as a table: a sequence of calls, and what the last one answers."""
+
 # ruff: noqa: E501 - one rule a line reads better than one argument a line
 
 from __future__ import annotations
@@ -6,8 +7,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from .scene import U1, Scene, context, feedback, task, text
+from slack_bot.testing.slack import streams
+from slack_bot.testing.slack.rules import WorkspaceRules
+from slack_bot.testing.slack.state import Refused, StoredMessage
+from slack_bot.testing.slack.streams import added, check_room, weighted_bytes
+
+from .scene import NOW, U1, Scene, context, feedback, task, text
 
 ROOT, TS, DIRECT, DIRECT_ROOT = "<root>", "<ts>", "<direct>", "<direct_root>"
 START = ("chat.startStream", {"channel": "C1", "thread_ts": ROOT, **U1})
@@ -256,3 +264,134 @@ def test_open_streams_are_counted() -> None:
     assert scene.workspace.open_streams() == [ts]
     scene.stop(ts)
     assert scene.workspace.open_streams() == []
+
+
+PLAN = {"type": "plan_update", "title": "Plan"}
+CARD = task("1", "Look", details="de", output="o")
+BLOCKS = {"type": "blocks", "blocks": []}
+
+
+def message() -> StoredMessage:
+    return StoredMessage("C1", "1.2", "U0BOT", "T1")
+
+
+@pytest.mark.parametrize(
+    ("content", "bytes_"),
+    [
+        ("abc", 3),
+        ("\u5b57\U0001f642", 7),
+        ([text("abc"), text("d")], 4),
+        ([CARD], 4 + 2 * 3),
+        ([CARD, CARD], 4 + 2 * 3 + 2 * 3),
+        ([CARD, task("1", "L")], 1 + 2 * 3),
+        ([CARD, task("2", "L")], 4 + 2 * 3 + 1),
+        ([PLAN], 4),
+        ([PLAN, {"type": "plan_update", "title": "P"}], 1),
+        ([BLOCKS], 0),
+    ],
+)
+def test_what_content_adds(content: Any, bytes_: int) -> None:
+    assert added(message(), content) == bytes_
+
+
+CHUNKS = st.lists(
+    st.one_of(
+        st.text("a\u5b57 ", min_size=1, max_size=9).filter(str.strip).map(text),
+        st.builds(
+            task,
+            st.sampled_from("12"),
+            st.text("xy", min_size=1, max_size=5),
+            details=st.text("de", max_size=5),
+            output=st.text("o", max_size=5),
+        ),
+        st.text("p", min_size=1, max_size=5).map(lambda title: {"type": "plan_update", "title": title}),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(st.lists(CHUNKS, min_size=1, max_size=4))
+def test_what_is_added_is_what_it_weighs_then(calls: list[list[dict[str, Any]]]) -> None:
+    """At most: white space that Slack drops was counted."""
+    scene = Scene()
+    ts = scene.start()
+    standing = scene.workspace.state.open_streams[ts]
+    for chunks in calls:
+        before, more = weighted_bytes(standing), added(standing, chunks)
+        scene.append(ts, *chunks)
+        spaces = sum(len(chunk.get("text", "")) - len(chunk.get("text", "").lstrip()) for chunk in chunks)
+        assert before + more - spaces <= weighted_bytes(standing) <= before + more
+
+
+def test_full_for_good() -> None:
+    state = Scene(rules=WorkspaceRules(stream_bytes=10)).workspace.state
+    standing = message()
+    check_room(state, standing, "x" * 10)
+    standing.body = "x" * 9
+    check_room(state, standing, "y")
+    with pytest.raises(Refused, match="msg_too_long"):
+        check_room(state, standing, "yy")
+    with pytest.raises(Refused, match="msg_too_long"):
+        check_room(state, standing, "y")
+    check_room(state, standing, [BLOCKS])
+
+
+@pytest.mark.parametrize(
+    ("rules", "end"),
+    [
+        (WorkspaceRules(), None),
+        (WorkspaceRules(stream_life=300), 300),
+        (WorkspaceRules(stream_idle=30), 130),
+        (WorkspaceRules(stream_life=300, stream_idle=30), 130),
+        (WorkspaceRules(stream_life=120, stream_idle=30), 120),
+    ],
+)
+def test_a_stream_ends_by_age_or_by_silence(rules: WorkspaceRules, end: float | None) -> None:
+    scene = Scene(rules=rules)
+    ts = scene.start(text("a"))
+    for _ in range(4):
+        scene.wait(25)
+        scene.append(ts, text("b"))
+    message = scene.workspace.state.open_streams[ts]
+    expected = None if end is None else NOW + end
+    assert streams.ends_at(scene.workspace.state, message) == expected
+    assert scene.workspace.next_end() == expected
+
+
+def test_a_sealed_stream_ends_no_more() -> None:
+    scene = Scene(rules=WorkspaceRules.real())
+    ts = scene.start(text("a"))
+    message = scene.workspace.state.open_streams[ts]
+    scene.stop(ts)
+    assert streams.ends_at(scene.workspace.state, message) is None
+    assert scene.workspace.next_end() is None
+
+
+def test_the_oldest_ends_first_and_each_in_its_own_time() -> None:
+    scene = Scene(rules=WorkspaceRules.real())
+    first = scene.start(text("a"))
+    scene.wait(100)
+    second = scene.start(text("b"))
+    assert scene.workspace.next_end() == NOW + 300
+    scene.workspace.pass_time(NOW + 299)
+    assert scene.workspace.open_streams() == [first, second]
+    scene.workspace.take()
+    scene.workspace.pass_time(NOW + 399)
+    assert scene.workspace.open_streams() == [second]
+    assert {event["ts"][:10] for event in scene.events()} == {str(int(NOW + 300))}
+    assert [seen.expired for seen in scene.seen()] == [True, False]
+
+
+def test_a_press_of_stop_comes_too_late_for_what_is_over() -> None:
+    scene = Scene(rules=WorkspaceRules.real())
+    scene.start(text("a"))
+    assert scene.workspace.stop("U1", "C1", scene.root, now=NOW + 301) == []
+    assert scene.last().stopped_by is None
+
+
+def test_a_deleted_stream_is_forgotten() -> None:
+    scene = Scene(rules=WorkspaceRules.real())
+    scene.start(text("a"))
+    scene.workspace.delete_root("C1", scene.root, now=NOW + 1, with_replies=True)
+    assert (scene.workspace.open_streams(), scene.workspace.next_end()) == ([], None)

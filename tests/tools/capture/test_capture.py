@@ -17,20 +17,19 @@ from typing import Any
 import httpx
 import pytest
 
-from slack_bot.clock import loop_clock
 from slack_bot.errors import BotError, UnreadableInput
 from slack_bot.settings.load import Settings, load
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.tape.items import INTERRUPTED
 from slack_bot.testing.tape.tape import Recording, Tape, turns_of
 from slack_bot.tools.capture.capture import CaptureRequest, capture, main
-from slack_bot.tools.capture.progress import Progress
+from slack_bot.tools.capture.progress import CaptureProgress
 from slack_bot.tools.open_capture import open_capture, taped
 from slack_bot.tools.output_file import OutputFile
-from slack_bot.tools.replay.replay import perform, replay
+from slack_bot.tools.replay.replay import replay
 from slack_bot.tools.replay.scenario import Scenario
 from tests.a2a.memory_server import JSON, SSE, Body, Server, json_reply, reply, sse_reply
-from tests.live_agent import LONG, live_agent
+from tests.live_agent import LONG, live_agent, replay_live
 from tests.live_agent import UNICODE as SENT
 
 UNICODE = SENT.replace("\x85", "")  # a control character, which the bot lets nobody see
@@ -66,7 +65,9 @@ async def captured(
     """The exit status, what was captured, and what was said about it."""
     said = io.StringIO()
     with OutputFile(str(path)) as file:
-        status = await capture(wanted, settings_for(url, **more), file, Progress(said), transport=server)
+        status = await capture(
+            wanted, settings_for(url, **more), file, CaptureProgress(said), transport=server
+        )
     return status, open_capture(path), said.getvalue()
 
 
@@ -90,7 +91,7 @@ async def test_tape_and_live_thread_say_the_same(
 ) -> None:
     async with live_agent(versions) as live:
         status, tape, said = await captured(tmp_path / "tape", live.url, CaptureRequest((question,)))
-        seen = await perform(Scenario(text=question), live.url, loop_clock())
+        seen = await replay_live(Scenario(text=question), live.url)
     assert status == 0
     assert isinstance(tape, Tape)
     assert (tape.head["wire"], tape.head["question"]) == (versions[0], question)
@@ -320,7 +321,12 @@ async def test_what_stood_in_place_of_an_answer_replays_to_what_the_reader_saw(
     assert code == 1
     live = await asyncio.to_thread(
         lambda: virtual_clock.run(
-            perform(Scenario(text="q"), "http://agent.example/", virtual_clock.new_clock(), server())
+            replay_live(
+                Scenario(text="q"),
+                "http://agent.example/",
+                clock=virtual_clock.new_clock(),
+                transport=server(),
+            )
         )
     )
     for each in (tape, taped(tape)):

@@ -12,29 +12,29 @@ from slack_bot.testing.tape.items import Moment
 from slack_bot.testing.tape.recording import read_recording
 from slack_bot.testing.tape.tape import Tape, read_tape
 from slack_bot.tools.capture.redaction import Redactor
-from slack_bot.tools.capture.tape_writer import Asked, RawLines, TapeLines, moment_of_body, moments_of
+from slack_bot.tools.capture.tape_writer import RawWriter, RpcCall, TapeWriter, moment_of_body, moments_of
 
 TASK = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}}
-FIRST = Asked("SendStreamingMessage", "ask", "1.0", "q1", "hello")
-AGAIN = Asked("message/stream", "ask", "0.3", "q1", "hello")
-SECOND = Asked("message/stream", "ask", "0.3", "q2", "and then?")
-GET = Asked("tasks/get", "get", "0.3", "g")
+FIRST = RpcCall("SendStreamingMessage", "ask", "1.0", "q1", "hello")
+AGAIN = RpcCall("message/stream", "ask", "0.3", "q1", "hello")
+SECOND = RpcCall("message/stream", "ask", "0.3", "q2", "and then?")
+GET = RpcCall("tasks/get", "get", "0.3", "g")
 REFUSED = {"code": -32601, "message": "Method not found"}
 
 
 def tape_of(*steps: Any) -> Tape:
     """A tape of calls, moments and ends, each a tenth of a second after the other."""
     text: list[str] = []
-    lines = TapeLines(text.append, {"question": "hello"}, Redactor(["hunter2"]))
+    lines = TapeWriter(text.append, {"question": "hello"}, Redactor(["hunter2"]))
     for number, step in enumerate(steps):
         t = number / 10
-        if isinstance(step, Asked):
-            lines.asked(t, step, b"")
-            lines.answered(t, 200, {"authorization": "hunter2"})
+        if isinstance(step, RpcCall):
+            lines.on_request(t, step, b"")
+            lines.on_response(t, 200, {"authorization": "hunter2"})
         elif isinstance(step, str):
-            lines.ended(t, "cut" if step == "cut" else "closed")
+            lines.on_end(t, "cut" if step == "cut" else "closed")
         else:
-            lines.heard(t, b"", None if step is None else Moment(t, **step))
+            lines.on_data(t, b"", None if step is None else Moment(t, **step))
     lines.flush()
     found = read_tape("".join(text), "tape")
     assert isinstance(found, Tape)
@@ -68,7 +68,7 @@ def test_what_a_body_says() -> None:
     "status,body,more,error",
     [
         (400, json.dumps({"error": REFUSED}), {}, {**REFUSED, "http_status": 400}),
-        (503, "<h1>\n down</h1>", {"pause": 5}, {"message": "<h1>\n down</h1>", "retry_after": 5}),
+        (503, "<h1>\n down</h1>", {"retry_after": 5}, {"message": "<h1>\n down</h1>", "retry_after": 5}),
         (404, json.dumps({"error": "no"}), {}, {"message": '{"error": "no"}'}),
         (500, json.dumps({"error": {"http_status": 7}}), {}, {"message": '{"error": {"http_status": 7}}'}),
         (200, "", {"content_type": ""}, {"message": "", "content_type": ""}),
@@ -130,16 +130,16 @@ def test_secrets_are_not_in_it() -> None:
 
 def raw_of(*steps: Any) -> bytes:
     found: list[bytes] = []
-    lines = RawLines(found.append, Redactor(["hunter2"]))
+    lines = RawWriter(found.append, Redactor(["hunter2"]))
     for step in steps:
-        if isinstance(step, Asked):
-            lines.asked(0.0, step, b'{"id": "hunter2"}')
+        if isinstance(step, RpcCall):
+            lines.on_request(0.0, step, b'{"id": "hunter2"}')
         elif isinstance(step, dict):
-            lines.answered(0.1, step["status"], step)
+            lines.on_response(0.1, step["status"], step)
         elif isinstance(step, bytes):
-            lines.heard(0.25, step, None)
+            lines.on_data(0.25, step, None)
         else:
-            lines.ended(0.5, step)
+            lines.on_end(0.5, step)
     lines.flush()
     return b"".join(found)
 

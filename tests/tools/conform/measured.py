@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from slack_bot.observe.facts import AgentEvent, Fact
-from slack_bot.tools.conform.cases import CHECKS, Case, CheckRequest
-from slack_bot.tools.conform.checks import CheckResult
-from slack_bot.tools.conform.findings import CaseRun, Examination, Examined
-from slack_bot.tools.conform.measures import Attentive, Measures, measure
+from slack_bot.tools.conform.cases import Case, CheckRequest
+from slack_bot.tools.conform.checks import CHECKS, CheckResult
+from slack_bot.tools.conform.measures import Measures, measure
+from slack_bot.tools.conform.runner import CaseResult, CaseRun, SuiteResult
 from slack_bot.tools.replay.result import Shown
 from slack_bot.turn.actions import AppendText
 from slack_bot.turn.events import AnswerText, FinalAnswer, PlanChanged, PlanStep, StepState, ToolStarted
-from tests.tools.trace.turns import START, called, closed, decided, opened
+from tests.tools.trace.turns import START, called, closed, decided, logged, opened
 
 TEXT = "The first line says this.\nThe second line says that.\n"
 FIRST, SECOND = TEXT[:26], TEXT[26:]
@@ -56,12 +56,8 @@ def thread(*texts: str) -> list[Shown]:
 def measured(
     happened: Sequence[Fact] | None = None, looks: Sequence[tuple[float, str]] = (), asked: int | None = 1
 ) -> Measures:
-    witness = Attentive()
-    for fact in facts() if happened is None else happened:
-        witness.take(fact)
-    for t, text in looks or ((1.3, FIRST), (2.3, TEXT)):
-        witness.look(START + t, text)
-    return measure(witness, thread(TEXT), START, asked)
+    log = logged(*(facts() if happened is None else happened), *(looks or ((1.3, FIRST), (2.3, TEXT))))
+    return measure(log, thread(TEXT), START, asked)
 
 
 def verdict(name: str, seen: Measures, **params: Any) -> CheckResult:
@@ -70,11 +66,11 @@ def verdict(name: str, seen: Measures, **params: Any) -> CheckResult:
     return check.judge(seen, given)
 
 
-def examined(name: str = "one", *oks: Sequence[bool | None], error: str | None = None) -> Examined:
+def case_result(name: str = "one", *oks: Sequence[bool | None], error: str | None = None) -> CaseResult:
     """A case with as many checks as each run has verdicts."""
     wanted = tuple(CheckRequest(CHECKS[each], f"About {each}", {}) for each in ("live_streamed", "no_tools"))
     runs = oks or ((True, True),)
-    return Examined(
+    return CaseResult(
         Case(name, "why | how?", wanted[: len(runs[0])]),
         tuple(
             CaseRun(
@@ -88,5 +84,5 @@ def examined(name: str = "one", *oks: Sequence[bool | None], error: str | None =
     )
 
 
-def examination(*cases: Examined, **more: Any) -> Examination:
-    return Examination("mine", "http://agent/", 1_700_000_000.0, 65.0, cases, **more)
+def suite_result(*cases: CaseResult, **more: Any) -> SuiteResult:
+    return SuiteResult("mine", "http://agent/", 1_700_000_000.0, 65.0, cases, **more)

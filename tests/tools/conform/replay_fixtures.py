@@ -1,6 +1,6 @@
 """The tapes of the extended suite, written by a script: change it here, and write them again.
 
-python -m tests.tools.rehearsals
+python -m tests.tools.conform.replay_fixtures
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from slack_bot.errors import UnreadableInput
-from slack_bot.tools.conform.cases import CHECKS, joined_suite, read_suite
-from slack_bot.tools.conform.conform import open_suite
+from slack_bot.tools.conform.cases import open_suite, read_suite
+from slack_bot.tools.conform.checks import CHECKS
 
 CASE = {"name": "one", "query": "why?", "checks": ["live_streamed"]}
 
@@ -45,10 +45,10 @@ def test_a_whole_case() -> None:
     ]
 
 
-def test_lists_become_tuples_and_defaults_hold() -> None:
+def test_parameters_that_are_not_given_have_their_defaults() -> None:
     wanted = {"check": "text_has", "texts": ["a", "b"]}
     found = read_suite(suite({**CASE, "checks": [wanted, "tools_used"]}), "mine.json").cases[0].checks
-    assert [each.params for each in found] == [{"texts": ("a", "b")}, {"any": ("search", "fetch_document")}]
+    assert [each.params for each in found] == [{"texts": ["a", "b"]}, {"any": ("search", "fetch_document")}]
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"cases": []}', '{"cases": {}}'])
@@ -155,6 +155,7 @@ def test_the_extended_suite_begins_with_it_and_uses_every_check() -> None:
     assert all(case.about for case in found.cases[4:])
 
 
-def test_suites_are_joined() -> None:
-    one, two = (read_suite(suite({**CASE, "name": name}), "x") for name in ("one", "two"))
-    assert [case.name for case in joined_suite("both", (one, two)).cases] == ["one", "two"]
+def test_the_extended_suite_begins_with_the_cases_of_caipe() -> None:
+    extended, caipe = ([case.name for case in open_suite(name)[0].cases] for name in ("extended", "caipe"))
+    assert extended[: len(caipe)] == caipe
+    assert len(set(extended)) == len(extended) > len(caipe)

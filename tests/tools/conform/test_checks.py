@@ -1,4 +1,4 @@
-"""The eight checks of the CAIPE suite: what they ask, and the words of their details."""
+"""Each check, with a thread that passes it and one that does not."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
+from slack_bot.tools.conform.measures import Measures
+from slack_bot.tools.replay.result import Shown
 from tests.tools.conform.measured import FIRST, TEXT, measured, verdict
 
-SEEN = measured()
+MEASURES = measured()
+
+
+# -- the CAIPE suite -----------------------------------------------------------------------------------------
+
 ENDED = f"{len(TEXT)}c delivered, and then the turn ended as failed (None)"
 
 
@@ -26,7 +32,7 @@ ENDED = f"{len(TEXT)}c delivered, and then the turn ended as failed (None)"
     ],
 )
 def test_what_holds(name: str, params: dict[str, Any], detail: str) -> None:
-    found = verdict(name, SEEN, **params)
+    found = verdict(name, MEASURES, **params)
     assert (found.ok, found.detail) == (True, detail)
 
 
@@ -44,13 +50,208 @@ def test_what_holds(name: str, params: dict[str, Any], detail: str) -> None:
     ],
 )
 def test_what_does_not(name: str, changed: Any, params: dict[str, Any], detail: str) -> None:
-    found = verdict(name, replace(SEEN, **changed), **params)
+    found = verdict(name, replace(MEASURES, **changed), **params)
     assert (found.ok, found.detail) == (False, detail)
 
 
 def test_a_stream_that_was_refused_was_not_opened_and_no_answer_is_no_latch() -> None:
-    calls = [{**call, "ok": False} for call in SEEN.result["calls"]]
-    refused = replace(SEEN, result={**SEEN.result, "calls": calls, "latches": {}})
+    calls = [{**call, "ok": False} for call in MEASURES.result["calls"]]
+    refused = replace(MEASURES, result={**MEASURES.result, "calls": calls, "latches": {}})
     assert verdict("stream_opened", refused).detail == "never opened"
     assert verdict("final_answer_latched", refused).ok is False
-    assert verdict("no_tools", replace(SEEN, tools={})).ok is True
+    assert verdict("no_tools", replace(MEASURES, tools={})).ok is True
+
+
+# -- text ----------------------------------------------------------------------------------------------------
+
+
+def looked(*texts: str, final: str = TEXT) -> Measures:
+    looks = (*texts, final)
+    return replace(MEASURES, looks=looks, texts=(final,), result={**MEASURES.result, "visible": final})
+
+
+def test_the_text_is_the_agents() -> None:
+    assert verdict("text_equals_final", MEASURES).ok
+    assert verdict("text_equals_final", replace(MEASURES, texts=(FIRST.rstrip(), TEXT[len(FIRST) :]))).ok
+    short = verdict("text_equals_final", replace(MEASURES, texts=(FIRST,)))
+    assert short.ok is False
+    assert "'nothing' instead of 'Thesecondlinesaystha'" in short.detail
+    assert verdict("text_equals_final", replace(MEASURES, final=None)).ok is None
+
+
+def test_the_text_is_what_the_case_says() -> None:
+    assert verdict("text_is", MEASURES, text=TEXT).ok
+    assert (
+        "after 3: 'firstlinesaysthis.Th' instead of 'last.'"
+        in verdict("text_is", MEASURES, text="The last.").detail
+    )
+
+
+def test_text_is_looked_for_everywhere_and_kept_out_of_the_answer() -> None:
+    block = {"type": "actions", "number": 1, "elements": [{"text": {"text": "Try again"}}]}
+    with_block = replace(MEASURES, thread=(*MEASURES.thread, Shown("9.0", "", "posted", blocks=(block,))))
+    assert verdict("text_has", with_block, texts=("Try again", "first line", "Search")).ok
+    assert (
+        verdict("text_has", MEASURES, texts=("Try again", "xx", "zz")).detail
+        == "missing: 'Try again', 'xx' and 1 more"
+    )
+    assert verdict("text_lacks", MEASURES, texts=("Try again",)).ok
+    assert verdict("text_lacks", MEASURES, texts=("first line",)).ok is False
+
+
+def test_a_marker_may_not_even_be_seen_for_a_moment() -> None:
+    assert verdict("no_marker", MEASURES).ok
+    assert verdict("no_marker", looked("[FINAL ANSWER] Hm")).ok is False
+    assert verdict("no_marker", looked(final="So [FINAL_ANSWER] is it")).ok is False
+
+
+def test_narration_may_not_even_be_seen_for_a_moment() -> None:
+    assert verdict("no_narration", MEASURES).ok
+    assert verdict("no_narration", looked("I will look it up first. The")).ok is False
+    quoted = replace(looked("I will look it up first."), final="I will look it up first.")
+    assert verdict("no_narration", quoted).ok, "the agent's answer says it itself"
+    assert verdict("no_narration", replace(MEASURES, narration=())).ok is None
+
+
+def test_nothing_stands_there_twice() -> None:
+    long = "A line that is long enough to be known again.\n"
+    assert verdict("nothing_twice", replace(looked(final=long), final=long)).ok
+    assert verdict("nothing_twice", replace(looked(long + long, final=long), final=long)).ok is False
+    wrote = replace(looked(final=long + long), final=long + long)
+    assert verdict("nothing_twice", wrote).ok, "the agent wrote it twice"
+    assert verdict("nothing_twice", replace(MEASURES, result={**MEASURES.result, "visible": ""})).ok is None
+
+
+def test_the_answer_grows_at_its_end() -> None:
+    assert verdict("only_grows", MEASURES).ok
+    assert verdict("only_grows", looked("```\nThe first\n```")).ok, "markup is closed where a message ends"
+    assert verdict("only_grows", looked("The last")).ok is False
+    assert verdict("only_grows", replace(MEASURES, result={**MEASURES.result, "visible": ""})).ok is None
+
+
+def test_words_are_whole() -> None:
+    assert verdict("whole_words", MEASURES).ok
+    assert verdict("whole_words", looked("The fi")).ok is False
+    assert verdict("whole_words", looked("Something else")).ok, "that is for another check"
+    assert verdict("whole_words", replace(MEASURES, texts=())).ok is None
+
+
+# -- time ----------------------------------------------------------------------------------------------------
+
+
+def timed(**figures: Any) -> Measures:
+    return replace(MEASURES, summary=replace(MEASURES.summary, **figures))
+
+
+def resulted(**figures: Any) -> Measures:
+    return replace(MEASURES, result={**MEASURES.result, **figures})
+
+
+def test_the_first_text_is_seen_soon_after_the_question() -> None:
+    assert verdict("first_visible_text", MEASURES).detail == "after 1.30 s"
+    late = verdict("first_visible_text", timed(first_visible=17.8, first_answer=17.6))
+    assert (late.ok, late.detail.endswith("the agent's wait")) == (False, True)
+    bots = verdict("first_visible_text", timed(first_visible=17.8, first_answer=2.0))
+    assert bots.detail == "after 17.80 s instead of 8 s; the agent began to write it after 2.00 s"
+    assert verdict("first_visible_text", timed(first_visible=9.0, first_answer=None)).ok is False
+    assert verdict("first_visible_text", timed(first_visible=None)).ok is False
+
+
+def test_the_first_text_is_seen_soon_after_it_was_written() -> None:
+    assert verdict("shown_soon", MEASURES).detail == "0.30 s after the agent's first word"
+    assert verdict("shown_soon", timed(first_visible=2.5)).ok is False
+    assert verdict("shown_soon", timed(first_visible=None)).ok is False
+    assert verdict("shown_soon", replace(MEASURES, written=())).ok is None
+
+
+def test_no_text_waits_for_long() -> None:
+    assert verdict("never_lags", MEASURES, within=0.5, but=0).ok
+    assert verdict("never_lags", MEASURES, within=0.1, but=0).ok is False
+    assert verdict("never_lags", replace(MEASURES, written=())).ok is None
+
+
+def test_a_burst_says_whether_the_agent_burst() -> None:
+    assert verdict("burst_share", MEASURES, most=0.9).ok
+    burst = verdict("burst_share", timed(burst_share=0.94, agent_burst_share=0.95))
+    assert (burst.ok, burst.detail) == (
+        False,
+        "94% within half a second; the agent itself wrote 95% within half a second",
+    )
+    assert verdict("burst_share", timed(burst_share=None)).ok is None
+
+
+def test_most_stands_there_before_the_result_and_nothing_stands_still() -> None:
+    assert verdict("ends_in_time", MEASURES).ok
+    assert verdict("ends_in_time", MEASURES, within=1).detail == "after 3.20 s"
+    assert verdict("live_share", MEASURES).ok
+    assert verdict("live_share", resulted(live_share=0.2)).ok is False
+    assert verdict("live_share", resulted(live_share=None)).ok is None
+    assert verdict("no_long_gap", MEASURES).ok
+    assert verdict("no_long_gap", resulted(longest_gap=9.0)).ok is False
+    assert verdict("no_long_gap", resulted(longest_gap=None)).ok is None
+
+
+# -- the turn ------------------------------------------------------------------------------------------------
+
+CARD = {"id": "c", "title": "Look", "details": "", "output": ""}
+
+
+def with_message(**changed: Any) -> Measures:
+    usual: dict[str, Any] = {"ts": "9.0", "text": "", "state": "sealed"}
+    return replace(MEASURES, thread=(*MEASURES.thread, Shown(**{**usual, **changed})))
+
+
+def test_how_the_turns_ended() -> None:
+    assert verdict("outcomes", MEASURES).detail == "answered"
+    failed = replace(
+        MEASURES, outcomes=("asked", "failed"), result={**MEASURES.result, "reason": "task failed"}
+    )
+    assert verdict("outcomes", failed, are=("asked", "answered")).detail == "asked, failed (task failed)"
+    assert verdict("outcomes", replace(MEASURES, outcomes=())).ok is False
+
+
+@pytest.mark.parametrize(
+    ("changed", "left"),
+    [
+        ({"state": "streaming"}, "left open: 1 streams"),
+        ({"tasks": ({**CARD, "status": "in_progress"},)}, "left open: 1 cards"),
+        ({"status_line": "is thinking..."}, "left open: the status 'is thinking...'"),
+    ],
+)
+def test_what_is_left_open(changed: dict[str, Any], left: str) -> None:
+    assert verdict("nothing_left_open", MEASURES).ok
+    found = verdict("nothing_left_open", with_message(**changed))
+    assert (found.ok, found.detail) == (False, left)
+
+
+def test_silence_and_text_in_the_stop() -> None:
+    assert verdict("no_silence", MEASURES).ok
+    assert verdict("no_silence", replace(MEASURES, thread=(Shown("1.0", " ", "posted"),))).ok is False
+    assert verdict("stop_has_no_text", MEASURES).ok
+    assert verdict("stop_has_no_text", replace(MEASURES, stopped=4)).ok is False
+
+
+def test_cards_messages_calls() -> None:
+    assert verdict("cards", MEASURES, complete=1).detail == "1 complete, 0 error, 0 open"
+    assert verdict("cards", MEASURES, error=1).ok is False
+    assert verdict("messages", MEASURES).ok
+    assert verdict("messages", MEASURES, least=2, most=3).ok is False
+    assert verdict("calls_accepted", MEASURES).ok
+    calls = [{"method": "chat.update", "ok": False, "error": "ratelimited"}, *MEASURES.result["calls"]]
+    refused = replace(MEASURES, result={**MEASURES.result, "calls": calls})
+    assert verdict("calls_accepted", refused).detail == "1 refused; first chat.update: ratelimited"
+    assert verdict("calls_accepted", refused, but=1).ok
+
+
+def test_each_question_is_sent_once() -> None:
+    assert verdict("asked_once", MEASURES).ok
+    assert verdict("asked_once", replace(MEASURES, asked=2)).ok is False
+    assert verdict("asked_once", replace(MEASURES, asked=None)).ok is None
+
+
+def test_a_capped_tool_stops_no_other() -> None:
+    capped = replace(MEASURES, said="limit reached: search may be called 2 times", tool_order=("search",) * 3)
+    assert verdict("cap_stops_no_other", MEASURES).ok is None
+    assert verdict("cap_stops_no_other", capped).detail == "after search: no tool"
+    assert verdict("cap_stops_no_other", replace(capped, tool_order=("search", "search", "fetch"))).ok
+    assert verdict("cap_stops_no_other", replace(capped, tool_order=())).ok is False

@@ -19,16 +19,13 @@ import pytest
 
 from slack_bot.cli import main
 from slack_bot.playground.reference.agent import agent_card
-from slack_bot.playground.reference.modes import memory_asker
+from slack_bot.playground.reference.modes import memory_target
+from slack_bot.testing.harness import free_port
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.conform import conform
-from slack_bot.tools.conform.case_runner import examine
-from slack_bot.tools.conform.cases import read_suite
-from slack_bot.tools.conform.conform import examine_all, open_suite, summary
-from slack_bot.tools.conform.findings import Examination
-from tests.harness import free_port
+from slack_bot.tools.conform.cases import open_suite, read_suite
+from slack_bot.tools.conform.runner import SuiteResult, run_case, run_suite
 from tests.tools.conform import replay_fixtures
-from tests.tools.conform.measured import examination, examined
 
 ROOT = Path(__file__).parents[3]
 
@@ -49,20 +46,20 @@ def suite(folder: Path, *cases: dict[str, Any]) -> str:
     return str(path)
 
 
-def fails_in(found: Examination) -> dict[tuple[str, str], str]:
+def fails_in(found: SuiteResult) -> dict[tuple[str, str], str]:
     """Case and check, and what was found."""
     return {
-        (case.case.name, finding.wanted.check.name): finding.detail
+        (case.case.name, finding.request.check.name): finding.detail
         for case in found.cases
         for finding in case.findings
         if finding.ok is False
     }
 
 
-def of_mode(mode: str) -> Examination:
+def of_mode(mode: str) -> SuiteResult:
     extended, tapes = open_suite("extended")
     asked = tuple(case for case in extended.cases if case.tape is None)
-    return examine_all(replace(extended, cases=asked), tapes, memory_asker(mode))
+    return run_suite(replace(extended, cases=asked), tapes, memory_target(mode))
 
 
 def test_the_caipe_suite_passes_22_of_22(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,25 +172,13 @@ def test_nobody_at_the_address_is_exit_1(here: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err.rstrip().endswith("is the agent running at this address?")
 
 
-def test_the_summary_tells_rates_errors_and_what_was_left_out() -> None:
-    broken = examined("b", (False, False), error="no such setting")
-    found = examination(
-        examined("a", (True, True), (False, None)), broken, skipped=(("c", "it plays a tape"),)
-    )
-    said = summary(found).splitlines()
-    assert said[1] == "      live_streamed: detail 1 [1/2 (50%)]"
-    assert said[3] == "      no such setting"
-    assert said[4] == "left out: 1 (such as c): it plays a tape"
-    assert said[5] == "1 of 4 checks passed: FAIL (http://agent/)"
-
-
 def test_the_tapes_are_what_the_script_writes() -> None:
     written = {f"{name}.jsonl": write_tape(tape) for name, tape in replay_fixtures.tapes()}
     assert written == {path.name: path.read_text("utf-8") for path in replay_fixtures.FOLDER.iterdir()}
 
 
 def test_our_own_agent_is_known_by_its_card() -> None:
-    assert agent_card("http://a/").name == conform._OURS
+    assert agent_card("http://a/").name == conform._OUR_AGENT
 
 
 # -- live ----------------------------------------------------------------------------------------------------
@@ -259,7 +244,7 @@ def test_what_is_learned_in_one_case_is_known_in_the_next(here: Path) -> None:
         read = read_suite(
             json.dumps({"cases": [{"name": "a", "query": "echo a", "checks": ["outcomes"]}]}), ""
         )
-        assert examine(read.cases[0], live, {}).verdicts[0].ok
+        assert run_case(read.cases[0], live, {}).results[0].ok
     assert live.profiles["wire"] == "1.0"
 
 

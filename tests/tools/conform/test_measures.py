@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from slack_bot.observe.facts import AgentEvent, Fact
-from slack_bot.tools.conform.measures import Attentive, lag, measure, visible_chars
+from slack_bot.tools.conform.measures import lag, measure, visible_chars
+from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.actions import RetractText
 from slack_bot.turn.events import AnswerReplaced, AnswerText, NarrationConfirmed
 from tests.tools.conform.measured import FIRST, SECOND, TEXT, artifact, facts, measured, thread
@@ -99,14 +100,14 @@ def test_narration_that_is_answer_too_is_no_narration_and_short_words_are_not_lo
 
 
 def test_the_texts_of_a_follow_up_are_those_of_its_own_messages() -> None:
-    witness = Attentive()
+    log = TurnLog(keeps_events=True)
     for fact in (opened(), closed(1.0)):
-        witness.take(fact)
-    witness.look(START + 1, "Which one?")
-    witness.look(START + 1, "Which one?")
-    witness.take(opened("that one"))
-    witness.look(START + 2, "Which one?" + TEXT)
-    seen = measure(witness, thread("Which one?", TEXT), START)
+        log.take(fact)
+    log.look(START + 1, "Which one?")
+    log.look(START + 1, "Which one?")
+    log.take(opened("that one"))
+    log.look(START + 2, "Which one?" + TEXT)
+    seen = measure(log, thread("Which one?", TEXT), START)
     assert seen.texts == (TEXT,)
     assert len(seen.looks) == 2
     assert seen.questions == 2
@@ -135,9 +136,9 @@ def test_how_it_was_delivered() -> None:
 
     assert having("chat.startStream") == "live stream"
     assert having() == "posted"
-    witness = Attentive()
-    witness.take(opened())
-    assert measure(witness, [], START).delivery == "empty"
+    log = TurnLog(keeps_events=True)
+    log.take(opened())
+    assert measure(log, [], START).delivery == "empty"
     at_the_end = called(3.0, "chat.stopStream", TEXT)
     assert measured([opened(), at_the_end]).delivery == "stopStream only"
     assert measured([*facts(), at_the_end]).delivery == "split"
@@ -151,6 +152,6 @@ def test_the_lag_is_the_longest_wait_for_what_was_written() -> None:
     assert lag((), (), 9, 0) == 0.0
 
 
-def test_ink() -> None:
+def test_visible_characters() -> None:
     assert visible_chars(" a\n b\t") == "ab"
     assert SECOND in TEXT

@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from slack_bot.cli import main
+from slack_bot.observe.facts import TurnEnded, TurnStarted
+from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
-from slack_bot.tools.replay.explain import explain_capture
+from slack_bot.tools.replay.explain import explain, explain_capture, parts_of
+from slack_bot.tools.replay.plain_text import FollowUp
+from slack_bot.tools.replay.provenance import Provenance
 from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.result import Shown
 from slack_bot.tools.replay.scenario import Scenario
-from tests.harness import answer
+from slack_bot.turn.actions import (
+    AppendText,
+    CardState,
+    EndTurn,
+    FlushText,
+    NoOp,
+    RewriteAnswer,
+    SetPlanTitle,
+    ShowForm,
+    TaskCard,
+    UpdateCard,
+)
+from slack_bot.turn.events import AnswerText, FinalAnswer, InputRequired, Narrated, StreamEnd, StreamEnded
+from slack_bot.turn.form import Form
+from slack_bot.turn.record import Outcome
+from tests.tools.trace.turns import START, called, closed, decided, event, opened
+
+from .test_provenance import account, grows
 
 TEXT = "First line.\nSecond line.\nThird line, the last one."
 
@@ -52,3 +76,188 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("U7: why?\n")
     assert main(["explain", str(tmp_path / "nothing.jsonl")]) == 2
     assert "nothing.jsonl" in capsys.readouterr().err
+
+
+def told(seen: Provenance, *thread: Shown) -> str:
+    return explain(seen, thread, asker="U1", question="what?")
+
+
+def message(text: str, state: str = "sealed") -> Shown:
+    return Shown("1.1", text, state, is_answer=True)
+
+
+def usual() -> Provenance:
+    return account(
+        event(0.5, "hm"),
+        decided(0.5, Narrated("hm", reason="flag"), NoOp("narration is not shown as text: flag")),
+        *grows(1.0, "one "),
+        event(1.2, "two "), decided(1.2, AnswerText("two "), AppendText("two ", "answer grows")),
+        event(1.4, "three"), decided(1.4, AnswerText("three"), AppendText("three", "answer grows")),
+        (1.5, "one two three"), called(1.45, "chat.startStream", "one two three"),
+        called(1.6, "chat.appendStream", error="ratelimited"),
+        decided(2.0, StreamEnded(StreamEnd.CLOSED), EndTurn(Outcome.ANSWERED, reason="stream closed")),
+        closed(2.1),
+    )  # fmt: skip
+
+
+def test_each_part_says_who_brought_it_why_when_and_which_call_showed_it() -> None:
+    text = told(usual(), message("one two three"))
+    assert text.startswith(
+        "U1: what?\n4 events of the agent were heard.\n\nMessage 1, streamed: 13 characters"
+    )
+    assert '1.500 s  chat.startStream shows 13 characters: "one two three"' in text
+    assert "event 2 (streaming_result), at 1 s: grows: one" in text
+    assert "events 3 to 4 (streaming_result), 1.2 to 1.4 s: answer grows" in text
+
+
+def test_what_was_left_out_what_failed_and_the_end() -> None:
+    text = told(usual(), message("one two three"))
+    assert "not shown: 2 characters\n" in text
+    assert "event 1 (streaming_result, Narrated), at 0.5 s: narration is not shown as text: flag" in text
+    assert "1.600 s  chat.appendStream: ratelimited" in text
+    assert "answered\n              the bot, on StreamEnded, at 2 s: stream closed" in text
+    assert "Cards" not in text
+
+
+def test_a_part_over_two_messages_is_told_in_both() -> None:
+    text = told(usual(), message("one "), message("two three"))
+    assert 'shows 4 characters: "one"' in text
+    assert "Message 2, streamed: 9 characters of the answer\n     1.500 s  chat.startStream shows 9" in text
+
+
+def test_a_note_is_no_part_of_the_answer() -> None:
+    text = told(usual(), Shown("1.2", "Sorry.", "posted"), message("one two three"))
+    assert 'Message 1, posted: not part of the answer\n              "Sorry."' in text
+    assert "the turn ended as answered (stream closed)" in text
+
+
+def test_a_question_that_was_asked_on_the_way_names_its_event() -> None:
+    form = Form("Sign in", is_auth=True)
+    seen = account(
+        event(0.5, "Sign in"),
+        decided(0.6, InputRequired(form, reason="state"), ShowForm(form, "it may go on by itself")),
+        decided(2.0, StreamEnded(StreamEnd.CLOSED), EndTurn(Outcome.ANSWERED, reason="stream closed")),
+        closed(2.1),
+    )
+    text = told(seen, Shown("1.1", "Sign in", "posted"))
+    why = "the agent's question (state): it may go on by itself"
+    assert f'"Sign in"\n              event 1 (streaming_result), at 0.6 s: {why}' in text
+    assert "Sent again" not in text
+    assert "the turn ended as" not in text
+
+
+def test_what_the_bot_added_is_named_so() -> None:
+    seen = usual()
+    seen.log.look(103.0, "one two three```")
+    assert parts_of(seen)[-1].causes == ()
+    assert "markup that the bot closed" in told(seen, message("one two three```"))
+    assert "a call that never returned" in told(seen, message("one two three```"))
+
+
+def test_text_that_was_made_harmless_is_found_again() -> None:
+    seen = account(
+        *grows(1.0, "ask @channel now"),
+        (1.5, "ask `@channel` now"),
+        called(1.45, "chat.startStream", "ask"),
+    )
+    [part] = parts_of(seen)
+    assert [cause.number for cause in part.causes] == [1]
+
+
+def test_what_stood_there_before_a_rewriting_keeps_its_cause() -> None:
+    seen = account(
+        *grows(1.0, "the wrong end"),
+        (1.1, "the wrong end"), called(1.05, "chat.startStream"),
+        event(2.0, "the right end", "final_result"),
+        decided(2.0, FinalAnswer("the right end", "final_result", reason="the result"), NoOp("differs")),
+        decided(3.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer("the right end", "not the answer")),
+        (3.1, "the right end"), called(3.05, "chat.update"),
+    )  # fmt: skip
+    numbers = [[cause.number for cause in part.causes] for part in parts_of(seen)]
+    assert numbers == [[1], [2], [1]]
+
+
+def test_a_question_that_was_not_taken() -> None:
+    assert "the bot did not take the question" in told(account())
+
+
+def test_long_texts_are_quoted_shortly() -> None:
+    seen = account(
+        *grows(0.5, "word " * 100),
+        (1.0, "word " * 100),
+        called(0.9, "chat.startStream", error="internal_error"),
+    )
+    text = told(seen, message("word " * 100, "streaming"))
+    assert "a stream that is still open: 500 characters" in text
+    assert "chat.startStream (answered with internal_error) shows" in text
+    assert " ... " in text
+
+
+def test_cards_and_latches_are_told() -> None:
+    seen = account(
+        event(1.0, "x"),
+        decided(1.0, AnswerText("x"), UpdateCard(TaskCard("a", "Search", CardState.RUNNING), "tool started")),
+        decided(1.1, AnswerText("x"), SetPlanTitle("Step 1 of 2", "the running step changed")),
+        TurnEnded(102.0, "q", "failed", "task failed", None, None, None, {"asked": True, "closed": False}, 0),
+    )
+    text = told(seen, Shown("1.2", "Sorry.", "posted"))
+    assert "Cards\n     1.000 s  Search - in_progress\n              event 1 (streaming_result)" in text
+    assert "the line above the cards: Step 1 of 2" in text
+    assert text.endswith("The end\n              failed: task failed\n              latched: asked\n")
+
+
+def test_each_message_tells_its_own_parts_only() -> None:
+    seen = account(
+        *grows(1.0, "one "), (1.1, "one "), called(1.05, "chat.startStream"),
+        *grows(2.0, "two"), (2.1, "one two"), called(2.05, "chat.startStream"),
+    )  # fmt: skip
+    _, first, second, *_ = told(seen, message("one "), message("two")).split("\n\n")
+    assert ('"one"' in first, '"two"' in first) == (True, False)
+    assert ('"one"' in second, '"two"' in second) == (False, True)
+
+
+def test_of_a_post_that_is_all_blocks_the_words_are_told() -> None:
+    block = {"type": "section", "text": {"type": "mrkdwn", "text": "Which one?"}}
+    assert '"Which one?"' in told(usual(), Shown("1.2", "", "posted", blocks=(block,)))
+
+
+def test_a_question_in_a_stream_is_the_agents_and_names_its_event() -> None:
+    seen = account(
+        event(0.5, "Which day?"),
+        decided(0.5, InputRequired(Form("Which day?"), "task is input-required"), FlushText("it asks")),
+        decided(1.0, StreamEnded(StreamEnd.CLOSED), ShowForm(Form("Which day?"), "the agent waits")),
+        (1.0, "Which day?"), called(1.0, "chat.startStream"), closed(1.1),
+    )  # fmt: skip
+    text = told(seen, message("Which day?"))
+    why = "the agent's question (task is input-required): the agent waits"
+    assert f"event 1 (streaming_result), at 0.5 s: {why}" in text
+    assert "made harmless" not in text
+
+
+def test_words_that_nobody_sent_are_the_bots_own() -> None:
+    seen = usual()
+    seen.log.look(103.0, "one two three and now something else entirely")
+    assert "the bot's own words" in told(seen, message("one two three and now something else entirely"))
+
+
+def test_each_further_question_has_its_own_messages_and_end() -> None:
+    again = replace(cast(TurnStarted, opened("once more")), at=START + 2.0)
+    end = decided(3.0, StreamEnded(StreamEnd.CLOSED), EndTurn(Outcome.ANSWERED, reason="second"))
+    seen = account(
+        *grows(1.0, "same"), (1.1, "same"), called(1.05, "chat.startStream"),
+        decided(1.5, StreamEnded(StreamEnd.CLOSED), EndTurn(Outcome.ANSWERED, reason="first")), closed(1.6),
+        again, *grows(2.5, "same"), (2.6, "samesame"), called(2.55, "chat.startStream"), end, closed(3.1),
+    )  # fmt: skip
+    thread = (message("same"), message("same"))
+    text = explain(seen, thread, asker="U1", question="what?", more=[FollowUp(1, "once more")])
+    assert [part.split("\n")[0] for part in text.split("\n\n")] == [
+        "U1: what?",
+        "Message 1, streamed: 4 characters of the answer",
+        "The end",
+        "U1: once more",
+        "Message 2, streamed: 4 characters of the answer",
+        "The end",
+    ]
+    assert "event 1 (streaming_result)" in text.split("\n\n")[1]
+    assert "event 2 (streaming_result)" in text.split("\n\n")[4]
+    assert "first" in text.split("\n\n")[2] and "second" in text.split("\n\n")[5]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slack_bot.observe.facts import AgentEvent, EventHandled, Fact
-from slack_bot.tools.replay.provenance import Provenance
+from slack_bot.tools.replay.provenance import Provenance, TurnProvenance
 from slack_bot.turn.actions import (
     AppendText,
     CardState,
@@ -29,18 +29,19 @@ from slack_bot.turn.events import (
     TurnBegun,
 )
 from slack_bot.turn.record import Outcome
-from tests.tools.trace.turns import START, called, closed, decided, event, opened
+from tests.tools.trace.turns import START, called, closed, decided, event, logged, opened
 
 
 def account(*facts: Fact | tuple[float, str]) -> Provenance:
     """What stands there of facts, and of looks at the visible text."""
     found = Provenance()
-    for fact in (opened(), *facts):
-        if isinstance(fact, tuple):
-            found.look(START + fact[0], fact[1])
-        else:
-            found.take(fact)
+    logged(opened(), *facts, log=found.log)
     return found
+
+
+def turn_of(seen: Provenance) -> TurnProvenance:
+    (turn,) = seen.turns
+    return turn
 
 
 def grows(t: float, text: str) -> list[Fact]:
@@ -58,7 +59,7 @@ def test_each_character_knows_the_call_that_showed_it() -> None:
         (1.1, "chat.startStream", None),
         (2.1, "chat.appendStream", None),
     ]
-    assert [(each.text, each.cause.number, each.cause.reason) for each in seen.handed] == [
+    assert [(each.text, each.cause.number, each.cause.reason) for each in turn_of(seen).produced] == [
         ("one ", 1, "grows: one "),
         ("two", 2, "grows: two"),
     ]
@@ -102,7 +103,9 @@ def test_narration_late_text_and_duplicates_are_kept_apart() -> None:
         decided(3.0, AnswerText("more", "flag"), late=True),
         decided(4.0, Narrated("", reason="nothing"), NoOp("nothing")),
     )
-    assert [(each.what, each.cause.number, each.cause.reason, each.chars) for each in seen.unshown] == [
+    assert [
+        (each.what, each.cause.number, each.cause.reason, each.chars) for each in turn_of(seen).unshown
+    ] == [
         ("shown as status: is responding...", 1, "narration: flag", 10),
         ("not shown", 2, "equal to what was delivered", 4),
         ("dropped, it came too late", 3, "flag", 4),
@@ -119,11 +122,11 @@ def test_a_result_that_was_shown_already_is_not_among_what_was_not_shown() -> No
         decided(4.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer("other", "what stands there is not it")),
         decided(5.0, FinalAnswer("other", "final_result", reason="another"), equal),
     )  # fmt: skip
-    assert [(each.what, each.cause.number, each.chars) for each in seen.again] == [
+    assert [(each.what, each.cause.number, each.chars) for each in turn_of(seen).repeated] == [
         ("the same answer", 3, 9),
         ("the same answer", 3, 5),
     ]
-    assert seen.unshown == [], "what differed was written in the end"
+    assert turn_of(seen).unshown == [], "what differed was written in the end"
 
 
 def test_a_rewriting_names_the_event_that_brought_the_other_text() -> None:
@@ -133,7 +136,7 @@ def test_a_rewriting_names_the_event_that_brought_the_other_text() -> None:
         decided(2.0, FinalAnswer("two", "final_result", reason="the result"), NoOp("differs")),
         decided(3.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer("two", "what stands there is not it")),
     )
-    last = seen.handed[-1]
+    last = turn_of(seen).produced[-1]
     assert last.replaces
     assert (last.cause.number, last.cause.at, last.at) == (2, 2.0, 3.0)
     assert last.cause.reason == "what stands there is not it: the result"
@@ -148,14 +151,13 @@ def test_cards_and_the_end() -> None:
         decided(2.0, StreamEnded(StreamEnd.CLOSED), EndTurn(Outcome.ANSWERED, reason="closed")),
         closed(2.1),
     )
-    assert [(each.title, each.state, each.cause.number) for each in seen.cards] == [
+    assert [(each.title, each.state, each.cause.number) for each in turn_of(seen).cards] == [
         ("Search", "in_progress", 1),
         ("Step 1", "", 1),
     ]
-    assert seen.closing is not None
-    assert seen.closing[1].number is None
-    assert seen.closing[1].name == "StreamEnded"
-    assert seen.closed is not None
+    closing = turn_of(seen).closing
+    assert closing is not None and closing[1].number is None
+    assert closing[1].name == "StreamEnded"
     assert seen.events == 1
 
 
@@ -174,15 +176,17 @@ def test_the_bots_own_word_for_the_end_names_the_event_that_said_it() -> None:
         event(2.0, whole, "status completed"), decided(2.0, ended, FlushText("task completed")),
         decided(3.0, own, AppendText(" P.S. done.", "the missing rest")),
     )  # fmt: skip
-    last = seen.handed[-1]
+    last = turn_of(seen).produced[-1]
     assert (last.text, last.cause.number, last.cause.reason) == (" P.S. done.", 2, "the missing rest")
-    assert [(each.what, each.cause.number, each.chars) for each in seen.again] == [("the same answer", 2, 25)]
+    assert [(each.what, each.cause.number, each.chars) for each in turn_of(seen).repeated] == [
+        ("the same answer", 2, 25)
+    ]
 
 
 def test_the_bots_own_word_for_an_answer_it_has_shown_is_nothing_sent_again() -> None:
     own = FinalAnswer("one two", "artifacts", certain=False, reason="best of what came")
     seen = account(*grows(1.0, "one two"), decided(2.0, own, NoOp("equal to what was delivered")))
-    assert (seen.again, seen.unshown) == ([], [])
+    assert (turn_of(seen).repeated, turn_of(seen).unshown) == ([], [])
 
 
 def test_a_rewriting_of_two_events_names_both() -> None:
@@ -195,20 +199,23 @@ def test_a_rewriting_of_two_events_names_both() -> None:
         decided(3.0, FinalAnswer(whole, "artifacts", certain=False), differs),
         decided(3.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer(whole, "not the answer")),
     )  # fmt: skip
-    rewritten = [each for each in seen.handed if each.at == 3.0]
+    rewritten = [each for each in turn_of(seen).produced if each.at == 3.0]
     assert [(each.text, each.cause.number, each.replaces) for each in rewritten] == [
         (body, 3, True),
         ("\n\n", 3, False),
         (sources, 2, False),
     ]
-    assert seen.unshown == []
+    assert turn_of(seen).unshown == []
 
 
 def test_what_the_bot_read_of_the_task_is_no_event() -> None:
     looked = AgentEvent(START + 2, "q", "task", {"kind": "task", "asked": True, "state": "working"})
     seen = account(*grows(1.0, "one "), looked, decided(2.0, AnswerText("two"), AppendText("two", "grows")))
     assert seen.events == 1
-    assert (seen.handed[-1].cause.number, seen.handed[-1].cause.name) == (None, "reading the task working")
+    assert (turn_of(seen).produced[-1].cause.number, turn_of(seen).produced[-1].cause.name) == (
+        None,
+        "reading the task working",
+    )
 
 
 def test_after_a_stop_nothing_is_late_or_failed() -> None:
@@ -217,5 +224,7 @@ def test_after_a_stop_nothing_is_late_or_failed() -> None:
     late = EventHandled(START + 3, "q", own, (), "stopping", True)
     sealed = called(3.0, "chat.stopStream", error="message_not_in_streaming_state")
     seen = account(*grows(1.0, "one"), decided(2.0, StopRequested("U1")), more, late, sealed)
-    assert [(each.what, each.chars) for each in seen.unshown] == [("not shown, the human had stopped it", 4)]
+    assert [(each.what, each.chars) for each in turn_of(seen).unshown] == [
+        ("not shown, the human had stopped it", 4)
+    ]
     assert seen.failed == []

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import TypeAlias
 
 import pytest
 
 from slack_bot.observe.facts import AgentEvent, EventHandled, Fact, SlackCalled, TurnEnded, TurnStarted
-from slack_bot.tools.replay.result import Sample, Shown, as_line, make_result, visible
+from slack_bot.tools.replay.result import Shown, as_line, make_result, visible
+from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StreamEnd, StreamEnded
+
+Entry: TypeAlias = Fact | tuple[float, str]
 
 KEYS = [
     *("outcome", "reason", "context_id", "task_id", "trace_id", "calls", "thread", "visible"),
@@ -30,10 +34,14 @@ def closed(at: float = 20.0, late: int = 0) -> TurnEnded:
     return TurnEnded(at, "turn", "answered", None, "ctx", "task", "trace", {"answer_begun": True}, late)
 
 
-def result(
-    facts: Sequence[Fact] = (), samples: Sequence[Sample] = (), thread: Sequence[Shown] = ()
-) -> dict[str, object]:
-    return make_result(facts, samples, thread, asked_at=10.0)
+def result(*entries: Entry, thread: Sequence[Shown] = ()) -> dict[str, object]:
+    log = TurnLog()
+    for entry in entries:
+        if isinstance(entry, tuple):
+            log.look(*entry)
+        else:
+            log.take(entry)
+    return make_result(log, thread, asked_at=10.0)
 
 
 def test_a_question_nobody_took() -> None:
@@ -45,7 +53,8 @@ def test_a_question_nobody_took() -> None:
 
 
 def test_a_whole_turn() -> None:
-    facts: list[Fact] = [
+    entries: list[Entry] = [
+        (10.0, ""),
         TurnStarted(10.0, "turn", "U1", "C1", "1.0", "q"),
         AgentEvent(10.5, "turn", "task", {}),
         AgentEvent(11.0, "turn", "streaming_result", {}),
@@ -53,13 +62,15 @@ def test_a_whole_turn() -> None:
         AgentEvent(11.6, "turn", "streaming_result", {}),
         decided(11.61, AnswerText("abc")),
         SlackCalled(12.5, "turn", "chat.startStream", {"chunks": ({"text": "abc"},)}, True, None, 0.5),
+        (12.0343, "abc "),
         SlackCalled(13.0, "turn", "chat.appendStream", {}, False, "ratelimited", 0.0),
+        (13.5, "abc "),
         decided(15.0, FinalAnswer("abcd", "final_result")),
+        (15.0, "abc d"),
         decided(15.1, StreamEnded(StreamEnd.CLOSED)),
         closed(late=2),
     ]
-    samples = [Sample(10.0, ""), Sample(12.0343, "abc "), Sample(13.5, "abc "), Sample(15.0, "abc d")]
-    got = result(facts, samples, [Shown("0.9", "oops", "posted"), answer("abc d")])
+    got = result(*entries, thread=[Shown("0.9", "oops", "posted"), answer("abc d")])
     assert (got["outcome"], got["context_id"], got["task_id"], got["trace_id"]) == (
         "answered",
         "ctx",
@@ -84,13 +95,14 @@ def test_a_whole_turn() -> None:
 
 
 def test_what_is_shown_in_the_instant_of_the_end_is_not_live() -> None:
-    facts = [decided(12.0, FinalAnswer("abc", "final_result")), closed()]
-    assert result(facts, [Sample(12.0, "abc")], [answer("abc")])["live_share"] == 0.0
+    end = decided(12.0, FinalAnswer("abc", "final_result"))
+    assert result(end, (12.0, "abc"), closed(), thread=[answer("abc")])["live_share"] == 0.0
+    assert result((12.0, "abc"), end, closed(), thread=[answer("abc")])["live_share"] == 0.0
 
 
 def test_text_that_was_rewritten_was_not_live() -> None:
-    facts = [decided(12.0, FinalAnswer("good news", "final_result")), closed()]
-    got = result(facts, [Sample(11.0, "go away please"), Sample(12.0, "good news")], [answer("good news")])
+    end = decided(12.0, FinalAnswer("good news", "final_result"))
+    got = result((11.0, "go away please"), end, (12.0, "good news"), closed(), thread=[answer("good news")])
     assert got["live_share"] == 0.25
 
 
@@ -109,18 +121,16 @@ LONG = "The quick brown fox jumps over the lazy dog. " * 2
     ],
 )
 def test_what_a_rewrite_changed_does_not_count_against_the_rest(early: str, share: float) -> None:
-    facts = [decided(12.0, FinalAnswer(LONG, "final_result")), closed()]
-    assert result(facts, [Sample(11.0, early)], [answer(LONG)])["live_share"] == share
+    end = decided(12.0, FinalAnswer(LONG, "final_result"))
+    assert result((11.0, early), end, closed(), thread=[answer(LONG)])["live_share"] == share
 
 
-def test_without_any_end_all_samples_count() -> None:
-    assert result([], [Sample(12.0, "ab")], [answer("abcd")])["live_share"] == 0.5
+def test_without_any_end_all_text_counts() -> None:
+    assert result((12.0, "ab"), thread=[answer("abcd")])["live_share"] == 0.5
 
 
 def test_text_that_shrinks_is_no_growth() -> None:
-    got = result(
-        [], [Sample(11.0, "abcdef"), Sample(12.0, "abc"), Sample(13.0, "abcdefg")], [answer("abcdefg")]
-    )
+    got = result((11.0, "abcdef"), (12.0, "abc"), (13.0, "abcdefg"), thread=[answer("abcdefg")])
     assert (got["first_visible"], got["longest_gap"]) == (1.0, 2.0)
 
 
@@ -148,8 +158,7 @@ def test_one_line_of_ascii_whatever_the_arguments_hold() -> None:
         RED = "red"
 
     args = {"a": Color.RED, "b": {"c": {1}}, "d": "\U0001f600\ud800\u2028"}
-    facts: list[Fact] = [SlackCalled(10.0, "turn", "m", args, True, None, 0.0)]
-    line = as_line(result(facts, [], [answer("漢")]))
+    line = as_line(result(SlackCalled(10.0, "turn", "m", args, True, None, 0.0), thread=[answer("漢")]))
     assert line.isascii() and "\n" not in line
     assert json.loads(line)["calls"][0]["args"] == {
         "a": "red",
@@ -160,11 +169,21 @@ def test_one_line_of_ascii_whatever_the_arguments_hold() -> None:
 
 
 def test_rounding_never_gives_a_negative_zero() -> None:
-    facts: list[Fact] = [SlackCalled(9.9999, "turn", "m", {}, True, None, 0.0)]
-    assert '"t": 0.0' in as_line(result(facts))
+    call = SlackCalled(9.9999, "turn", "m", {}, True, None, 0.0)
+    assert '"t": 0.0' in as_line(result(call))
 
 
 def test_what_came_too_late_is_no_answer_and_what_was_taken_away_was_not_visible() -> None:
     late = EventHandled(3.0, "turn", FinalAnswer("x", "final_result"), (), "stopping", late=True)
-    got = make_result([late, closed(late=1)], [Sample(3.5, "Something went wrong"), Sample(3.5, "")], [], 0.0)
+    got = result(late, (3.5, "Something went wrong"), (3.5, ""), closed(late=1))
     assert (got["first_answer_event"], got["first_visible"], got["live_share"]) == (None, None, None)
+
+
+def test_each_question_counts_for_itself() -> None:
+    asked = [TurnStarted(at, "turn", "U1", "C1", "1.0", "q") for at in (10.0, 20.0)]
+    got = result(
+        *(asked[0], (11.0, "one"), decided(12.0, FinalAnswer("one", "x")), closed(13.0)),
+        *(asked[1], decided(21.0, FinalAnswer("two!!", "x")), (22.0, "onetwo!!"), closed(23.0)),
+        thread=[answer("one"), answer("two!!", "2.0")],
+    )
+    assert (got["live_share"], got["longest_gap"], got["first_visible"]) == (0.375, 0.0, 1.0)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slack_bot.a2a.wire.decode import decode
-from slack_bot.tools.replay.stream_text import StreamText, asked_name, name_of, text_of
+from slack_bot.tools.replay.stream_text import StreamText, name_of, text_of
 
 PART = [{"kind": "text", "text": "hi"}]
 MESSAGE = {"kind": "message", "messageId": "m1", "role": "agent", "parts": PART}
@@ -29,6 +29,10 @@ def task(*texts: str, said: str = "", state: str = "working") -> dict[str, Any]:
     return {"kind": "task", "id": "t", "status": status, "artifacts": artifacts}
 
 
+def new_text(known: StreamText, event: dict[str, Any]) -> str:
+    return known.new_text(decode(event))
+
+
 @pytest.mark.parametrize(
     "event,name,text",
     [
@@ -46,39 +50,28 @@ def task(*texts: str, said: str = "", state: str = "working") -> dict[str, Any]:
 )
 def test_names_and_texts_of_events(event: dict[str, Any], name: str, text: str) -> None:
     assert (name_of(decode(event)), text_of(decode(event))) == (name, text)
-    said = StreamText().take("x", event)
-    assert (said.name, said.text, said.fresh) == (name, text, text)
+    assert new_text(StreamText(), event) == text
 
 
 def test_a_task_says_again_what_came_in_pieces() -> None:
-    heard = StreamText()
-    assert [heard.take("", chunk(each)).fresh for each in ("one ", "two ")] == ["one ", "two "]
-    assert heard.take("", task("one two three")).fresh == "three"
-    assert heard.take("", task("one two three")).fresh == ""
-    assert heard.take("", task("one two three", "another")).fresh == "another"
+    known = StreamText()
+    assert [new_text(known, chunk(each)) for each in ("one ", "two ")] == ["one ", "two "]
+    assert new_text(known, task("one two three")) == "three"
+    assert new_text(known, task("one two three")) == ""
+    assert new_text(known, task("one two three", "another")) == "another"
 
 
 def test_what_begins_otherwise_is_all_new() -> None:
-    heard = StreamText()
-    heard.take("", chunk("one two "))
-    assert heard.take("", task("one, two, three")).fresh == "one, two, three"
-    heard.take("", chunk("anew", append=False))
-    assert heard.take("", task("anew, and more")).fresh == ", and more"
+    known = StreamText()
+    new_text(known, chunk("one two "))
+    assert new_text(known, task("one, two, three")) == "one, two, three"
+    new_text(known, chunk("anew", append=False))
+    assert new_text(known, task("anew, and more")) == ", and more"
 
 
 def test_a_status_message_in_the_task_is_known_by_its_id() -> None:
-    heard = StreamText()
+    known = StreamText()
     status = {"state": "working", "message": MESSAGE}
-    heard.take("", {"kind": "status-update", "status": status})
-    assert heard.take("", task(said="hi")).fresh == ""
-    assert heard.take("", task(said="hi there")).fresh == " there"
-
-
-def test_an_event_that_is_an_error_keeps_its_kind() -> None:
-    assert StreamText().take("task", {"error": {"code": 1}}).name == "task"
-
-
-def test_the_state_of_a_task_that_was_asked_for() -> None:
-    raw = {"kind": "task", "asked": True, "state": "working"}
-    assert asked_name(raw, StreamText().take("task", raw)) == "task working"
-    assert asked_name(task(), StreamText().take("task", task())) == "task working"
+    new_text(known, {"kind": "status-update", "status": status})
+    assert new_text(known, task(said="hi")) == ""
+    assert new_text(known, task(said="hi there")) == " there"

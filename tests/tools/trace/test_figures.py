@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.observe.facts import AgentEvent, TurnStarted
-from slack_bot.tools.replay.result import Sample
-from slack_bot.tools.trace.figures import Span, Timeline, burst_share, timeline
+from slack_bot.observe.facts import AgentEvent, Fact, TurnStarted
+from slack_bot.tools.trace.figures import Span, Timeline, burst_share
 from slack_bot.turn.events import AnswerText, FinalAnswer
-from tests.tools.trace.turns import START, closed, decided, drawn, event, opened, story
+from tests.tools.trace.turns import START, closed, decided, drawn, event, opened, timeline_of
 
 
 def test_the_figures_of_a_usual_turn() -> None:
@@ -32,13 +31,13 @@ def test_the_figures_of_a_usual_turn() -> None:
 
 
 def test_a_turn_in_which_nothing_happened() -> None:
-    summary = timeline("empty", story([opened()]), []).summary
+    summary = timeline_of(opened()).summary
     assert (summary.first_event, summary.first_visible, summary.streaming, summary.burst_share) == (None,) * 4
     assert (summary.outcome, summary.end, summary.longest_wait) == ("not taken", 0.0, 0.0)
 
 
 def test_text_that_was_taken_back_never_was_the_answer() -> None:
-    found = timeline("x", story([opened()]), [Sample(START + 1, "")])
+    found = timeline_of(opened(), (1.0, ""))
     assert found.visible == ()
 
 
@@ -71,7 +70,7 @@ def test_a_dead_agent_is_silent_until_the_turn_is_given_up() -> None:
         for t in range(3, 60)
     ]
     facts = [opened(), event(1.0, "x"), decided(1.0, AnswerText("x")), *looks, closed(60.0)]
-    found = timeline("x", story(facts), [Sample(START + 1.5, "x")])
+    found = timeline_of(*facts, (1.5, "x"))
     assert found.quiet == (Span(1.0, 60.0),)
     assert found.waiting == (Span(1.5, 60.0),)
     assert (found.summary.longest_silence, found.summary.longest_wait) == (59.0, 58.5)
@@ -80,21 +79,19 @@ def test_a_dead_agent_is_silent_until_the_turn_is_given_up() -> None:
 
 def test_after_the_agents_end_nothing_is_awaited() -> None:
     facts = [opened(), event(1.0, "x"), decided(1.0, FinalAnswer("x", "final_result")), closed(9.0)]
-    found = timeline("x", story(facts), [Sample(START + 1.0, "x")])
+    found = timeline_of(*facts, (1.0, "x"))
     assert (found.quiet, found.waiting) == ((), ())
 
 
 def two_turns() -> Timeline:
     """38 characters at once, an hour's break, 300 characters steadily."""
-    first = [opened("one"), event(1.0, "x" * 38), decided(1.0, AnswerText("x" * 38)), closed(2.0)]
-    second = [replace(cast(TurnStarted, opened("two")), at=START + 3600)]
-    samples, size = [Sample(START + 1.0, "x" * 38)], 38
+    entries: list[Fact | tuple[float, str]] = [opened("one"), event(1.0, "x" * 38)]
+    entries += [decided(1.0, AnswerText("x" * 38)), (1.0, "x" * 38), closed(2.0)]
+    entries.append(replace(cast(TurnStarted, opened("two")), at=START + 3600))
     for n in range(10):
         t, text = 3601.0 + n, "y" * 30
-        second += [event(t, text), decided(t, AnswerText(text))]
-        size += 30
-        samples.append(Sample(START + t, "z" * size, turn=1))
-    return timeline("x", story([*first, *second, closed(3611.0)]), samples)
+        entries += [event(t, text), decided(t, AnswerText(text)), (t, "x" * 38 + text * (n + 1))]
+    return timeline_of(*entries, closed(3611.0))
 
 
 def test_no_figure_spans_two_questions() -> None:
@@ -108,5 +105,5 @@ def test_no_figure_spans_two_questions() -> None:
     assert (whole.longest_wait, whole.longest_silence, whole.streaming) == (1.0, 1.0, 9.0)
     assert whole.burst_share == round((38 + 30) / 338, 3)
     assert (whole.first_visible, whole.end, whole.events, whole.shown) == (1.0, 3611.0, 11, 338)
-    assert found.produced[-1] == (3610.0, 338)
+    assert found.written[-1] == (3610.0, 338)
     assert found.visible[-1] == (3610.0, 338)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from slack_bot.observe.facts import AgentEvent, EventHandled, Fact, SlackCalled, TurnEnded, TurnStarted
-from slack_bot.tools.replay.result import Sample
 from slack_bot.tools.trace.figures import Timeline, timeline
 from slack_bot.tools.trace.timeline import TimelineBuilder
+from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.actions import AppendText, EndTurn, FlushText, ShowStatus
 from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StreamEnd, StreamEnded
 from slack_bot.turn.record import Outcome
@@ -74,13 +74,30 @@ def usual() -> list[Fact]:
     ]
 
 
-def story(facts: list[Fact]) -> TimelineBuilder:
-    found = TimelineBuilder(START)
-    for fact in facts:
-        found.take(fact)
-    return found
+def logged(*entries: Fact | tuple[float, str], log: TurnLog | None = None) -> TurnLog:
+    """A log of facts, and of visible texts with the seconds when each could be read."""
+    log = log or TurnLog(keeps_events=True)
+    for entry in entries:
+        if isinstance(entry, tuple):
+            log.look(START + entry[0], entry[1])
+        else:
+            log.take(entry)
+    return log
+
+
+def built(*facts: Fact) -> TimelineBuilder:
+    """The rows of facts."""
+    builder = TimelineBuilder(START)
+    logged(*facts, log=TurnLog(builder.take))
+    return builder
+
+
+def timeline_of(*entries: Fact | tuple[float, str], name: str = "x") -> Timeline:
+    """The timeline of facts and visible texts."""
+    builder = TimelineBuilder()
+    return timeline(name, builder, logged(*entries, log=TurnLog(builder.take)), START)
 
 
 def drawn(name: str = "a tape", facts: list[Fact] | None = None) -> Timeline:
-    samples = [Sample(START + 4.6, "word word "), Sample(START + 6.1, "word " * 10)]
-    return timeline(name, story(usual() if facts is None else facts), samples if facts is None else [])
+    texts = ((4.6, "word word "), (6.1, "word " * 10)) if facts is None else ()
+    return timeline_of(*(usual() if facts is None else facts), *texts, name=name)

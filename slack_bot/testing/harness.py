@@ -1,0 +1,304 @@
+"""The whole bot against an emulated workspace: `run_bot` with a scripted agent in memory, `bot_on_network`
+with real sockets. Nothing of the bot is replaced, only what is behind its two HTTP borders.
+
+@on_virtual_time
+async def test_it() -> None:
+    async with run_bot(answer("Hello.")) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.read(root) == ["Hello."]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import httpx
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+
+from ..app import App, build, serve
+from ..clock import Clock, loop_clock
+from ..observe.facts import Fact, Observer, TurnEnded
+from ..settings.load import Settings, load, with_overrides
+from ..slack.rate_limiter.local import RateLimiter
+from ..store.contracts import Conversation, Store
+from ..store.memory import MemoryStore
+from ..turn.record import ThreadKey
+from . import virtual_clock
+from .agent.scripted import ScriptedAgent, ScriptedTransport
+from .agent.server import serve_scripted
+from .slack.in_process import SlackSession
+from .slack.server import SlackServer
+from .slack.workspace import (
+    APP_TOKEN,
+    BOT_TOKEN,
+    SIGNING_SECRET,
+    Envelope,
+    SeenMessage,
+    Workspace,
+    WorkspaceRules,
+)
+from .tape.builders import answer
+from .tape.tape import Tape
+
+AGENT_URL = "http://agent.invalid/"
+CHANNEL = "C1"
+PEOPLE = ("U1", "U2")
+_PORTS = itertools.count(20_000 + os.getpid() % 100 * 100)
+
+
+# -- settings
+
+
+def bot_settings(overrides: Mapping[str, Any] | None = None, agent_url: str = AGENT_URL) -> Settings:
+    """The defaults with `overrides`, for an emulated workspace. Nothing is read from the environment.
+
+    Raises SettingsError for a setting that does not exist or a value that cannot be.
+    """
+    env = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "A2A_AGENT_URL": agent_url}
+    settings = load(env, env_file=None, secrets_dir=None)
+    return with_overrides(settings, overrides) if overrides else settings
+
+
+def emulated(settings: Settings, api_url: str | None = None) -> Settings:
+    """`settings` with an emulated workspace in place of Slack; with `api_url`, one on the network."""
+    overrides = {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET}
+    if api_url is not None:
+        overrides |= {"app_token": APP_TOKEN, "api_url": api_url, "store.url": "memory://"}
+    return with_overrides(settings, overrides)
+
+
+def allow_bot(settings: Settings, bot: str) -> Settings:
+    """`settings` with which `bot` may ask any number of questions."""
+    return with_overrides(settings, {"allowed_bots": [bot], "max_bot_turns": sys.maxsize})
+
+
+# -- parts
+
+
+async def build_in_memory(
+    workspace: Workspace,
+    settings: Settings,
+    clock: Clock,
+    transport: httpx.AsyncBaseTransport | None,
+    *,
+    observer: Observer | None = None,
+    store: Store | None = None,
+    rate_limiter: RateLimiter | None = None,
+) -> App:
+    """A bot in `workspace`, without a socket. `transport` None: its agent is reached over the network.
+
+    `rate_limiter` is for several bots that share one app's rates.
+    """
+    session: Any = SlackSession(workspace, clock, timeout=settings.slack.timeout)
+    return await build(
+        settings,
+        clock=clock,
+        observer=observer,
+        http_transport=transport,
+        slack_session=session,
+        store=store or MemoryStore(settings.store.dedupe_hours),
+        gate=rate_limiter,
+    )
+
+
+async def deliver(app: App, payload: Mapping[str, Any], *, retry: int = 0) -> BoltResponse:
+    """Hand a payload of Slack's to the bot, as Socket Mode does. `retry`: Slack's number of the attempt."""
+    headers: dict[str, Sequence[str]] = {"x-slack-retry-num": [str(retry)]} if retry else {}
+    request = AsyncBoltRequest(body=dict(payload), mode="socket_mode", headers=headers)
+    return await app.bolt.async_dispatch(request)
+
+
+async def keep_delivering(app: App, workspace: Workspace) -> None:
+    """Hand all that Slack sends to the bot, as it comes, until this is cancelled."""
+    arrived = asyncio.Event()
+    stop = workspace.listen(lambda change: arrived.set() if change.kind == "envelope" else None)
+    try:
+        while True:
+            arrived.clear()
+            for envelope in workspace.take():
+                await deliver(app, envelope.payload)
+            await arrived.wait()
+    finally:
+        stop()
+
+
+async def set_context(app: App, thread: ThreadKey, context_id: str) -> None:
+    """The bot knows the A2A context of a thread already."""
+    known = Conversation(context_id=context_id)
+    await app.store.conversations.put(app.agent.name, thread, known, app.clock.wall())
+
+
+# -- in memory
+
+
+class BotHarness:
+    """A bot with its workspace and its agent. `statuses` are Bolt's answers to what Slack delivered."""
+
+    def __init__(self, app: App, workspace: Workspace, agent: ScriptedAgent, facts: list[Fact]) -> None:
+        self.app, self.workspace, self.agent, self.facts = app, workspace, agent, facts
+        self.statuses: list[int] = []
+
+    @property
+    def now(self) -> float:
+        """Wall time in seconds."""
+        return self.app.clock.wall()
+
+    @property
+    def outcomes(self) -> list[str]:
+        """How the turns ended, in order."""
+        return [str(fact.outcome) for fact in self.facts if isinstance(fact, TurnEnded)]
+
+    async def ask(self, text: str, *, user: str = "U1", thread_ts: str | None = None) -> str:
+        """Mention the bot and deliver that. Returns the message's ts."""
+        return await self.say(f"<@{self.workspace.bot.user_id}> {text}", user=user, thread_ts=thread_ts)
+
+    async def say(
+        self, text: str, *, user: str = "U1", thread_ts: str | None = None, channel: str = CHANNEL
+    ) -> str:
+        """Write a message and deliver it. Returns its ts."""
+        ts = self.workspace.say(user, channel, text, now=self.now, thread_ts=thread_ts)
+        await self.deliver()
+        return ts
+
+    async def deliver(self, envelopes: Sequence[Envelope] | None = None, *, retry: int = 0) -> list[int]:
+        """Hand `envelopes` to the bot (None: the outbox) and return the statuses of its answers."""
+        taken = self.workspace.take() if envelopes is None else envelopes
+        statuses = [(await deliver(self.app, each.payload, retry=retry)).status for each in taken]
+        self.statuses += statuses
+        await asyncio.sleep(0)
+        return statuses
+
+    async def idle(self) -> None:
+        """Wait until no turn runs and everything is delivered."""
+        await asyncio.sleep(0.01)
+        await self.app.dispatcher.idle()
+        await self.deliver()
+        await self.app.dispatcher.idle()
+
+    def thread(self, root: str, channel: str = CHANNEL) -> list[SeenMessage]:
+        """All messages of a thread, root first."""
+        return self.workspace.thread(channel, root)
+
+    def read(self, root: str, channel: str = CHANNEL) -> list[str]:
+        """The texts of the bot's messages in a thread, without those for one person only."""
+        return [seen.text for seen in self.thread(root, channel) if seen.is_bot and not seen.ephemeral_for]
+
+    def ephemeral(self, root: str) -> list[tuple[str, str]]:
+        """The ephemeral messages of a thread: (recipient, text)."""
+        return [(seen.ephemeral_for, seen.text) for seen in self.thread(root) if seen.ephemeral_for]
+
+    def calls(self, method: str) -> list[Mapping[str, Any]]:
+        """The arguments of all calls of a Web API method."""
+        return [call.args for call in self.workspace.calls if call.method == method]
+
+
+def _new_workspace(
+    rules: WorkspaceRules | None = None, faults: Mapping[str, Sequence[str | None]] | None = None
+) -> Workspace:
+    workspace = Workspace(rules=rules or WorkspaceRules.real(), faults=faults)
+    workspace.add_channel(CHANNEL).members.update(workspace.add_user(user).id for user in PEOPLE)
+    return workspace
+
+
+@asynccontextmanager
+async def run_bot(
+    *tapes: Tape,
+    store: Store | None = None,
+    faults: Mapping[str, Sequence[str | None]] | None = None,
+    cut_after: int | None = None,
+    rules: WorkspaceRules | None = None,
+    through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
+    **overrides: Any,
+) -> AsyncIterator[BotHarness]:
+    """A bot whose agent answers the n-th question with the n-th tape, cut after so many events.
+
+    `rules`: Slack's limits; None: all of them. `faults`: what Slack's API answers, as in `FaultScript`.
+    `through` wraps the transport between the bot and its agent. `overrides` are settings by leaf name. It
+    runs on virtual time: see `on_virtual_time`.
+    """
+    clock, facts = virtual_clock.new_clock(), list[Fact]()
+    workspace = _new_workspace(rules, faults)
+    agent = ScriptedAgent(*(tapes or (answer("Hello."),)), cut_after=cut_after, clock=clock)
+    app = await build_in_memory(
+        workspace,
+        bot_settings(overrides),
+        clock,
+        through(ScriptedTransport(agent)),
+        observer=lambda fact: facts.append(fact),
+        store=store,
+    )
+    async with app:
+        yield BotHarness(app, workspace, agent, facts)
+
+
+# -- on the network
+
+
+@asynccontextmanager
+async def bot_on_network(
+    *tapes: Tape, http: bool = False, retry_delays: Sequence[float] = (0.05, 0.05), **overrides: Any
+) -> AsyncIterator[tuple[Workspace, SlackServer, App]]:
+    """The same with real sockets and real time: Slack's HTTP or Socket Mode, the agent's HTTP."""
+    clock, port = loop_clock(), free_port()
+    workspace = _new_workspace()
+    agent = ScriptedAgent(*(tapes or (answer("Hello.", seconds=0.2),)))
+    bot_url = f"http://127.0.0.1:{port}/slack/events" if http else None
+    async with (
+        serve_scripted(agent) as agent_url,
+        SlackServer(workspace, clock, bot_url=bot_url, retry_delays=retry_delays) as server,
+    ):
+        settings = emulated(bot_settings({"http_port": port}, agent_url), server.api_url)
+        settings = with_overrides(settings, {"http_host": "127.0.0.1", **overrides})
+        async with await build(settings, clock=clock) as app, connected(app, http=http):
+            yield workspace, server, app
+
+
+@asynccontextmanager
+async def connected(app: App, *, http: bool = False) -> AsyncIterator[None]:
+    """The bot is connected to its workspace for as long as the context is open."""
+    stop, ready = asyncio.Event(), asyncio.Event()
+    serving = asyncio.create_task(serve(app, stop, http=http, ready=ready.set), name="emulated bot")
+    waiting = asyncio.create_task(ready.wait())
+    try:
+        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            await serving
+        yield
+    finally:
+        waiting.cancel()
+        stop.set()
+        await serving
+
+
+def free_port() -> int:
+    """A free port, below those that the system gives out, and hardly one that another process tries too."""
+    while True:
+        port = next(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 10.0) -> None:
+    """Wait until `condition` holds, looking again whenever the workspace changes.
+
+    TimeoutError after `within` seconds.
+    """
+    changed = asyncio.Event()
+    stop = workspace.listen(lambda _: changed.set())
+    try:
+        async with asyncio.timeout(within):
+            while not condition():
+                changed.clear()
+                await changed.wait()
+    finally:
+        stop()

@@ -1,0 +1,248 @@
+"""PURE. What happened in the turns of one thread, in order. Replay, explain, trace and conform read it.
+
+A log takes the bot's facts, and the visible text of the answers each time it changed. It keeps the calls,
+the ends of the turns and the visible text, as changes. It keeps the agent's events and the bot's decisions
+only on demand, so that a long stream fills no memory. Times are monotonic seconds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from sys import intern
+from typing import TypeAlias, assert_never
+
+from ..a2a.wire.decode import decode
+from ..a2a.wire.frames import Frame
+from ..errors import AgentError
+from ..observe.facts import (
+    AddedMarkup,
+    AgentEvent,
+    EventHandled,
+    Fact,
+    MessageIgnored,
+    SlackCalled,
+    TurnEnded,
+    TurnStarted,
+)
+from ..turn.events import (
+    AnswerReplaced,
+    AnswerText,
+    FinalAnswer,
+    InputRequired,
+    StopRequested,
+    StreamEnded,
+    TaskEnded,
+)
+from .replay.diff import common_prefix
+from .replay.stream_text import StreamText, name_of, text_of
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOutput:
+    """An event of the agent. `number` counts from 1 over all turns; None: the bot read the task itself.
+
+    `new_text` is its text without what earlier events had brought; a `frame` of None could not be read.
+    """
+
+    at: float
+    number: int | None
+    name: str
+    text: str
+    new_text: str
+    frame: Frame | None
+
+
+@dataclass(frozen=True, slots=True)
+class TextChange:
+    """From `at` on, the visible text is `kept` characters of what it was, and `added`.
+
+    `chars` is its whole length, `non_space` the length without white space.
+    """
+
+    at: float
+    kept: int
+    added: str
+    chars: int
+    non_space: int
+
+
+Entry: TypeAlias = TurnStarted | AgentOutput | EventHandled | SlackCalled | TurnEnded | TextChange
+
+
+@dataclass(slots=True)
+class LoggedTurn:
+    """One question and what followed. `before` is the visible text when it was asked.
+
+    `first_answer` is when answer text first came, `first_end` when the first event said that no more of it
+    will come, `settled` when the agent itself said so.
+    """
+
+    number: int = 0
+    before: str = ""
+    entries: list[Entry] = field(default_factory=list)
+    started: TurnStarted | None = None
+    ended: TurnEnded | None = None
+    first_answer: float | None = None
+    first_end: float | None = None
+    settled: float | None = None
+    is_stopped: bool = False
+
+    @property
+    def calls(self) -> list[SlackCalled]:
+        """The Web API calls."""
+        return [each for each in self.entries if isinstance(each, SlackCalled)]
+
+    @property
+    def changes(self) -> list[TextChange]:
+        """The changes of the visible text."""
+        return [each for each in self.entries if isinstance(each, TextChange)]
+
+    @property
+    def handled(self) -> list[EventHandled]:
+        """What the bot took, in time; only where the log keeps all events."""
+        return [each for each in self.entries if isinstance(each, EventHandled) and not each.late]
+
+    def texts(self) -> Iterator[tuple[TextChange, str]]:
+        """Each change, and the whole visible text after it."""
+        text = self.before
+        for change in self.changes:
+            text = text[: change.kept] + change.added
+            yield change, text
+
+
+Follow: TypeAlias = Callable[[LoggedTurn, Entry], None]
+
+
+class TurnLog:
+    """The turns of one thread. `follow` gets each entry as it comes, with its turn.
+
+    `keeps_events`: the agent's events and the bot's decisions are kept too.
+    """
+
+    def __init__(self, follow: Follow | None = None, *, keeps_events: bool = False) -> None:
+        self.turns = [LoggedTurn()]
+        self.events: Counter[str] = Counter()
+        """How many events of each kind the agent sent."""
+        self._follow, self._keeps_events = follow, keeps_events
+        self._stream_text = StreamText()
+        self._text: str | None = None  # before the first look
+        self._non_space = 0
+
+    @property
+    def text(self) -> str:
+        """The visible text of all answers."""
+        return self._text or ""
+
+    def markup(self) -> dict[str, AddedMarkup]:
+        """What was added to the messages of the answers, by `ts`."""
+        ends = (turn.ended for turn in self.turns if turn.ended is not None)
+        return {added.ts: added for ended in ends for added in ended.markup}
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        """All entries of all turns."""
+        return (entry for turn in self.turns for entry in turn.entries)
+
+    def take(self, fact: Fact) -> None:
+        """One more fact, in the order of time."""
+        match fact:
+            case AgentEvent():
+                self.events[fact.kind] += not fact.from_poll
+                if self._keeps_events or self._follow is not None:
+                    self._add(self._output(fact))
+            case EventHandled():
+                _note(self.turns[-1], fact)
+                self._add(fact)
+            case TurnStarted():
+                if self.turns[-1].started is not None:
+                    self.turns.append(LoggedTurn(len(self.turns), self.text))
+                self.turns[-1].started = fact
+                self._add(fact)
+            case TurnEnded():
+                self.turns[-1].ended = fact
+                self._add(fact)
+            case SlackCalled():
+                self._add(fact)
+            case MessageIgnored():
+                pass
+            case _:
+                assert_never(fact)
+
+    def look(self, at: float, visible: str) -> None:
+        """The answer text in the thread at `at`."""
+        if visible == self._text:
+            return
+        before = self.text
+        kept = common_prefix(before, visible)
+        # an answer mostly grows, and what is known of its beginning is not counted again
+        rest = self._non_space if kept == len(before) else non_space_chars(visible[:kept])
+        self._text, self._non_space = visible, rest + non_space_chars(visible[kept:])
+        self._add(TextChange(at, kept, visible[kept:], len(visible), self._non_space))
+
+    def _output(self, fact: AgentEvent) -> AgentOutput:
+        number = None if fact.from_poll else self.events.total()
+        name, text, new_text, frame = fact.kind, "", "", _frame(fact)
+        if frame is not None:
+            name, text, new_text = name_of(frame), text_of(frame), self._stream_text.new_text(frame)
+        if fact.from_poll and isinstance(state := fact.raw.get("state"), str):
+            name = f"task {state}"
+        return AgentOutput(fact.at, number, intern(name), text, new_text, frame)
+
+    def _add(self, entry: Entry) -> None:
+        turn = self.turns[-1]
+        if self._keeps_events or not isinstance(entry, AgentOutput | EventHandled):
+            turn.entries.append(entry)
+        if self._follow is not None:
+            self._follow(turn, entry)
+
+
+def _frame(fact: AgentEvent) -> Frame | None:
+    try:
+        return decode(fact.raw)
+    except AgentError:
+        return None
+
+
+def _note(turn: LoggedTurn, fact: EventHandled) -> None:
+    """What a decision says of its turn."""
+    event = fact.event
+    if isinstance(event, StopRequested):
+        turn.is_stopped = True
+    if fact.late:
+        return
+    if turn.first_answer is None and is_answer(event):
+        turn.first_answer = fact.at
+    if turn.first_end is None and isinstance(event, FinalAnswer | TaskEnded | StreamEnded):
+        turn.first_end = fact.at
+    if turn.settled is None and isinstance(event, TaskEnded | InputRequired | FinalAnswer):
+        turn.settled = None if is_guessed(event) else fact.at
+
+
+def is_answer(event: object) -> bool:
+    """`event` brings answer text."""
+    return isinstance(event, AnswerText | AnswerReplaced | FinalAnswer)
+
+
+def is_guessed(event: object) -> bool:
+    """`event` is the bot's own word that what it has is the answer."""
+    return isinstance(event, FinalAnswer) and not event.certain
+
+
+def failed_calls(turn: LoggedTurn) -> list[SlackCalled]:
+    """The calls that failed, without those that only found that the human had stopped the answer."""
+    return [call for call in turn.calls if not call.ok and not is_of_stop(call.error, turn.is_stopped)]
+
+
+def is_of_stop(error: str | None, is_stopped: bool) -> bool:
+    """A call failed so because the human had stopped the answer. `is_stopped`: that is known.
+
+    Slack itself seals a stream when its Stop is pressed.
+    """
+    return error == "stopped_by_user" or (is_stopped and error == "message_not_in_streaming_state")
+
+
+def non_space_chars(text: str) -> int:
+    """How many characters of `text` are not white space."""
+    return sum(map(len, text.split()))
