@@ -17,7 +17,6 @@ from slack_bot.observe.facts import (
     SlackCalled,
     TurnEnded,
     TurnStarted,
-    null_observer,
     reference_of,
     wants_details,
 )
@@ -134,6 +133,6 @@ def test_facts_of_single_events_are_used_at_debug_only() -> None:
         for level, expected in ((logging.INFO, False), (logging.DEBUG, True)):
             turns.setLevel(level)
             assert wants_details(Observers(LogObserver())) is expected
-            assert wants_details(Observers(LogObserver(), null_observer))
+            assert wants_details(Observers(LogObserver(), lambda fact: None))
     finally:
         turns.setLevel(before)

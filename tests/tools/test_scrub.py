@@ -16,7 +16,7 @@ import pytest
 
 from slack_bot import a2a
 from slack_bot.a2a.answer.json_filter import _WRAPPERS, KEYS
-from slack_bot.a2a.content.data_markdown import _SAYS_IT_ALL
+from slack_bot.a2a.content.data_markdown import _TEXT_KEYS
 from slack_bot.a2a.content.tools import _IDS, _NAMES, _TOOL_KEYS
 from slack_bot.errors import UnreadableInput
 from slack_bot.testing.tape.items import INTERRUPTED, Moment
@@ -235,12 +235,14 @@ def test_an_id_is_the_same_as_a_key() -> None:
 
 
 def keys_read(path: Path) -> Iterator[str]:
-    """The keys that a module looks for: `x.get("key")`, `x["key"]`, `"key" in x`, `truth(x, "key")`."""
+    """The keys that a module looks for: `x.get("key")`, `x["key"]`, `"key" in x`, `is_true(x, "key")`."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         asked: list[ast.expr] = []
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            asked = node.args[:1] if name == "get" else node.args[1:] if name in ("truth", "_first") else []
+            listed = [each.elts if isinstance(each, ast.Tuple) else [each] for each in node.args[1:]]
+            keys = [key for each in listed for key in each] if name in ("is_true", "first_text") else []
+            asked = node.args[:1] if name == "get" else keys
         elif isinstance(node, ast.Subscript):
             asked = [node.slice]
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In):
@@ -250,14 +252,14 @@ def keys_read(path: Path) -> Iterator[str]:
         )
 
 
-READERS = ("content/*.py", "answer/*.py", "parser.py", "ids.py", "wire/decode.py")
+READERS = ("content/*.py", "answer/*.py", "parser.py", "wire/decode.py")
 
 
 def test_every_key_that_the_bot_reads_is_known() -> None:
     folder = Path(a2a.__file__).parent
     paths = [path for pattern in READERS for path in folder.glob(pattern)]
     read = {key for path in paths for key in keys_read(path)}
-    read |= {*_TOOL_KEYS, *_NAMES, *_IDS, *_SAYS_IT_ALL, *KEYS, *_WRAPPERS}
+    read |= {*_TOOL_KEYS, *_NAMES, *_IDS, *_TEXT_KEYS, *KEYS, *_WRAPPERS}
     assert len(read) > 70
     assert sorted(key for key in read if key not in KNOWN_KEYS and key.isidentifier()) == []
 

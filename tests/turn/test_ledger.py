@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slack_bot.testing.slack.richtext import rich_text
+from slack_bot.testing.slack.rendering import rich_text
 
 from slack_bot.turn.fit import MessageLimits, utf8_len
 from slack_bot.turn.ledger import FinishSegment, Ledger, SegmentsExhausted, SendText, split_into_segments
