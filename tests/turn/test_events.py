@@ -12,7 +12,7 @@ from slack_bot.turn.events import Event, TurnBegun
 
 @pytest.mark.parametrize("kind", get_args(Event))
 def test_every_event_carries_its_reason_last(kind: type) -> None:
-    assert fields(kind)[-1].name == "why"
+    assert fields(kind)[-1].name == "reason"
     assert kind.__slots__
 
 
