@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from slack_bot.observe.facts import AgentEvent, Fact
+from dataclasses import replace
+
+from slack_bot.observe.facts import AddedMarkup, AgentEvent, Fact
 from slack_bot.tools.conform.measures import Attentive, lag, measure, visible_chars
 from slack_bot.turn.actions import RetractText
 from slack_bot.turn.events import AnswerReplaced, AnswerText, NarrationConfirmed
@@ -110,6 +112,15 @@ def test_the_texts_of_a_follow_up_are_those_of_its_own_messages() -> None:
     assert seen.texts == (TEXT,)
     assert len(seen.looks) == 2
     assert seen.questions == 2
+
+
+def test_markup_that_was_added_is_no_text_of_the_answer() -> None:
+    witness = Attentive()
+    markup = (AddedMarkup("1.0", "", "```"), AddedMarkup("2.0", "```py\n", ""))
+    for fact in (opened(), replace(closed(1.0), markup=markup)):
+        witness.take(fact)
+    seen = measure(witness, thread("```py\na\n```", "```py\nb\n```\n"), START)
+    assert "".join(seen.texts) == "```py\na\nb\n```\n"
 
 
 def test_a_replaced_answer_is_as_long_as_what_replaced_it() -> None:
