@@ -401,9 +401,9 @@ def split_into_segments(text: str, limits: MessageLimits) -> Iterator[Segment]:
     while (step := ledger.next(0.0, final=True)) is not None:
         if isinstance(step, SendText):
             ledger.confirmed()
-        elif (present := ledger.present) is not None:
+        else:
             ledger.closed()
-            yield present
+            yield ledger._over[-1]
     if ledger.present is not None:
         yield ledger.present
 

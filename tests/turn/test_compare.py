@@ -97,3 +97,15 @@ def test_long_words_are_composed_piece_by_piece() -> None:
     assert normalize("e\u0301" * 600) == "é" * 600
     assert equivalent("x" + "e\u0301" * 100, "x" + "é" * 100)
     assert normalize("e\u0301" * 6_000) == "e\u0301" * 6_000  # too long to be worth it
+
+
+@pytest.mark.parametrize(
+    ("shown", "whole", "missing"),
+    [
+        ("one  tw", "one two three", "o three"),
+        ("one  two ", "one two three", "three"),
+        ("one  x", "one two", None),
+    ],
+)
+def test_what_is_missing_begins_within_a_word_too(shown: str, whole: str, missing: str | None) -> None:
+    assert missing_suffix(shown, whole) == missing

@@ -90,6 +90,12 @@ def test_a_place_knows_the_word_before_it() -> None:
     assert (number.token, number.leads) == ("1.", True)
 
 
+def test_a_sentence_s_end_is_a_border_where_nothing_is_open() -> None:
+    assert marks("one two.") == [(4, -1), (8, -1)]
+    assert marks("**one two.") == [(6, 0)]
+    assert marks("one.") == []
+
+
 def test_of_a_long_word_only_the_end_is_told() -> None:
     (place,) = InlineMarks().places("x" * 100 + ". ")
     assert place.token == "x" * 39 + "."

@@ -10,10 +10,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slack_bot.testing.slack.rendering import rich_text
 
+from slack_bot.testing.slack.rendering import rich_text
 from slack_bot.turn.fit import MessageLimits, utf8_len
-from slack_bot.turn.ledger import FinishSegment, Ledger, SegmentsExhausted, SendText, split_into_segments
+from slack_bot.turn.ledger import (
+    FinishSegment,
+    Ledger,
+    SegmentsExhausted,
+    SendText,
+    TextQueue,
+    split_into_segments,
+)
 from slack_bot.turn.markdown import OpenMarks, open_at_end
 from tests.bench.reading import compare
 from tests.examples import PAUSES, examples, texts
@@ -124,6 +131,38 @@ def test_every_character_stands_once_whatever_becomes_of_a_call(
     assert all(segment.text.strip() for segment in ledger.segments if segment.text)
     for segment in ledger.segments:
         assert utf8_len(segment.text) <= segment.weight <= max(limits.rotate_bytes, LONG.rotate_bytes)
+
+
+# -- the queue -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reach", [3, 1_000])
+def test_a_queue_gives_text_back_in_order(reach: int) -> None:
+    queue, text = TextQueue(reach), "one two three four"
+    queue.push(text[:5])
+    queue.push(text[5:])
+    assert (queue.size, queue.front) == (18, text[: max(5, reach)][: len(queue.front)])
+    assert (queue.tail(4), queue.tail(10), queue.tail(99)) == ("four", text[-10:], text)
+    assert queue.take(9) == text[:9]
+    queue.drop_last(5)
+    assert (queue.size, queue.tail(9), queue.take(4)) == (4, "hree", "hree")
+    assert (queue.size, queue.front) == (0, "")
+
+
+def test_a_queue_knows_whether_there_is_something_to_be_seen() -> None:
+    queue = TextQueue(4)
+    queue.push("  \n   x")
+    assert [queue.is_visible(count) for count in (0, 4, 7)] == [False, False, True]
+    queue.clear()
+    assert not queue.is_visible(7)
+    queue.push("x")
+    assert queue.is_visible(1)
+
+
+def test_what_is_exactly_a_message_is_one_segment() -> None:
+    assert [each.text for each in split_into_segments("a line\n", MessageLimits())] == ["a line\n"]
+    assert list(split_into_segments(" ", MessageLimits())) == []
+    assert Ledger(MessageLimits(max_call_chars=7)).max_call_chars == 7
 
 
 # -- one queue -----------------------------------------------------------------------------------------------

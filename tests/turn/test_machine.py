@@ -651,3 +651,14 @@ def test_a_question_is_not_looked_for_in_an_answer_that_comes_as_a_file() -> Non
     huge = Form("Which one? " * 20_000)
     _, actions = run(AnswerText("Which one?"), InputRequired(huge), CLOSED)
     assert [action.form for action in only(actions, ShowForm)] == [huge]
+
+
+def test_a_comparison_that_was_prepared_is_used_once() -> None:
+    turn = Turn()
+    turn.handle(AnswerText("one two"))
+    assert list(turn.prepare(Narrated(""))) == []
+    assert turn.handle(Narrated(" ", reason="nothing")) == [NoOp("nothing")]
+    event = FinalAnswer("one two three", "final_result")
+    for _ in turn.prepare(event):
+        pass
+    assert shown(turn.handle(event)) == " three"

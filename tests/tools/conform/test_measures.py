@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from slack_bot.observe.facts import AgentEvent, Fact
+from dataclasses import replace
+
+from slack_bot.observe.facts import AddedMarkup, AgentEvent, Fact
 from slack_bot.tools.conform.measures import lag, measure, visible_chars
 from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.actions import RetractText
@@ -111,6 +113,15 @@ def test_the_texts_of_a_follow_up_are_those_of_its_own_messages() -> None:
     assert seen.texts == (TEXT,)
     assert len(seen.looks) == 2
     assert seen.questions == 2
+
+
+def test_markup_that_was_added_is_no_text_of_the_answer() -> None:
+    log = TurnLog(keeps_events=True)
+    markup = (AddedMarkup("1.0", "", "```"), AddedMarkup("2.0", "```py\n", ""))
+    for fact in (opened(), replace(closed(1.0), markup=markup)):
+        log.take(fact)
+    seen = measure(log, thread("```py\na\n```", "```py\nb\n```\n"), START)
+    assert "".join(seen.texts) == "```py\na\nb\n```\n"
 
 
 def test_a_replaced_answer_is_as_long_as_what_replaced_it() -> None:

@@ -201,6 +201,29 @@ def test_json_is_one_object_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert [json.loads(line)["outcome"] for line in lines] == ["answered", "answered"]
 
 
+@pytest.mark.parametrize("final", ["", "Not that.\n\n"])
+def test_what_was_added_at_a_border_is_named_and_the_rest_is_the_answer(final: str) -> None:
+    """Streamed, and rewritten at the end."""
+    code = "".join(f"call({number})  # line {number}\n" for number in range(40))
+    text = f"Look at **this\n\n```python\n{code}```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    pieces = [text[at : at + 30] for at in range(0, len(text), 30)]
+    moments = [
+        Moment(0.1, event=TASK),
+        *(Moment(1 + n / 10, event=update(piece, is_final_answer=True)) for n, piece in enumerate(pieces)),
+        Moment(9.0, event={**update(final + text, "final_result"), "append": False, "lastChunk": True}),
+        Moment(9.1, event=DONE),
+    ]
+    result = replay(Tape({}, tuple(moments)), make_scenario({"settings": {"rotate_bytes": 400}}))
+    own = ""
+    for message in result["thread"]:
+        opening, closing = message.get("opening", ""), message.get("closing", "")
+        assert message["text"].startswith(opening)
+        assert message["text"].endswith(closing)
+        own += message["text"].removeprefix(opening).removesuffix(closing)
+    assert own.split() == (final + text).split()
+    assert [message.get("opening") for message in result["thread"][1:]].count("```python\n") >= 2
+
+
 def test_a_thread_is_printed_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "events.json"
     file.write_text(json.dumps([moment.event for moment in tape().moments]))

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
 
 import pytest
 
-from slack_bot.observe.facts import AgentEvent, EventHandled, Fact, SlackCalled, TurnEnded, TurnStarted
+from slack_bot.observe.facts import (
+    AddedMarkup,
+    AgentEvent,
+    EventHandled,
+    Fact,
+    SlackCalled,
+    TurnEnded,
+    TurnStarted,
+)
 from slack_bot.tools.replay.result import Shown, as_line, make_result, visible
 from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StreamEnd, StreamEnded
@@ -151,6 +160,14 @@ def test_the_thread_is_told_message_by_message() -> None:
             "status_line": "is thinking...",
         }
     ]
+
+
+def test_markup_that_was_added_to_a_message_is_named() -> None:
+    messages = [answer("```py\na\n```", "1.0"), answer("```py\nb\n```\n", "2.0"), answer("c", "3.0")]
+    markup = (AddedMarkup("1.0", "", "```"), AddedMarkup("2.0", "```py\n", ""))
+    thread = result(replace(closed(), markup=markup), thread=messages)["thread"]
+    added = [(each.get("opening"), each.get("closing")) for each in thread]
+    assert added == [("", "```"), ("```py\n", ""), (None, None)]
 
 
 def test_one_line_of_ascii_whatever_the_arguments_hold() -> None:
