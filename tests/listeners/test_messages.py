@@ -164,7 +164,7 @@ async def test_the_bot_never_answers_itself() -> None:
         for _ in range(3):
             await bot.idle()
         assert len(bot.agent.questions) == 1
-        assert set(bot.answers) == {200}
+        assert set(bot.statuses) == {200}
         assert ignored == [], "nobody wonders why the bot does not answer itself"
 
 
