@@ -13,7 +13,7 @@ import re
 
 from .graphemes import cluster_cut
 from .ledger import Ledger
-from .markdown import Cuts, MarkdownState, best_cut, find_cuts
+from .markdown import Cuts, MarkdownState, best_cut, find_cuts, line_cut
 
 TIMER_TOLERANCE = 1e-6
 """Seconds a timer may fire before the time it was set to, by rounding."""
@@ -165,6 +165,10 @@ class StreamBuffer:
         text = self._waiting.front
         self._looked = len(text)
         base, lead = self._base, self._lead()
+        line = line_cut(text[base:], self._max - base, self._base_state) if "\n" in text else 0
+        if line and base + line > lead:
+            self._cuts = Cuts(line=base + line)
+            return
         found = find_cuts(text[base:], self._max - base, before=self._base_state)
         cuts = (found.line and base + found.line, base + found.safe, base + found.word)
         self._cuts = Cuts(*(at if at > lead else 0 for at in cuts))
@@ -184,7 +188,8 @@ class StreamBuffer:
         if self._waiting.size > self._max:
             cut = best_cut(text, self._max, before=self._state)
             return cut if cut > self._lead() else self._anywhere()
-        if self._looked < _MUCH or self._has_grown(len(text) - self._looked):
+        new = len(text) - self._looked
+        if new and (self._looked < _MUCH or self._has_grown(new)):
             self._cuts, self._looked = Cuts(), 0
         if not self.is_ready(now):
             return 0

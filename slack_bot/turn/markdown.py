@@ -32,6 +32,7 @@ _RULE = re.compile(r":?-+:?")
 _LONE = re.compile(r"[#*|>_~`=:+-]+")
 _NUMBER = re.compile(r"\d{1,9}[.)]")
 _SENTENCE = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*")
+_RULE_SIGNS = frozenset("|-: \t")
 _LONG_LINE = 300  # characters of an unfinished line that are read again for each cut
 _LONG_ROW = 4_000  # the same, where it may be a table's row
 _LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut before it: a table's separator row
@@ -131,6 +132,26 @@ def find_cuts(text: str, limit: int | None = None, *, before: str | MarkdownStat
     return Cuts(line, safe, word)
 
 
+def line_cut(text: str, limit: int, before: MarkdownState) -> int:
+    """`find_cuts(text, limit, before=before).line`, without a look at words."""
+    last = min(limit, len(text))
+    lines = (before.line + text[: last + _LOOK_AHEAD]).split("\n")
+    state, at, found, header = before.open, -len(before.line), 0, 0
+    for line in lines[:-1]:
+        after, begins = _after(state, line), at
+        at += len(line) + 1
+        rules = bool(state.header) and is_rule(state.header, line)
+        if 0 < header <= last and not rules:
+            found = header
+        header = at if after.header and begins >= 0 else 0
+        if not header and at <= last:
+            found = at
+        state = after
+    if 0 < header <= last and not set(lines[-1]) <= _RULE_SIGNS:
+        found = header
+    return found
+
+
 def best_cut(text: str, limit: int, *, before: str | MarkdownState = "") -> int:
     """Where to end a message that takes `limit` (> 0) characters: never 0 unless `text` is empty.
 
@@ -197,7 +218,7 @@ def _cuts(before: MarkdownState, text: str) -> Iterator[Cut]:
 def _last_line_cuts(state: OpenMarks, line: str, offset: int, header: list[Cut]) -> Iterator[Cut]:
     """The cuts of an unfinished line, after those of a possible header row above it."""
     cuts = _line_cuts(state, line, offset)
-    if header and set(line) <= set("|-: \t"):
+    if header and set(line) <= _RULE_SIGNS:
         yield from (replace(cut, waits=True) for cut in header)
         return
     yield from header

@@ -14,6 +14,7 @@ from slack_bot.turn.markdown import (
     _within,
     best_cut,
     find_cuts,
+    line_cut,
     open_at_end,
 )
 from tests.examples import examples, texts
@@ -200,6 +201,19 @@ def test_cuts_keep_the_limit_and_never_cut_a_word_or_a_cluster(before: str, text
         assert at == 0 or not inside_cluster(text, at)
     assert cuts.line <= cuts.word
     assert cuts.safe <= cuts.word
+
+
+TABLES = st.lists(
+    st.sampled_from(["| a | b |\n", "|---|---|\n", "|--", "a | b", "\n", "```\n", "text\n", "> q\n", "-"]),
+    max_size=9,
+).map("".join)
+
+
+@examples(2_000)
+@given(texts(12) | TABLES, texts(12) | TABLES, st.integers(0, 60))
+def test_the_last_line_end_is_found_without_a_look_at_words(before: str, text: str, limit: int) -> None:
+    state = MarkdownState().then(before)
+    assert line_cut(text, limit, state) == find_cuts(text, limit, before=state).line
 
 
 @examples(1_000)
