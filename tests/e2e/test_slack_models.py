@@ -19,12 +19,11 @@ from slack_sdk.models.basic_objects import JsonObject
 from slack_sdk.models.blocks import Block
 from slack_sdk.models.messages.chunk import Chunk
 
-from slack_bot.observe.facts import Fact, SlackCalled
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.slack.blocks import cards, context, feedback, footer, retry_button
 from slack_bot.testing.tape.recording import read_recording
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
 from slack_bot.turn.actions import CardState, TaskCard
 
@@ -84,10 +83,6 @@ def judged(calls: Iterable[Mapping[str, Any]], caplog: pytest.LogCaptureFixture)
 def test_what_the_recordings_bring_about_is_what_the_sdk_knows(caplog: pytest.LogCaptureFixture) -> None:
     calls: list[Mapping[str, Any]] = []
 
-    def hear(fact: Fact) -> None:
-        if isinstance(fact, SlackCalled):
-            calls.append(fact.args)
-
     edited = {"slack_faults": {"chat.startStream": ["feature_disabled"]}}
     for path in FILES:
         recording = read_recording(path.read_bytes())
@@ -96,7 +91,8 @@ def test_what_the_recordings_bring_about_is_what_the_sdk_knows(caplog: pytest.Lo
         if path.parent.name == "frameworks":  # these have tools, so cards
             ways += [edited, {**edited, "settings": {"task_display_mode": "timeline"}}]
         for way in ways:
-            replay(recording, make_scenario(way), hear)
+            log = replayed(recording, make_scenario(way)).log
+            calls += [call.args for turn in log.turns for call in turn.calls]
     kinds = judged(calls, caplog)
     assert {"markdown_text", "task_update"} <= kinds  # chunks
     assert {"markdown", "plan", "task_card", "context", "context_actions", "actions"} <= kinds
