@@ -14,6 +14,7 @@ from slack_bot.playground.visitor import CHANNEL
 from slack_bot.settings.load import Settings, with_overrides
 from slack_bot.testing.slack.workspace import BOT_TOKEN
 from slack_bot.testing.tape.tape import Tape, read_tape, write_tape
+from slack_bot.tools.replay.scenario import make_scenario
 from tests.live_agent import live_agent
 
 from .chromium import CHROMIUM, Browser, Page
@@ -40,6 +41,8 @@ _WATCH = f"""(() => {{
 async def test_a_mention_is_answered_live(page: Page, playground: Playground) -> None:
     await picture(page, "empty")
     await page.value(_WATCH)
+    # The first status stays for at least this time, so that a busy browser draws it too.
+    playground.visitor.set_faults(make_scenario({"slack_faults": {"chat.startStream": ["slow:1"]}}))
     await mention(page, QUESTION)
     await page.until(f"document.querySelector('{ANSWER} .md')?.textContent.length > 400")
     await picture(page, "live")
