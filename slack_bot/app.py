@@ -78,12 +78,12 @@ async def build(
     http_transport: httpx.AsyncBaseTransport | None = None,
     slack_session: Any = None,
     store: Store | None = None,
-    gate: RateLimiter | None = None,
+    rate_limiter: RateLimiter | None = None,
 ) -> App:
     """Build a bot. The App closes what is built here; the caller closes what it gives.
 
-    `slack_session` is an aiohttp session, or something that answers in its place. `gate` is for bots that
-    share the rates of one Slack app. Raises SettingsError and StoreError.
+    `slack_session` is an aiohttp session, or something that answers in its place. `rate_limiter` is for
+    bots that share the rates of one Slack app. Raises SettingsError and StoreError.
     """
     clock = clock or loop_clock()
     observers = Observers(*([observer] if observer is not None else []))
@@ -104,7 +104,7 @@ async def build(
             clock,
             observers,
             settings.stream.retry_timeout,
-            rate_limiter=gate or LocalRateLimiter(settings.governor, clock),
+            rate_limiter=rate_limiter or LocalRateLimiter(settings.governor, clock),
             write_timeout=settings.slack.write_timeout,
         )
         dispatcher = TurnDispatcher(agent, store, api, settings, clock, observers)

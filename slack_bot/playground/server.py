@@ -119,7 +119,7 @@ async def open_playground(
             clock=clock,
             observer=visitor.on_fact,
             http_transport=router,
-            gate=rate_limiter,
+            rate_limiter=rate_limiter,
         )
         _hand_on(app, visitor.replays)
         stack.push_async_callback(visitor.replays.close, _GRACE)

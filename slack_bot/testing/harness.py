@@ -106,7 +106,7 @@ async def build_in_memory(
         http_transport=transport,
         slack_session=session,
         store=store or MemoryStore(settings.store.dedupe_hours),
-        gate=rate_limiter,
+        rate_limiter=rate_limiter,
     )
 
 

@@ -64,9 +64,10 @@ _MIDDLE = """((it) => {
   const box = it.getBoundingClientRect();
   const spot = [box.x + box.width / 2, box.y + box.height / 2];
   const before = window.lastSpot;
-  window.lastSpot = String(spot);
   const hit = box.width ? document.elementFromPoint(...spot) : null;
-  return hit && it.contains(hit) && before === String(spot) ? spot : null;
+  const isStill = hit && it.contains(hit) && before === String(spot);
+  window.lastSpot = isStill ? null : String(spot);
+  return isStill ? spot : null;
 })(document.querySelector(%s))"""
 _DROP = """(() => {
   const data = new DataTransfer();
