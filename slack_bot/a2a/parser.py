@@ -227,7 +227,7 @@ class EventParser:
         ]
         held = without(answer.unfinished_text, reason) if failed else answer.unmarked_text
         if failed or not self.asks:
-            leaked = self._leaked or self._dialect.is_leak(held)
+            leaked = self._leaked or bool(self._dialect.leak.search(held))
             ranked.append(("" if leaked else held, "text that was held" if failed else "unmarked text"))
         if not failed and not self.asks:
             ranked.append((self._history, "the task's history"))
@@ -300,7 +300,7 @@ class EventParser:
         if known is not None and known[0] == metadata:
             return known[1]
         kind = self._dialect.kind(artifact.name)
-        is_sub_agents = self._dialect.is_sub_agent(metadata)
+        is_sub_agents = self._dialect.is_sub_agents(metadata)
         is_answer = is_true(metadata, "is_final_answer") and not is_sub_agents
         if is_answer:
             reason = f"is_final_answer on {kind}"
@@ -349,8 +349,8 @@ class EventParser:
     def _unmarked(self, traits: _Traits, text: str, key: str, *, append: bool) -> list[Event]:
         """Streaming text without a flag."""
         dialect, answer = self._dialect, self._answer
-        is_leak = dialect.is_leak(text) and not answer.in_envelope(key, text)
-        if is_leak or dialect.is_noise(text):
+        is_leak = bool(dialect.leak.search(text)) and not answer.in_envelope(key, text)
+        if is_leak or dialect.noise.search(text):
             self._leaked = self._leaked or is_leak
             return [nothing("noise in the stream")]
         if traits.is_sub_agents:
@@ -362,7 +362,7 @@ class EventParser:
     def _result(self, artifact: Artifact, kind: ArtifactKind) -> list[Event]:
         text = result_text(artifact)
         form = form_in(artifact.parts)
-        if kind is ArtifactKind.FINAL and not self._dialect.is_sub_agent(artifact.metadata):
+        if kind is ArtifactKind.FINAL and not self._dialect.is_sub_agents(artifact.metadata):
             if form is not None:
                 self._form, self._final_text = form, text or form.prompt or form.title  # it is a question
                 return [InputRequired(form, reason="a form in the final result")]
@@ -408,7 +408,7 @@ class EventParser:
         if self._form is not None and self._form.is_auth:
             self._form = None  # signed in: it goes on
         content = extract_content(message.parts, message.metadata) if message else Content()
-        if message is not None and self._dialect.is_error(message.metadata):
+        if message is not None and any(key in message.metadata for key in self._dialect.errors):
             content = Content()
         if state.is_terminal:
             text = message.text if message else ""
@@ -446,7 +446,7 @@ class EventParser:
             if kind is ArtifactKind.ANSWER or (kind is ArtifactKind.STREAM and marked):
                 if text := stored_text(artifact):
                     answers.append((artifact.artifact_id, artifact.name, text))
-            elif kind in (ArtifactKind.STREAM, ArtifactKind.THOUGHT) and not self._dialect.is_sub_agent(
+            elif kind in (ArtifactKind.STREAM, ArtifactKind.THOUGHT) and not self._dialect.is_sub_agents(
                 artifact.metadata
             ):
                 text = "" if self._leaked else result_text(artifact)

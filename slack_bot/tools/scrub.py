@@ -211,7 +211,7 @@ class _Scrubber:
         begins = _BEGINNINGS.match(text)
         at = begins.end() if begins else 0
         rest = text[at:]
-        if any(dialect.is_announcement(rest.strip()) for dialect in BY_NAME.values() if rest):
+        if any(dialect.announcements.search(rest.strip()) for dialect in BY_NAME.values() if rest):
             return text if _WORD.fullmatch(rest.strip()) else text[:at] + self._words.text(rest)
         return text[:at] + self._words.text(rest)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...turn.events import Event, Narrated, ToolEnded, ToolStarted
-from ..dialects.dialect import Dialect
+from ..dialects import Dialect
 from ..wire.frames import Artifact, Metadata, Part
 from .fields import first_text, words
 
@@ -130,7 +130,7 @@ class ToolCalls:
     def start_of(self, artifact: Artifact, dialect: Dialect) -> Event:
         """An artifact says that a tool starts."""
         name = tool_name(artifact)
-        if dialect.is_announcement(name):
+        if dialect.announcements.search(name):
             return Narrated(name, passing=True, reason="an announcement, not a tool")
         step = words(artifact.metadata.get("plan_step_id")) or None
         call = self._begin(name, first_text(artifact.metadata, _CALL_IDS))
