@@ -98,7 +98,7 @@ class AnswerAssembler:
         if found is None and self._uses_filters:
             found = TextFilter()
             found.feed(text)
-        return found is not None and not found.is_plain
+        return found is not None and not found.envelope.is_plain
 
     def filter_text(self, text: str) -> str:
         """The answer in a whole text."""
@@ -217,9 +217,9 @@ class AnswerAssembler:
             return raw
         filters = self._filters[ARTIFACT, key] = TextFilter()
         found = filters.feed(raw)
-        filters.take_thoughts()  # they were narrated
+        filters.tags.take_thoughts()  # they were narrated
         self._note((ARTIFACT, key), filters)
-        return "".join(each.text for each in found if each.is_answer or not filters.has_marker)
+        return "".join(each.text for each in found if each.is_answer or not filters.marker.opened)
 
     # -- through the filters ---------------------------------------------------------------------------------
 
@@ -236,7 +236,7 @@ class AnswerAssembler:
     ) -> list[Event]:
         filters = self._filters.get((source, key))
         if filters is not None and append and filters.pass_plain(text):
-            held = not (marked or filters.has_marker) and (held or (self._waits and not self._marked))
+            held = not (marked or filters.marker.opened) and (held or (self._waits and not self._marked))
         elif self._uses_filters:
             return self._filter(source, key, text, reason, append=append, marked=marked, held=held)
         elif held:
@@ -254,15 +254,15 @@ class AnswerAssembler:
         append = append or (held and not known)
         if filters is None or (known and not append):
             filters = self._filters[source, key] = TextFilter()
-        had_marker = filters.has_marker
+        had_marker = filters.marker.opened
         found = filters.feed(text)
         self._note((source, key), filters)
-        events = narrate_thoughts(filters.take_thoughts())
-        if filters.has_marker and not had_marker:
+        events = narrate_thoughts(filters.tags.take_thoughts())
+        if filters.marker.opened and not had_marker:
             return events + self._open(source, key, found, reason, append=append and marked, marked=marked)
         fresh = "".join(each.text for each in found)
         held = held or (self._waits and not self._marked)
-        if marked or filters.has_marker or filters.is_envelope or not held:
+        if marked or filters.marker.opened or filters.envelope.is_envelope or not held:
             self._unfinished.discard((source, key))
             return events + self._put(source, key, fresh, reason, append=append)
         self._unfinished.add((source, key))
@@ -274,7 +274,7 @@ class AnswerAssembler:
             self._questions[key] = filters.question
         else:
             self._questions.pop(key, None)
-        if filters.has_marker:
+        if filters.marker.opened:
             self._marked.add(key)
         else:
             self._marked.discard(key)
