@@ -20,7 +20,7 @@ import httpx
 from ..clock import Clock
 from ..errors import AgentError, AgentFailed, SettingsError
 from ..settings.models import AgentSettings
-from .profile import PROFILE_KEYS
+from .answer.assembler import PROFILE_KEYS
 from .wire.auth import Credentials, missing
 from .wire.card import AgentCard
 from .wire.card_discovery import fetch_card

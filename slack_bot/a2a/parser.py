@@ -35,7 +35,6 @@ from .content.fields import is_true, plan_steps, plan_title, words
 from .content.forms import form_in, question_in
 from .content.tools import ToolCalls, is_thought, tool_words
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
-from .profile import ANSWER_FROM, MARKER, SOURCES, profile_updates
 from .wire.frames import (
     AgentMessage,
     Artifact,
@@ -69,7 +68,7 @@ class EventParser:
 
     `dialect` is a dialect's name or "auto"; `answer_source` is "auto", "artifact", "status" or "message";
     `marker` is "auto", "expected" or "off". `max_chars` bounds the text kept; more raises `BadAgentData`.
-    `habits` is what was learned about the agent; a setting that is not "auto" counts more.
+    `profile` is what was learned about the agent; a setting that is not "auto" counts more.
     """
 
     def __init__(
@@ -79,20 +78,11 @@ class EventParser:
         max_chars: int = _MAX_CHARS,
         *,
         marker: str = "auto",
-        habits: Mapping[str, str] | None = None,
+        profile: Mapping[str, str] | None = None,
     ) -> None:
         self._auto = dialect == "auto"
         self._dialect: Dialect = GENERIC if self._auto else BY_NAME[dialect]
-        self._habits = habits or {}
-        by_settings = answer_source != "auto"
-        known = answer_source if by_settings else self._habits.get(ANSWER_FROM) or self._dialect.answer_source
-        self._answer = AnswerAssembler(
-            max_chars,
-            known if known in SOURCES else "",
-            by_settings=by_settings,
-            waits_for_marker=marker == "expected" or (marker == "auto" and self._habits.get(MARKER) == "yes"),
-            filters=marker != "off",
-        )
+        self._answer = AnswerAssembler(max_chars, answer_source, marker, profile, self._dialect.answer_source)
         self._best: dict[ArtifactKind, str] = {}
         self._ending_message = ""
         self._ending_whole = ""  # with its data and files, where it has any
@@ -107,11 +97,6 @@ class EventParser:
         self._final_text = ""
         self._leaked = False
         self._traits: dict[str, tuple[Metadata, _Traits]] = {}  # of the last chunk of each name
-
-    @property
-    def dialect(self) -> str:
-        """The dialect in use by now."""
-        return self._dialect.name
 
     @property
     def state(self) -> TaskState:
@@ -205,12 +190,12 @@ class EventParser:
                 return [*asked, FinalAnswer(text, origin, certain=False, reason="best of what came")]
         return asked
 
-    def lessons(self) -> dict[str, str]:
+    def profile_updates(self) -> dict[str, str]:
         """What this turn, which has finished, taught about the agent: facts to be kept for the next."""
         if self._state is not TaskState.COMPLETED or not self._final_text.strip():
             return {}
-        held = STATUS if self._dialect.default is ArtifactKind.ANSWER else ARTIFACT
-        return profile_updates(self._habits, self._answer.observe(self._final_text, held))
+        held_source = STATUS if self._dialect.default is ArtifactKind.ANSWER else ARTIFACT
+        return self._answer.profile_updates(self._final_text, held_source)
 
     def _candidates(self) -> list[tuple[str, str]]:
         failed = self._state.is_terminal and self._state is not TaskState.COMPLETED
@@ -357,7 +342,7 @@ class EventParser:
             return [Narrated(text, replaces=not append, reason="a sub-agent's stream")]
         if dialect.live or answer.trusts(ARTIFACT) or answer.has_artifacts:
             return answer.artifact(key, text, traits.reason, append=append)
-        return answer.unmarked(key, "" if self._leaked else text, traits.reason, append=append)
+        return answer.artifact(key, "" if self._leaked else text, traits.reason, append=append, held=True)
 
     def _result(self, artifact: Artifact, kind: ArtifactKind) -> list[Event]:
         text = result_text(artifact)
@@ -420,7 +405,7 @@ class EventParser:
             return events or [nothing(f"task is {state}")]
         if content.calls_a_tool or self._dialect.default is not ArtifactKind.ANSWER:
             return [Narrated(content.text, reason="working-status text"), *events]
-        return [*events, *self._answer.status(content.text, "working-status text")]
+        return [*events, *self._answer.status(content.text)]
 
     def _asked(self, state: TaskState, message: AgentMessage | None) -> Event:
         prompt = message.text if message else ""
@@ -465,8 +450,4 @@ class EventParser:
         self._replied = True
         instead = not (self._has_task or self._dialect.replies_are_fallback or self._answer.has_artifacts)
         live = instead or self._answer.trusts(MESSAGE)
-        why = "a message in place of a task"
-        return [
-            *self._aside(content),
-            *self._answer.message(message.message_id, content.text, why, live=live),
-        ]
+        return [*self._aside(content), *self._answer.message(message.message_id, content.text, live=live)]

@@ -75,7 +75,7 @@ class TaskView:
             settings.answer_source,
             settings.max_turn_chars,
             marker=settings.answer_marker,
-            habits=habits,
+            profile=habits,
         )
         self._merger = SnapshotMerger(in_statuses=task_id is None and self._parser.answers_in_status)
         self._was_polled = self._has_baseline = False
@@ -160,7 +160,7 @@ class TaskView:
         for event in await offload(self._size, self._parser.finish):
             self._on_event(event)
         if not self._was_polled:  # what was put together from two sources shows no habit
-            self._habits.update(await offload(self._size, self._parser.lessons))
+            self._habits.update(await offload(self._size, self._parser.profile_updates))
 
     def _reset_notice(self) -> None:
         self._news_at, self._notify_at = self._now(), self._lost_notice_after

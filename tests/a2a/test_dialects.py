@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from slack_bot.a2a.dialects import ADK, BY_NAME, CAIPE, GENERIC, ArtifactKind, Dialect, detect_dialect
-from slack_bot.a2a.parser import EventParser
 from slack_bot.a2a.wire.frames import (
     AgentMessage,
     Artifact,
@@ -215,18 +214,18 @@ def test_with_streaming_the_text_comes_three_times_and_live_from_the_second_turn
     frames = (SUBMITTED, *deltas, working(*text(FOX), **ABOUT), artifact(text(FOX), **ABOUT), COMPLETED)
     first, second = twice(*frames)
     assert first.shown == second.shown == FOX
-    assert first.lessons == {"answer_source": "status"}
-    assert second.lessons == {}
-    before_artifact = tell(*frames[:-2], habits=first.lessons)
+    assert first.learned == {"answer_source": "status"}
+    assert second.learned == {}
+    before_artifact = tell(*frames[:-2], profile=first.learned)
     assert before_artifact.live == FOX
 
 
 def test_a_habit_that_narration_breaks_is_given_up() -> None:
     told = tell(
-        *TOOL_TURN[:2], working(*text(LOOK), **ABOUT), *TOOL_TURN[2:], habits={"answer_source": "status"}
+        *TOOL_TURN[:2], working(*text(LOOK), **ABOUT), *TOOL_TURN[2:], profile={"answer_source": "status"}
     )
     assert told.shown == FOX
-    assert told.lessons == {"answer_source": "hold"}
+    assert told.learned == {"answer_source": "hold"}
 
 
 def test_with_the_extension_each_model_turn_is_an_artifact_that_replaces_itself() -> None:
@@ -243,12 +242,6 @@ def test_with_the_extension_each_model_turn_is_an_artifact_that_replaces_itself(
     assert told.live == f"{LOOK}\n\n{FOX}"
     assert told.shown == FOX
     assert told.cards == {"lookup": "complete"}
-
-
-def test_it_is_recognised() -> None:
-    parser = EventParser()
-    parser.feed(working(**ABOUT))
-    assert parser.dialect == "adk"
 
 
 # -- agno: deltas with one id, a final status, then a task with all of it
@@ -275,8 +268,8 @@ def test_a_task_first_makes_it_hold_unless_the_dialect_is_named() -> None:
     first = Snapshot("t", "c", TaskState.WORKING)
     told = tell(first, *AGNO_DELTAS, COMPLETED)
     assert (told.live, told.shown) == ("", FOX)
-    assert told.lessons == {"answer_source": "message"}
-    assert tell(first, *AGNO_DELTAS, COMPLETED, habits=told.lessons).live == FOX
+    assert told.learned == {"answer_source": "message"}
+    assert tell(first, *AGNO_DELTAS, COMPLETED, profile=told.learned).live == FOX
     assert tell(first, *AGNO_DELTAS, COMPLETED, dialect="agno").live == FOX
 
 
@@ -310,8 +303,8 @@ LANGGRAPH_FRAMES = (SUBMITTED, *SNAPSHOTS, artifact(text(FOX), append=False), CO
 def test_snapshots_are_one_text_and_live_once_learned() -> None:
     first, second = twice(*LANGGRAPH_FRAMES)
     assert first.shown == second.shown == FOX
-    assert first.lessons == {"answer_source": "status"}
-    assert tell(*LANGGRAPH_FRAMES[:-2], habits=first.lessons).live == FOX
+    assert first.learned == {"answer_source": "status"}
+    assert tell(*LANGGRAPH_FRAMES[:-2], profile=first.learned).live == FOX
     assert tell(*LANGGRAPH_FRAMES[:-2], dialect="langgraph").live == FOX
 
 
@@ -335,9 +328,9 @@ STRANDS_FRAMES = (SUBMITTED, *STRANDS_DELTAS, artifact(text(FOX + "\n"), name="a
 def test_the_answer_stands_once_and_is_learned() -> None:
     first, second = twice(*STRANDS_FRAMES)
     assert first.shown.strip() == second.shown.strip() == FOX
-    assert first.lessons == {"answer_source": "status"}
+    assert first.learned == {"answer_source": "status"}
     assert tell(*STRANDS_FRAMES[:-2]).live == ""
-    assert tell(*STRANDS_FRAMES[:-2], habits=first.lessons).live == FOX
+    assert tell(*STRANDS_FRAMES[:-2], profile=first.learned).live == FOX
 
 
 def test_told_by_name_it_is_live_from_the_first_turn() -> None:
@@ -349,4 +342,4 @@ def test_compliant_streaming() -> None:
     chunks = [artifact(text(word), append=word != "The ") for word in (*WORDS, "")]
     told = tell(SUBMITTED, *chunks, COMPLETED)
     assert told.live == told.shown == FOX
-    assert told.lessons == {}
+    assert told.learned == {}

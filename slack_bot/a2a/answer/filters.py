@@ -71,20 +71,23 @@ def result_text(artifact: Artifact) -> str:
 
 
 class TextFilter:
-    """All filters in a row, for one stream of raw text. `question`: what the whole envelope asks."""
+    """All filters in a row, for one stream of raw text; none of them unless `is_on`.
 
-    __slots__ = ("_passes_all", "envelope", "marker", "question", "tags")
+    `question`: what the whole envelope asks. `holds_aside`: the text is not taken for the answer.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_on: bool = True) -> None:
         self.tags = ThinkTagFilter()
         self.envelope = JsonContentFilter()
         self.marker = MarkerFilter()
-        self._passes_all = False
         self.question: Form | None = None
+        self.holds_aside = False
+        self._is_on = is_on
+        self._passes_all = self.envelope.is_plain = not is_on
 
     def pass_plain(self, text: str) -> bool:
         """Take `text` if no filter can change it, which is the case for nearly every token."""
-        if not self._passes_all or "[" in text:
+        if not self._passes_all or ("[" in text and self._is_on):
             return False
         self.marker.before = text[-1:] or self.marker.before
         return True

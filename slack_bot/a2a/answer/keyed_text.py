@@ -85,7 +85,7 @@ class StringBuilder:
 
 
 class _Text(StringBuilder):
-    """One text of a source. `place`: in the order of first appearance. `run`: the last that it was part of."""
+    """One text of a source. `place`: in the order of first appearance. `run`: the last one it is of."""
 
     __slots__ = ("place", "run")
 
