@@ -33,8 +33,8 @@ _Key: TypeAlias = tuple[str, str]
 class AnswerAssembler:
     """The texts of one turn, each source of at most `max_chars`.
 
-    `source` and `marker` are the settings; one that is not "auto" counts more than `profile`, what was learned
-    about the agent, and that more than `default`, the source that the dialect names.
+    `source` and `marker` are settings. What is not "auto" counts more than `profile`, which was learned about
+    the agent, and that more than `default`, the source that its dialect names.
     """
 
     def __init__(

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ...turn.form import Form
-from ..content.content import extract_content
 from ..content.data_markdown import as_markdown
-from ..content.fields import words
 from ..content.forms import form_of
+from ..content.parts import extract_content, words
 from ..wire.frames import Artifact
 
 _MOST_HELD = 4_000  # characters of white space; a tag or an envelope behind more is text

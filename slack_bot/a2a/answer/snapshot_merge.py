@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ..content.content import extract_content
-from ..content.fields import is_true
+from ..content.parts import extract_content, is_true
 from ..wire.frames import (
     AgentMessage,
     Artifact,
