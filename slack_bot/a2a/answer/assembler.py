@@ -19,7 +19,7 @@ from ...turn.form import Form
 from ..wire.frames import Artifact
 from .delta_detector import BEFORE, ChunkJoiner, DeltaDetector
 from .filters import TextFilter, filter_text
-from .keyed_text import Appended, KeyedText, Replaced
+from .keyed_text import KeyedText, TextUpdate
 
 ARTIFACT, STATUS, MESSAGE = "artifact", "status", "message"
 ANSWER_FROM, MARKER = PROFILE_KEYS = ("answer_source", "marker")
@@ -279,15 +279,13 @@ class AnswerAssembler:
             text = _with_gap(texts.ending(2), text)
         return self._show(source, texts.put(key, text, append=append and is_known), reason)
 
-    def _show(self, source: str, change: Appended | Replaced | None, reason: str) -> list[Event]:
+    def _show(self, source: str, change: TextUpdate | None, reason: str) -> list[Event]:
         if change is None:
             return [nothing(f"nothing new: {reason}")]
         self._live_source = self._live_source or source
         if self._live_source != source:
             return [nothing(f"held, {self._live_source} text is told: {reason}")]
-        if isinstance(change, Appended):
-            return [AnswerText(change.text, reason)]
-        return [AnswerReplaced(change.text, reason)]
+        return [AnswerReplaced(change.text, reason) if change.replaces else AnswerText(change.text, reason)]
 
     # -- the end ---------------------------------------------------------------------------------------------
 

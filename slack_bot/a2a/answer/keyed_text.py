@@ -1,16 +1,14 @@
 """PURE. The text of one source, put together from texts that grow, are replaced, or come twice.
 
-The answer is the texts of its artifacts in the order in which they began, with a blank line between. A chunk
-that replaces may change what was already shown. Slack cannot take text back, so then the whole is shown
-again, once, and what follows is kept for the end (facts: A2A 8.1).
-
-Nothing here copies the whole for one chunk: the cost of a turn grows with the text that came.
+A chunk that replaces may change what was already shown. Slack cannot take text back, so then the whole is
+shown again, once, and what follows is kept for the end (facts: A2A 8.1). Nothing here copies the whole for
+one chunk: the cost of a turn grows with the text that came.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...turn.compare import missing_suffix, normalize
 
@@ -21,18 +19,11 @@ _LEAST_REPEATED = 8  # characters; shorter texts may come twice by chance
 _SHORT = 100  # characters; longer texts hold more than a few words
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """The text continues what was there."""
+class TextUpdate(NamedTuple):
+    """Text that continues what was shown, or replaces it."""
 
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """The text is now this, and does not continue what was there."""
-
-    text: str
+    replaces: bool = False
 
 
 class StringBuilder:
@@ -85,7 +76,7 @@ class StringBuilder:
 
 
 class _Text(StringBuilder):
-    """One text of a source. `place`: in the order of first appearance. `run`: the last one it is of."""
+    """One text of a source. `place`: in their order. `run`: the last one that added to it."""
 
     __slots__ = ("place", "run")
 
@@ -95,10 +86,10 @@ class _Text(StringBuilder):
 
 
 class KeyedText:
-    """Texts by key, in order of first appearance.
+    """Texts by key, in the order in which they began, with a blank line between.
 
-    `budget` bounds the characters kept; beyond it `overflow` is set and text is no longer taken. After a
-    `Replaced` nothing more is shown: the text in the end is `final`. `updates` counts what was put.
+    `budget` bounds the characters kept; beyond it `overflow` is set and text is no longer taken. After an
+    update that replaces, no other follows: the text in the end is `final`. `updates` counts what was put.
     """
 
     def __init__(self, budget: int) -> None:
@@ -129,12 +120,12 @@ class KeyedText:
 
     @property
     def has_text(self) -> bool:
-        """More than white space came."""
+        """There is more than white space."""
         return bool(self._spoken)
 
     @property
     def last_key(self) -> str:
-        """The key of the text that began last, or ""."""
+        """The key of the last text, or ""."""
         return next(reversed(self._texts), "")
 
     def has(self, key: str) -> bool:
@@ -142,7 +133,7 @@ class KeyedText:
         return key in self._texts
 
     def contains(self, text: str) -> bool:
-        """`text` is somewhere in `final`, whatever the white space. An empty text is not."""
+        """`text`, if it is not empty, is somewhere in `final`, whatever the white space."""
         sought = normalize(text)
         return bool(sought) and sought in self._last_word().normalized
 
@@ -151,18 +142,18 @@ class KeyedText:
         return self._shown.ending(size)
 
     def repeats(self, text: str) -> bool:
-        """`text` repeats all that was shown, and may continue it. A chunk may well come twice in a row."""
+        """`text` repeats all that was shown, and may continue it. One chunk may well come twice."""
         shown = self._shown
         if len(text) < _LEAST_REPEATED and shown.size <= _SHORT and normalize(text) == shown.normalized:
             return not (shown.ending(1).isspace() or text[:1].isspace())
         return shown.has_text and len(text) >= shown.size and missing_suffix(shown.text, text) is not None
 
     def set_aside(self) -> None:
-        """What came so far is not the answer, if anything follows it."""
+        """What came so far is not the answer, if anything follows."""
         self._run += 1
         self._final = None
 
-    def put(self, key: str, text: str, *, append: bool) -> Appended | Replaced | None:
+    def put(self, key: str, text: str, *, append: bool) -> TextUpdate | None:
         """Append to the text `key`, or replace it. None: nothing new is to be shown."""
         known = self._texts.get(key)
         size = len(text) if append or known is None else len(text) - known.size
@@ -178,7 +169,7 @@ class KeyedText:
         if append and known.place == self._end and not self._is_replaced:  # so it is with nearly every token
             known.add(text)
             self._shown.add(text)
-            return Appended(text) if text else None
+            return TextUpdate(text) if text else None
         old = "" if self._is_replaced else known.text
         if append:
             known.add(text)
@@ -187,8 +178,8 @@ class KeyedText:
         self._note(known)
         return self._tell([(known, old)], len(text), is_appended=append)
 
-    def snapshot(self, texts: Iterable[tuple[str, str]]) -> Appended | Replaced | None:
-        """The texts are now these. One that is not named stays, unless it comes under a new name."""
+    def snapshot(self, texts: Iterable[tuple[str, str]]) -> TextUpdate | None:
+        """The texts are now these. One that is not among them stays, unless it comes under a new key."""
         named = list(texts)
         size = sum(len(text) for _, text in named)
         if size > self.budget:
@@ -221,10 +212,9 @@ class KeyedText:
         return self._final
 
     def _with_known_keys(self, named: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """The texts, each with the key under which it, or its beginning, is kept already.
+        """The texts, each with the key under which its beginning is kept: servers rename artifacts.
 
-        Servers rename a task's artifacts. Thousands of new names would have to be compared each with each, so
-        they are taken for new artifacts.
+        Thousands of new keys would have to be compared each with each, so they are taken for new texts.
         """
         others = dict[str, str]()
         if any(key not in self._texts for key, _ in named) and self._sought < _MOST_SOUGHT:
@@ -243,8 +233,8 @@ class KeyedText:
                     others[found] = sought
             yield found, text
 
-    def _begin(self, key: str, text: str, *, is_whole: bool) -> Appended | Replaced | None:
-        """A new text is the last one, so the whole grows, unless it repeats all that was shown."""
+    def _begin(self, key: str, text: str, *, is_whole: bool) -> TextUpdate | None:
+        """The whole grows by a new text, unless that repeats all that was shown."""
         self._texts[key] = new = _Text(text, len(self._texts), self._run)
         if not new.has_text:
             return None
@@ -265,16 +255,16 @@ class KeyedText:
     def _gap(self) -> str:
         return _GAP if self._shown.has_text else ""
 
-    def _grow(self, text: str, place: int) -> Appended | None:
+    def _grow(self, text: str, place: int) -> TextUpdate | None:
         self._shown.add(text)
         self._end = place
-        return Appended(text) if text else None
+        return TextUpdate(text) if text else None
 
     def _tell(
         self, changes: Iterable[tuple[_Text, str]], size: int, *, is_appended: bool = False
-    ) -> Appended | Replaced | None:
-        """Show texts that were something else before. What only grows at the end is shown without a look at
-        the rest, which may be long."""
+    ) -> TextUpdate | None:
+        """Show changed texts, given with what they were. What only grows at the end needs no look at the rest,
+        which may be long."""
         if self._is_replaced:
             return None
         if not (self._is_exact or is_appended):
@@ -293,12 +283,12 @@ class KeyedText:
             end = text.place
         return self._grow("".join(more), end)
 
-    def _show_again(self, size: int) -> Appended | Replaced | None:
-        """Compare the whole with what was shown; `size` is that of the text which came."""
+    def _show_again(self, size: int) -> TextUpdate | None:
+        """Compare the whole with what was shown; `size` is that of the new text."""
         shown, whole = self._shown.text, self.whole
         self._compared += max(0, len(shown) - size)
         if whole.startswith(shown) and self._compared <= _MOST_COMPARED:
             self._is_exact = True
             return self._grow(whole[len(shown) :], max((text.place for text in self._spoken), default=-1))
         self._is_replaced = True
-        return Replaced(whole)
+        return TextUpdate(whole, replaces=True)
