@@ -1,8 +1,7 @@
 """PURE. Frames become turn events: what was sent becomes what happened.
 
-The dialect's table says what an artifact is. The flags `is_final_answer` and `is_narration` say in every
-dialect what its text is; the answer wins where both are set. Unmarked text is kept, and is the answer if
-nothing better comes (delivery.md 2).
+The dialect says what an artifact is; `is_final_answer`, or else `is_narration`, what its text is. Unmarked text
+is the answer if nothing better comes (delivery.md 2).
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _NAMES = {Snapshot: "task", StatusUpdate: "status_update", MessageReply: "messag
 
 
 class _Traits(NamedTuple):
-    """What an artifact's name and metadata say of its text. They are the same for thousands of chunks."""
+    """What an artifact's name and metadata say, the same for thousands of chunks."""
 
     kind: ArtifactKind
     is_answer: bool
@@ -76,7 +75,7 @@ class EventParser:
 
     `dialect` is a dialect's name or "auto"; `answer_source` is "auto", "artifact", "status" or "message";
     `marker` is "auto", "expected" or "off"; `profile` is what was learned about the agent. `max_chars` bounds
-    the text kept; more raises `BadAgentData`. `state` is the task's, as last reported.
+    the text kept. `state` is the task's.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class EventParser:
 
     @property
     def has_final(self) -> bool:
-        """The agent named its result: the final one, or the partial one with which it gives up."""
+        """The agent named its result, or the partial one with which it gives up."""
         return bool(self._final_text or self._best.get(ArtifactKind.PARTIAL))
 
     @property
@@ -131,7 +130,7 @@ class EventParser:
         return _NAMES[type(frame)]
 
     def feed(self, frame: Frame) -> list[Event]:
-        """What happened, by `frame`. Raises `BadAgentData` when the turn's text exceeds its bound."""
+        """What happened. Raises `BadAgentData` when the turn's text exceeds its bound."""
         if (
             self._auto
             and self._dialect is GENERIC
@@ -160,7 +159,7 @@ class EventParser:
         return events
 
     def finish(self) -> list[Event]:
-        """The answer by precedence, when nothing more will come. Nothing if the agent named a final one."""
+        """Nothing more comes: the best answer, unless the agent named a final one."""
         self._answer.close()
         events: list[Event] = []
         if self._form is None and (form := self._answer.question) is not None:
@@ -174,14 +173,13 @@ class EventParser:
         return events
 
     def profile_updates(self) -> dict[str, str]:
-        """What this turn, which has finished, taught about the agent: facts to be kept for the next."""
+        """What this turn, which is over, adds to the profile."""
         if self.state is not TaskState.COMPLETED or not self._final_text.strip():
             return {}
         held_source = STATUS if self._dialect.default is ArtifactKind.ANSWER else ARTIFACT
         return self._answer.profile_updates(self._final_text, held_source)
 
     def _learn_ids(self, frame: Frame) -> list[Event]:
-        """Task, context and trace are named by any event."""
         if isinstance(frame, Unknown):
             return []
         source = frame.message if isinstance(frame, MessageReply) else frame
@@ -197,7 +195,7 @@ class EventParser:
         return [TaskKnown(task, context, trace, reason="named by the agent")]
 
     def _candidates(self) -> list[tuple[str, str]]:
-        """Texts that may be the answer, and where they are from; the best first."""
+        """Texts that may be the answer, the best first, and where they are from."""
         failed = self.state.is_terminal and self.state is not TaskState.COMPLETED
         answer, reason = self._answer, self._ending_message if failed else ""
         in_text = "" if answer.trusts(ARTIFACT) else reason
@@ -218,7 +216,7 @@ class EventParser:
         return ranked
 
     def _with_ending(self, answer: str) -> tuple[str, str]:
-        """The artifacts' text with the terminal status message, unless it contains that already."""
+        """The artifacts' text, with the terminal status message unless it has that already."""
         ending = self._ending_message
         is_there = self.state is TaskState.COMPLETED and answer.strip() and ending.strip()
         if not is_there or contains(answer, preview(ending)):
@@ -274,7 +272,6 @@ class EventParser:
         return traits
 
     def _unmarked(self, traits: _Traits, text: str, key: str, *, append: bool) -> list[Event]:
-        """Streaming text without a flag."""
         dialect, answer = self._dialect, self._answer
         is_leak = dialect.leak.search(text) is not None and not answer.in_envelope(key, text)
         self._leaked = self._leaked or is_leak
@@ -287,7 +284,6 @@ class EventParser:
         return answer.artifact(key, text, traits.reason, append=append, held=held)
 
     def _no_text(self, artifact: Artifact, kind: ArtifactKind) -> list[Event]:
-        """An artifact that says something other than text of the answer."""
         if kind is ArtifactKind.TOOL_START:
             return [self._tools.start_of(artifact, self._dialect)]
         if kind is ArtifactKind.TOOL_END:
@@ -319,7 +315,7 @@ class EventParser:
         return [FinalAnswer(text, artifact.name, reason="the agent's final result")]
 
     def _aside(self, content: Content) -> list[Event]:
-        """What stands beside the text: thoughts, and tool calls with their ends."""
+        """What is beside the text: thoughts, tool calls and their results."""
         events = narrate_thoughts(content.thoughts)
         if content.calls_a_tool:
             narrates = self._dialect.narrates_before_tools

@@ -1,11 +1,10 @@
 """PURE. Which of an agent's texts is the answer, and what of it is shown live.
 
-An agent may put its answer into artifacts, messages, working-status text, or several of them. The first
-source that speaks is shown live, the others are kept. At the end precedence decides, and the whole is
-compared with what was shown, so a reader sees it once (facts: A2A 8.1). Working-status text, and streaming
-text without a flag, is live only where the agent is known to answer there; else it is held. If it was the
-answer, word for word, the profile keeps that for the next turn. An agent that then answers otherwise is not
-trusted again: a reader must not see narration turn into something else twice (delivery.md 2).
+The answer may be in artifacts, messages, working-status text, or several of them. The first source that
+speaks is live, the others are kept for the end (facts: A2A 8.1). Working-status text, and streaming text
+without a flag, is live only where the agent is known to answer there; else it is held. If it was the answer,
+the profile keeps that for the next turn. An agent that then answers otherwise is not trusted again: a reader
+must not see narration turn into something else twice (delivery.md 2).
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ _Key: TypeAlias = tuple[str, str]
 class AnswerAssembler:
     """The texts of one turn, each source of at most `max_chars`.
 
-    `source` and `marker` are settings. What is not "auto" counts more than `profile`, which was learned about
-    the agent, and that more than `default`, the source that its dialect names.
+    `source` and `marker` are settings; unless "auto", they count more than `profile`, what was learned of the
+    agent. `default` is the source of its dialect.
     """
 
     def __init__(
@@ -93,7 +92,7 @@ class AnswerAssembler:
         return self._trusted == source
 
     def in_envelope(self, key: str, text: str) -> bool:
-        """`text` continues, or may begin, JSON around an answer."""
+        """`text` is, or may be, in JSON around an answer."""
         found = self._filters.get((ARTIFACT, key))
         if found is None:
             found = TextFilter(is_on=self._uses_filters)
@@ -107,10 +106,7 @@ class AnswerAssembler:
     # -- text comes ------------------------------------------------------------------------------------------
 
     def find_key(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
-        """The key of an artifact's text, and whether `text` appends there.
-
-        Some servers give each chunk of one artifact an id of its own; `text` may be such a chunk.
-        """
+        """The key of an artifact's text, and whether `text` appends there. A chunk may have its own id."""
         texts, key = self._artifacts, artifact_id or name
         if texts.has(key):
             self._ids_are_reused |= append
@@ -125,10 +121,7 @@ class AnswerAssembler:
     def artifact(
         self, key: str, text: str, reason: str, *, append: bool, marked: bool = False, held: bool = False
     ) -> list[Event]:
-        """Text of an artifact that is the answer. `marked`: the agent itself calls it so.
-
-        `held`: it may be narration, unless a marker or an envelope comes.
-        """
+        """Text of an artifact. `marked`: the agent calls it its answer; `held`: it may be narration."""
         if not (marked or held):
             detector = self._detectors.get((ARTIFACT, key))
             if detector is None or not append:
@@ -138,7 +131,7 @@ class AnswerAssembler:
         return self._take(ARTIFACT, key, text, reason, append=append, marked=marked, held=held)
 
     def keep(self, text: str, *, append: bool, aside: bool) -> None:
-        """Text that is the answer only if nothing else is; said `aside`, only if the task completed."""
+        """Text that is the answer if nothing else is; said `aside`, only if the task completed."""
         if append:
             self._held.take(text)
         else:
@@ -175,10 +168,7 @@ class AnswerAssembler:
         self._gap_due = self._gap_due or self.has_artifacts
 
     def before_tool(self, *, narrates: bool) -> None:
-        """The agent called a tool: the status text before it said what the agent was about to do.
-
-        `narrates`: so did the artifacts before it, if any follow.
-        """
+        """The agent calls a tool: status text before it is no answer. `narrates`: nor are artifacts."""
         self._held_before_tool = self._held.text or self._held_before_tool
         self._has_asides = False
         self._held.restart()
@@ -189,7 +179,7 @@ class AnswerAssembler:
             self._statuses.set_aside()
 
     def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
-        """The present artifacts of the task (id, name, raw text); they may go on."""
+        """The task's artifacts by now: id, name, raw text."""
         texts = [
             (key, text) for key, raw in self._joined(artifacts) if (text := self._filter_again(key, raw))
         ]
@@ -199,7 +189,7 @@ class AnswerAssembler:
         return self._show(ARTIFACT, self._artifacts.snapshot(texts), "the task as it stands")
 
     def _joined(self, artifacts: list[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
-        """Key and text of the artifacts; chunks of one are put together."""
+        """Key and text of the artifacts, chunks put together."""
         key, last, texts = "", "", list[str]()
         for artifact_id, name, text in artifacts:
             is_known = self._ids_are_reused or self._artifacts.has(artifact_id)
@@ -232,17 +222,16 @@ class AnswerAssembler:
         events: list[Event] = []
         if not filters.pass_plain(text):
             had_marker = filters.marker.opened
-            found = filters.feed(text)
+            before, text = filters.feed(text)
             self._note((source, key), filters)
             events = narrate_thoughts(filters.tags.take_thoughts())
-            if filters.marker.opened and not had_marker:
-                before = "".join(each.text for each in found if not each.is_answer)
+            if had_marker or not filters.marker.opened:
+                text = before + text
+            else:
                 events += [Narrated(before, reason="before the answer's marker")] if before else []
-                found = [each for each in found if each.is_answer]
                 append, reason = append and marked, f"{reason}, behind a marker"
                 if not marked:  # then what was shown before the marker is no answer
                     self._texts[source].set_aside()
-            text = "".join(each.text for each in found)
         is_answer = marked or filters.marker.opened or filters.envelope.is_envelope
         filters.holds_aside = not is_answer and (held or (self._waits and not self._marked))
         if not filters.holds_aside:
@@ -251,17 +240,16 @@ class AnswerAssembler:
         return [*events, Narrated(text, replaces=not append, reason=f"{reason}: held")]
 
     def _filter_again(self, key: str, raw: str) -> str:
-        """An artifact's text from its beginning, with what its filters held."""
         filters = self._filters[ARTIFACT, key] = TextFilter(is_on=self._uses_filters)
         if filters.pass_plain(raw):
             return raw
-        found = filters.feed(raw)
+        before, answer = filters.feed(raw)
         filters.tags.take_thoughts()  # they were narrated
         self._note((ARTIFACT, key), filters)
-        return "".join(each.text for each in found if each.is_answer or not filters.marker.opened)
+        return answer if filters.marker.opened else before
 
     def _note(self, key: _Key, filters: TextFilter) -> None:
-        """Keep apart the few texts whose filters found something: there may be one for each word."""
+        """Keep apart the few texts in which something was found: there may be one for each word."""
         if filters.question is not None:
             self._questions[key] = filters.question
         else:
@@ -292,7 +280,7 @@ class AnswerAssembler:
     def close(self) -> None:
         """Nothing follows: the filters release what they held."""
         for (source, key), filters in self._filters.items():
-            rest = "".join(each.text for each in filters.end())
+            rest = "".join(filters.end())
             if rest and filters.holds_aside:
                 self._held.take(rest)
             elif rest:
@@ -308,12 +296,12 @@ class AnswerAssembler:
 
     @property
     def unmarked_text(self) -> str:
-        """The text that nobody marked; of several runs between tools, the last."""
+        """The held text; of several runs between tools, the last."""
         return "" if self._marked else self.filter_text(self._held.text or self._held_before_tool)
 
     @property
     def unfinished_text(self) -> str:
-        """What of an answer was held when its task failed: what came since the last tool call."""
+        """The held text since the last tool call, if all of it may be the answer of a failed task."""
         return "" if self._marked or self._has_asides else self.filter_text(self._held.text)
 
     @property
@@ -322,7 +310,7 @@ class AnswerAssembler:
         return self.text(self._trusted) if self._by_settings else ""
 
     def profile_updates(self, answer: str, held_source: str) -> dict[str, str]:
-        """What this turn, whose answer is `answer`, adds to the profile. `held_source`: of the held text."""
+        """What this turn, with this answer, adds to the profile. `held_source`: of the held text."""
         facts: dict[str, str] = {}
         if self._marked and self._profile.get(MARKER) != "yes":
             facts[MARKER] = "yes"
@@ -336,7 +324,7 @@ class AnswerAssembler:
         return facts
 
     def _held_answer(self, answer: str, held_source: str) -> str | None:
-        """The source that was held though it had the answer, in several pieces."""
+        """The source that had the answer, in several pieces, and was held."""
         if self._held.steps >= _FEWEST_STEPS and equivalent(self.filter_text(self._held.text), answer):
             return held_source
         was_held = self._live_source != MESSAGE and self._replies.updates >= _FEWEST_STEPS
@@ -344,7 +332,7 @@ class AnswerAssembler:
 
 
 def without(text: str, reason: str) -> str:
-    """`text` without the reason for which the task failed; some frameworks send it as working status too."""
+    """`text` without the reason of a failure at its end; some frameworks send it as working status too."""
     found, reason = text.rstrip(), reason.strip()
     return found.removesuffix(reason).rstrip() if reason and found.endswith(reason) else text
 
@@ -360,6 +348,6 @@ def narrate_thoughts(text: str) -> list[Event]:
 
 
 def _with_gap(before: str, text: str) -> str:
-    """`text` as a new paragraph behind `before`, counting the line ends that both already have."""
+    """`text` as a new paragraph behind `before`."""
     have = len(before) - len(before.rstrip("\n")) + len(text) - len(text.lstrip("\n"))
     return "\n" * max(0, 2 - have) + text

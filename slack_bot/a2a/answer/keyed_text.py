@@ -263,8 +263,7 @@ class KeyedText:
     def _tell(
         self, changes: Iterable[tuple[_Text, str]], size: int, *, is_appended: bool = False
     ) -> TextUpdate | None:
-        """Show changed texts, given with what they were. What only grows at the end needs no look at the rest,
-        which may be long."""
+        """Show changed texts, given with what they were. Growth at the end needs no look at the rest."""
         if self._is_replaced:
             return None
         if not (self._is_exact or is_appended):

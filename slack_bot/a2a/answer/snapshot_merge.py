@@ -1,7 +1,7 @@
-"""PURE. Merges a polled task into what its stream brought: the result is what the stream did not bring.
+"""PURE. What a polled task brings that its stream did not.
 
-In a polled task the chunks of an artifact are added up, and so are their flags; its status message may have
-been streamed already; the messages between are in the history; a message that came in pieces is whole.
+There the chunks of an artifact are added up, and so are their flags; messages that were missed are in the
+history; a message that came in pieces is whole.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _StreamedText:
             self.answer.add(artifact.text)
 
     def grow(self, text: str) -> str | None:
-        """The answer in `text`, the whole artifact by now; None where it cannot be separated."""
+        """The answer in `text`, the whole artifact by now, if it can be told from narration."""
         known = self.whole.text
         if not self.is_answering or not text.startswith(known):
             return None
@@ -55,8 +55,7 @@ class _StreamedText:
 class SnapshotMerger:
     """What was streamed of one turn's task.
 
-    `in_statuses`: the task began with this turn and answers in its statuses, so all messages in its history
-    belong to the turn even where none was streamed.
+    `in_statuses`: the task is new and answers in its statuses, so its whole history is of this turn.
     """
 
     def __init__(self, *, in_statuses: bool) -> None:
@@ -88,7 +87,7 @@ class SnapshotMerger:
                 pass
 
     def merge(self, task: Snapshot) -> list[Frame]:
-        """What `task` brings that was not streamed, as frames; the task itself is the last."""
+        """What was not streamed, as frames; the task itself is the last."""
         missed = self._missed(task.history)
         artifacts = tuple(each for each in map(self._answer_of, task.artifacts) if each is not None)
         message = task.message
@@ -112,7 +111,7 @@ class SnapshotMerger:
             self._streamed.setdefault(key, _StreamedText()).add(artifact)
 
     def _answer_of(self, artifact: Artifact) -> Artifact | None:
-        """The answer in `artifact`, of this turn; None for none, or none that narration can be taken off."""
+        """This turn's answer in `artifact`; None where narration cannot be taken off."""
         key = _key(artifact)
         before, streamed = self._before.get(key), self._streamed.get(key)
         if before is not None and artifact.text.startswith(before):
@@ -139,7 +138,6 @@ class SnapshotMerger:
         return [StatusUpdate(each.task_id, each.context_id, TaskState.WORKING, each) for each in found]
 
     def _rest_of_reply(self, sent: list[AgentMessage], reply: AgentMessage) -> list[Frame]:
-        """The whole message that came in pieces, where the task has it."""
         known = self._reply_text.text
         whole = next((each.text for each in reversed(sent) if each.text.startswith(known)), known)
         if whole == known:
@@ -149,7 +147,7 @@ class SnapshotMerger:
 
 
 def stored_text(artifact: Artifact) -> str:
-    """The text of an artifact in a task; its parts are the chunks that came."""
+    """The text of a task's artifact, whose parts are the chunks that came."""
     texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
     text = extract_content(artifact.parts, artifact.metadata).text
     return join_chunks(texts) if text and len(texts) == len(artifact.parts) else text

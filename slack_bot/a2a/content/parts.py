@@ -89,24 +89,24 @@ def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
 
 
 def is_thought(metadata: Metadata) -> bool:
-    """The text with this metadata is what the model thinks, not what it answers."""
+    """The text with this metadata is what the model thinks."""
     flags = (value for key, value in metadata.items() if _THOUGHT.search(key))
     says_so = any(value is True or value == "true" for value in flags)
     return says_so or not _THOUGHTS.isdisjoint(_types(metadata))
 
 
 def is_type(value: str) -> bool:
-    """`value` is a framework's word for a tool call, its result or a thought."""
+    """A framework's word for a tool call, its result or a thought."""
     return _normalized(value) in _ALL | _THOUGHTS
 
 
 def tool_words(metadata: Metadata | None) -> set[str]:
-    """The types in `metadata` by which everything that it describes is a tool's."""
+    """The types by which all that `metadata` describes is a tool's."""
     return _types(metadata) & _ALL if metadata else set()
 
 
 def tool_name(artifact: Artifact) -> str:
-    """What the tool is called, as the agent would say it to a person."""
+    """What the agent calls the tool."""
     if name := first_text(artifact.metadata, _TOOL_KEYS):
         return name
     if match := _DESCRIBED.search(artifact.description):
@@ -120,7 +120,7 @@ def tool_name(artifact: Artifact) -> str:
 
 
 def tool_failed(artifact: Artifact) -> bool:
-    """The agent says that the tool failed. The word "error" in a tool's output proves nothing."""
+    """The agent says that the tool failed. "error" in a tool's output proves nothing."""
     says_so = _FAILURE.search(artifact.text) or _FAILURE.search(artifact.description)
     return bool(says_so) or words(artifact.metadata.get("status")).lower() in _FAILED
 
@@ -143,7 +143,7 @@ class ToolCalls:
         return ToolStarted(call, name, step, reason=artifact.name, label=label)
 
     def end_of(self, artifact: Artifact) -> Event:
-        """An artifact says that a tool ended, or is what a tool wrote."""
+        """An artifact says that a tool ended, or is its output."""
         name = tool_name(artifact)
         call = self._end(name, first_text(artifact.metadata, _CALL_IDS))
         if call is None:
@@ -178,7 +178,7 @@ class ToolCalls:
 
 
 def _types(metadata: Metadata, depth: int = _DEEPEST) -> set[str]:
-    """The types in metadata, further down too: `{"shared": {"stream": {"block_type": ..}}}`."""
+    """Further down too: `{"shared": {"stream": {"block_type": ..}}}`."""
     found = {_normalized(value) for key, value in metadata.items() if _TYPE_KEYS.search(key)}
     if depth:
         for value in metadata.values():
@@ -192,7 +192,7 @@ def _normalized(value: Any) -> str:
 
 
 class Content(NamedTuple):
-    """The parts, sorted. `is_block`: the text begins with data or a file, on lines of its own."""
+    """The parts, sorted. `is_block`: the text begins with data or a file."""
 
     text: str = ""
     thoughts: str = ""
@@ -201,12 +201,12 @@ class Content(NamedTuple):
 
     @property
     def calls_a_tool(self) -> bool:
-        """A call begins: the text beside it says what it is for."""
+        """A call begins: the text beside it says what for."""
         return any(tool.begins for tool in self.tools)
 
 
 def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Content:
-    """What `parts` hold. `metadata`, of what holds them, may make all of it a thought or a tool's."""
+    """What `parts` hold. `metadata` is that of what holds them."""
     if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
         return Content(parts[0].text)
     around, tools, thoughts, plain = tool_words(metadata), list[ToolPart](), "", list[Part]()
@@ -224,7 +224,7 @@ def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -
 
 
 def _joined(parts: list[Part]) -> tuple[str, bool]:
-    """The text, and whether it begins with a block; linear, for a hundred thousand parts."""
+    """The text, and whether it begins with data or a file. There may be 100,000 parts."""
     text_beside = TextBeside("".join(part.text for part in parts if part.text))
     pieces: list[str] = []
     is_block = False
@@ -250,9 +250,9 @@ def _strip_end(pieces: list[str]) -> None:
 
 
 def last_message(history: Sequence[AgentMessage]) -> str:
-    """The agent's last message, unless the human's last one follows it: then it is of an earlier turn.
+    """The agent's last message, unless it is of an earlier turn: the human's last one follows it.
 
-    With one question only, the order means nothing: some servers list the newest first.
+    With one question, the order means nothing: some servers list the newest first.
     """
     asked = [at for at, each in enumerate(history) if each.role == "user"]
     since = history[asked[-1] + 1 :] if len(asked) > 1 else history
