@@ -1,7 +1,7 @@
 """PURE. Frames become turn events: what was sent becomes what happened.
 
-The dialect says what an artifact is; `is_final_answer`, or else `is_narration`, what its text is. Unmarked text
-is the answer if nothing better comes (delivery.md 2).
+The dialect says what an artifact is; `is_final_answer`, or else `is_narration`, what its text is. Unmarked
+text is the answer if nothing better comes (delivery.md 2).
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ from .wire.frames import (
 )
 
 _MAX_CHARS = 4_000_000
-_MOST_NAMES = 200  # of artifacts, whose traits are kept
 _TEXTS = (ArtifactKind.STREAM, ArtifactKind.ANSWER, ArtifactKind.THOUGHT)
 _RESULTS = (ArtifactKind.FINAL, ArtifactKind.PARTIAL, ArtifactKind.COMPLETE)
 _NAMES = {Snapshot: "task", StatusUpdate: "status_update", MessageReply: "message", Unknown: "unknown"}
@@ -91,7 +90,7 @@ class EventParser:
         self._auto = dialect == "auto"
         self._dialect: Dialect = GENERIC if self._auto else BY_NAME[dialect]
         self._answer = AnswerAssembler(max_chars, answer_source, marker, profile, self._dialect.answer_source)
-        self._traits: dict[str, tuple[Metadata, _Traits]] = {}  # of the last chunk of each name
+        self._last: tuple[str, Metadata, _Traits] | None = None  # the last artifact
         self._tools = ToolCalls()
         self._form: Form | None = None
         self._ids: tuple[str | None, ...] = (None, None, None)  # task, context, trace
@@ -116,7 +115,7 @@ class EventParser:
     @property
     def answers_in_status(self) -> bool:
         """The agent's working-status text is taken for its answer."""
-        return self._answer.trusts(STATUS)
+        return self._answer.trusted == STATUS
 
     @property
     def asks(self) -> bool:
@@ -137,7 +136,7 @@ class EventParser:
             and (found := detect_dialect(frame, self._answer.has_taken))
         ):
             self._dialect = found
-            self._traits.clear()
+            self._last = None
         events = self._learn_ids(frame)
         match frame:
             case ArtifactUpdate():
@@ -198,7 +197,7 @@ class EventParser:
         """Texts that may be the answer, the best first, and where they are from."""
         failed = self.state.is_terminal and self.state is not TaskState.COMPLETED
         answer, reason = self._answer, self._ending_message if failed else ""
-        in_text = "" if answer.trusts(ARTIFACT) else reason
+        in_text = "" if answer.trusted == ARTIFACT else reason
         ranked = [
             (without(answer.text_by_settings, in_text), "the source that the settings name"),
             (self._best.get(ArtifactKind.PARTIAL, ""), "partial result"),
@@ -229,10 +228,10 @@ class EventParser:
 
     def _artifact(self, update: ArtifactUpdate) -> list[Event]:
         artifact, answer = update.artifact, self._answer
-        known = self._traits.get(artifact.name)
-        is_known = known is not None and known[0] == artifact.metadata
-        traits = known[1] if known is not None and is_known else self._new_traits(artifact)
-        kind = traits.kind
+        last = self._last
+        if last is None or last[0] != artifact.name or last[1] != artifact.metadata:
+            last = self._last = artifact.name, artifact.metadata, self._traits(artifact)
+        traits, kind = last[2], last[2].kind
         if kind not in _TEXTS:
             return self._result(artifact, kind) if kind in _RESULTS else self._no_text(artifact, kind)
         append = self._dialect.append_by_default if update.append is None else update.append
@@ -255,7 +254,7 @@ class EventParser:
             events += answer.artifact(key, text, traits.reason, append=append)
         return events
 
-    def _new_traits(self, artifact: Artifact) -> _Traits:
+    def _traits(self, artifact: Artifact) -> _Traits:
         metadata, kind = artifact.metadata, self._dialect.kind(artifact.name)
         is_sub_agents = self._dialect.is_sub_agents(metadata)
         is_answer = is_true(metadata, "is_final_answer") and not is_sub_agents
@@ -264,12 +263,7 @@ class EventParser:
         else:
             reason = "unmarked stream" if kind is ArtifactKind.STREAM else f"artifact {artifact.name!r}"
         is_aside = is_true(metadata, "is_narration") or is_thought(metadata)
-        traits = _Traits(kind, is_answer, is_aside, is_sub_agents, bool(tool_words(metadata)), reason)
-        if not any(isinstance(value, dict | list) for value in metadata.values()):  # cheap to compare
-            if len(self._traits) >= _MOST_NAMES:
-                self._traits.clear()
-            self._traits[artifact.name] = (metadata, traits)
-        return traits
+        return _Traits(kind, is_answer, is_aside, is_sub_agents, bool(tool_words(metadata)), reason)
 
     def _unmarked(self, traits: _Traits, text: str, key: str, *, append: bool) -> list[Event]:
         dialect, answer = self._dialect, self._answer
@@ -279,7 +273,7 @@ class EventParser:
             return [nothing("noise in the stream")]
         if traits.is_sub_agents:
             return [Narrated(text, replaces=not append, reason="a sub-agent's stream")]
-        held = not (dialect.live or answer.trusts(ARTIFACT) or answer.has_artifacts)
+        held = not (dialect.live or answer.trusted == ARTIFACT or answer.has_artifacts)
         text = "" if held and self._leaked else text
         return answer.artifact(key, text, traits.reason, append=append, held=held)
 
@@ -392,5 +386,5 @@ class EventParser:
         content = extract_content(message.parts, message.metadata)
         self._replied = True
         instead = not (self._has_task or self._dialect.replies_are_fallback or self._answer.has_artifacts)
-        live = instead or self._answer.trusts(MESSAGE)
+        live = instead or self._answer.trusted == MESSAGE
         return [*self._aside(content), *self._answer.message(message.message_id, content.text, live=live)]

@@ -33,7 +33,7 @@ class AnswerAssembler:
     """The texts of one turn, each source of at most `max_chars`.
 
     `source` and `marker` are settings; unless "auto", they count more than `profile`, what was learned of the
-    agent. `default` is the source of its dialect.
+    agent. `default` is the source of its dialect. `trusted` is the source whose unmarked text is the answer.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class AnswerAssembler:
         self._profile = profile or {}
         self._by_settings = source != "auto"
         known = source if self._by_settings else self._profile.get(ANSWER_FROM) or default
-        self._trusted = known if known in (ARTIFACT, STATUS, MESSAGE) else ""
+        self.trusted = known if known in (ARTIFACT, STATUS, MESSAGE) else ""
         self._waits = marker == "expected" or (marker == "auto" and self._profile.get(MARKER) == "yes")
         self._uses_filters = marker != "off"
         self._max_chars = max_chars
@@ -86,10 +86,6 @@ class AnswerAssembler:
     def has_taken(self, artifact: Artifact) -> bool:
         """Text of `artifact` was taken for the answer."""
         return self._artifacts.has(artifact.artifact_id or artifact.name)
-
-    def trusts(self, source: str) -> bool:
-        """Unmarked text of `source` is the answer."""
-        return self._trusted == source
 
     def in_envelope(self, key: str, text: str) -> bool:
         """`text` is, or may be, in JSON around an answer."""
@@ -141,7 +137,7 @@ class AnswerAssembler:
     def status(self, text: str) -> list[Event]:
         """Working-status text, a delta or a snapshot."""
         fresh, append = self._held.take(text, by_line=True)
-        if not self.trusts(STATUS):
+        if self.trusted != STATUS:
             return [Narrated(text, reason="working-status text")]
         key = f"status {self._status_runs}"
         return self._take(STATUS, key, fresh, "status text is this agent's answer", append=append)
@@ -234,10 +230,15 @@ class AnswerAssembler:
                     self._texts[source].set_aside()
         is_answer = marked or filters.marker.opened or filters.envelope.is_envelope
         filters.holds_aside = not is_answer and (held or (self._waits and not self._marked))
-        if not filters.holds_aside:
-            return events + self._put(source, key, text, reason, append=append)
-        self.keep(text, append=append, aside=False)
-        return [*events, Narrated(text, replaces=not append, reason=f"{reason}: held")]
+        if filters.holds_aside:
+            self.keep(text, append=append, aside=False)
+            return [*events, Narrated(text, replaces=not append, reason=f"{reason}: held")]
+        texts = self._texts[source]
+        is_known = texts.has(key)
+        if self._gap_due and source == ARTIFACT and is_known and text.strip():
+            self._gap_due = False
+            text = _with_gap(texts.ending(2), text)
+        return events + self._show(source, texts.put(key, text, append=append and is_known), reason)
 
     def _filter_again(self, key: str, raw: str) -> str:
         filters = self._filters[ARTIFACT, key] = TextFilter(is_on=self._uses_filters)
@@ -258,14 +259,6 @@ class AnswerAssembler:
             self._marked.add(key)
         else:
             self._marked.discard(key)
-
-    def _put(self, source: str, key: str, text: str, reason: str, *, append: bool) -> list[Event]:
-        texts = self._texts[source]
-        is_known = texts.has(key)
-        if self._gap_due and source == ARTIFACT and is_known and text.strip():
-            self._gap_due = False
-            text = _with_gap(texts.ending(2), text)
-        return self._show(source, texts.put(key, text, append=append and is_known), reason)
 
     def _show(self, source: str, change: TextUpdate | None, reason: str) -> list[Event]:
         if change is None:
@@ -307,14 +300,14 @@ class AnswerAssembler:
     @property
     def text_by_settings(self) -> str:
         """The whole text of the source that the settings name."""
-        return self.text(self._trusted) if self._by_settings else ""
+        return self.text(self.trusted) if self._by_settings else ""
 
     def profile_updates(self, answer: str, held_source: str) -> dict[str, str]:
         """What this turn, with this answer, adds to the profile. `held_source`: of the held text."""
         facts: dict[str, str] = {}
         if self._marked and self._profile.get(MARKER) != "yes":
             facts[MARKER] = "yes"
-        is_learned = self._trusted and self._live_source and not self._by_settings
+        is_learned = self.trusted and self._live_source and not self._by_settings
         was_live = self._live_source == ARTIFACT and self._artifacts.updates > 1
         if is_learned and missing_suffix(self._texts[self._live_source].shown, answer) is None:
             facts[ANSWER_FROM] = _HOLD

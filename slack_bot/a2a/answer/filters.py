@@ -228,7 +228,11 @@ class JsonContentFilter:
             return len(text)
         sign, is_field = found.group(), self._depth == self._level
         if sign == '"':
-            self._open_string(is_field=is_field)
+            self._string = _HIDDEN
+            if is_field and not self._expects_value:
+                self._key = ""
+            elif is_field and self._key == "content":
+                self._string, self.has_content = _SHOWN, True
         elif sign in "{[":
             self._depth += 1
             if sign == "{" and self._depth == 2 and self._expects_value and self._key in _WRAPPERS:
@@ -241,13 +245,6 @@ class JsonContentFilter:
         elif is_field:
             self._expects_value = False
         return found.end()
-
-    def _open_string(self, *, is_field: bool) -> None:
-        self._string = _HIDDEN
-        if is_field and self._expects_value and self._key == "content":
-            self._string, self.has_content = _SHOWN, True
-        elif is_field and not self._expects_value:
-            self._key = ""
 
     def _inside(self, string: re.Pattern[str], text: str, at: int, shown: list[str]) -> int:
         """The inside of a string. A key is kept as it is written."""

@@ -67,12 +67,7 @@ class StringBuilder:
 
     def ending(self, size: int) -> str:
         """Its last `size` characters."""
-        found = ""
-        for part in reversed(self._parts):
-            found = part[-size:] + found
-            if len(found) >= size:
-                break
-        return found[-size:]
+        return "".join(part[-size:] for part in self._parts[-size:])[-size:]
 
 
 class _Text(StringBuilder):
