@@ -14,22 +14,13 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from ...errors import CardError
 from .origins import Origin, Origins, bare, origin_of
-from .requests import Wire
+from .requests import Interface, Wire
 
 WELL_KNOWN = ("agent-card.json", "agent.json")
 """File names below `/.well-known/`: since 0.3, and before."""
 
 _USE_OURS = "set SLACK_BOT_AGENT__USE_CONFIGURED_URL=true to ask at the configured address instead"
 _ALLOW = "SLACK_BOT_AGENT__ALLOWED_HOSTS"
-
-
-@dataclass(frozen=True, slots=True)
-class Interface:
-    """One JSON-RPC address, and its wire by the card."""
-
-    url: str
-    wire: Wire
-    tenant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ class TaskState(StrEnum):
     @property
     def is_terminal(self) -> bool:
         """No further work will happen."""
-        return self in _TERMINAL
+        return self in TERMINAL
 
     @property
     def is_asking(self) -> bool:
@@ -34,7 +34,7 @@ class TaskState(StrEnum):
         return self in (TaskState.INPUT_REQUIRED, TaskState.AUTH_REQUIRED)
 
 
-_TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED, TaskState.REJECTED})
+TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED, TaskState.REJECTED})
 
 
 @dataclass(frozen=True, slots=True)
