@@ -21,11 +21,9 @@ from ..clock import Clock
 from ..errors import AgentError, AgentFailed, SettingsError
 from ..settings.models import AgentSettings
 from .profile import PROFILE_KEYS
-from .wire.auth import Credentials, missing
-from .wire.card import AgentCard
-from .wire.card_discovery import fetch_card
+from .wire.auth import CookieJars, Credentials, missing
+from .wire.card import AgentCard, fetch_card
 from .wire.client import Client
-from .wire.cookies import CookieJars
 from .wire.frames import Received, Snapshot
 from .wire.origins import Origins, bare, origin_of
 from .wire.requests import HISTORY_LENGTH, MessageRequest, Wire

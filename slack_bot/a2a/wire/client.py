@@ -19,7 +19,7 @@ from ...errors import BadAgentData, StreamCut, StreamIdle
 from ...settings.models import AgentSettings
 from ..offload import LARGE, offload
 from . import sse
-from .decode import Object, decode, failure, unwrap
+from .decode import Object, failure, frame_of, unwrap
 from .frames import Frame, Received, Snapshot, Unknown
 from .origins import origin_of
 from .requests import HISTORY_LENGTH, Interface, Json, MessageRequest, ask_body, headers, task_body
@@ -146,7 +146,7 @@ class Client:
 
     def _read(self, data: bytearray | str) -> tuple[Object, Frame]:
         raw = unwrap(parse_json(data, self._host))
-        return raw, decode(raw)
+        return raw, frame_of(raw)
 
     def _received(self, event: sse.SseBlock) -> Received | None:
         """What `event` says; None where it only keeps the connection alive."""
@@ -162,7 +162,7 @@ class Client:
                 raise failure(data) from error
             raise
         raw = unwrap(payload)
-        frame = decode(raw)
+        frame = frame_of(raw)
         if event.name == "error" and isinstance(frame, Unknown):
             raise failure(payload)
         return Received(raw, frame, len(data))
