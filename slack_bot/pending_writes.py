@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .slack.orders import Batch
+from .slack.model import Batch
 from .turn.actions import LONGEST, SaveIds, TaskCard
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.form import Form

@@ -32,7 +32,7 @@ from .observe.facts import (
 )
 from .pending_writes import PendingWrites
 from .settings.models import AgentSettings, GovernorSettings, StreamSettings
-from .slack.orders import TurnEnd, WriteResult
+from .slack.model import TurnEnd, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
 from .turn.actions import (
@@ -285,6 +285,7 @@ class _TurnRunner:
         while True:
             self._wake.clear()
             for ids in self._pending.take_ids():
+                self._sink.set_task(ids.task_id)
                 if self._options.remember is not None:
                     await self._options.remember(ids)
             if (status := self._pending.take_status()) is not None:
@@ -317,7 +318,7 @@ class _TurnRunner:
         if released or not cards.is_empty:
             return self._goes_on(await self._sink.write(cards))
         if self._sink.due() == 0.0:
-            return self._goes_on(await self._sink.tick())
+            return self._goes_on(await self._sink.write())
         return self._end is None
 
     def _goes_on(self, written: WriteResult) -> bool:

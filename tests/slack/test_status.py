@@ -218,7 +218,7 @@ def mark_calls(
         api = SlackApi(scene.client, scene.clock, scene.facts.append, 0.0, rate_limiter=limiter)
         for _ in range(before):
             await api.call(ADD, {"channel": "C1", "timestamp": scene.root, "name": "eyes"})
-        mark = QueuedReaction(api, "C1", scene.root, "turn")
+        mark = QueuedReaction(api.for_turn("turn"), "C1", scene.root)
         showing = asyncio.create_task(mark.show())
         await asyncio.sleep(over_after)
         mark.over()
