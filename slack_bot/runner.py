@@ -366,14 +366,13 @@ class _TurnRunner:
             return
         live = self._next_due() if self._sink.is_live else None
         self._deadline = self._pending.buffer.deadline()
-        dues = (live, self._sink.status_due(), self._pending.form_due(self._now()))
+        dues = (live, self._pending.form_due(self._now()))
         due = min((each for each in dues if each is not None), default=None)
         try:
             async with asyncio.timeout(None if due is None else max(due, _TICK)):
                 await self._wake.wait()
         except TimeoutError:
             await asyncio.sleep(0)  # an event of this very moment goes along
-        await self._sink.refresh_status()
 
     def _next_due(self) -> float | None:
         """Seconds until there is something to do; None: until the writer is woken."""

@@ -57,9 +57,11 @@ class AnswerFile:
         Returns the ending, with a note about the file; None: Slack did not take it.
         """
         self._status.show_again(WRITING_ON)
-        async with self._status.kept():
+        try:
             if not await self.upload(FILE, text.encode("utf-8", "replace")):
                 return None
+        finally:
+            await self._status.close()
         why = _TOO_LONG if self._delivery.refusal is None else _REFUSED
         what = _WHOLE if ending.outcome in (Outcome.ANSWERED, Outcome.ASKED) else _PART
         return replace(ending, note=f"{why} {what} {ending.note}".rstrip())

@@ -127,15 +127,6 @@ class Sink:
             self._status_at = self._delivery.begun
             self._status.show(text)
 
-    async def refresh_status(self) -> None:
-        """Send the status again if Slack is about to drop it. Cheap; may be called at any time."""
-        if not self._delivery.is_open:
-            self._status.refresh()
-
-    def status_due(self) -> float | None:
-        """Seconds until `refresh_status` sends the status again; None: there is none."""
-        return None if self._delivery.is_open else self._status.due()
-
     def may_write(self, priority: Priority, wake: Callable[[], None]) -> bool:
         """Whether `write` would go to Slack at once. If not, `wake` is called when it would; ask again then.
 

@@ -54,7 +54,6 @@ async def the_rest(scene: Scene, written: int, *, a_line: float = 1.0) -> None:
     for text in LINES[written:]:
         await asyncio.sleep(a_line)
         scene.sink.enqueue(Batch(text))
-        await scene.sink.refresh_status()
 
 
 def status(scene: Scene) -> str | None:

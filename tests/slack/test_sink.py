@@ -993,7 +993,6 @@ def test_a_status_stands_until_the_answer_begins_and_never_beside_it() -> None:
         await scene.sink.show_status("is responding...")
         await scene.sink.write(Batch("One."))
         await scene.sink.show_status("is late...")
-        await scene.sink.refresh_status()
         await asyncio.sleep(2)
         assert line(scene) is None
         await scene.sink.finish(ANSWERED)
@@ -1011,7 +1010,6 @@ def test_where_a_message_ended_by_its_age_a_status_tells_that_work_goes_on() -> 
         assert (line(scene), len(scene.thread())) == (STILL_WORKING, 1)
         for _ in range(4):
             await asyncio.sleep(90)
-            await scene.sink.refresh_status()
             await asyncio.sleep(0.5)
             assert line(scene) == STILL_WORKING
         await scene.sink.show_status("is waiting...")
@@ -1039,7 +1037,6 @@ def test_a_status_is_kept_over_a_long_silence() -> None:
         for _ in range(4):
             await asyncio.sleep(90)
             assert line(scene) == "is thinking..."
-            await scene.sink.refresh_status()
         await scene.sink.finish(TurnEnd(Outcome.FAILED, note="It broke."))
         assert line(scene) is None
 
