@@ -67,8 +67,10 @@ class TypingStatus:
         task, self._task = self._task, None
         if task is None or task.done():
             return
-        if self._is_calling:
-            await asyncio.wait({task}, timeout=_CLOSE_TIMEOUT)
+        if not self._is_calling:
+            task.cancel()
+            return
+        await asyncio.wait({task}, timeout=_CLOSE_TIMEOUT)
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
