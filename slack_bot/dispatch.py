@@ -27,11 +27,11 @@ from .observe.facts import MessageIgnored, Observer, TurnEnded
 from .runner import RunnerOptions, referred, run_turn
 from .settings.load import Settings, secrets_of
 from .slack.api import SlackApi
-from .slack.orders import Destination, TurnEnd
+from .slack.fault_policy import StreamingRefusalCache
+from .slack.model import Destination, TurnEnd
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
-from .slack.surfaces.fallback import StreamingRefusalCache
 from .store.contracts import Conversation, FeedbackEntry, Store
 from .store.health import StoreHealth
 from .turn.actions import SaveIds
@@ -155,7 +155,8 @@ class TurnDispatcher:
             self._remember_for_retry(question)
             if running.is_waiting_for(question.user):
                 running.handle.mark_answered()
-            reaction = QueuedReaction(self._api, question.thread.channel, question.ts, question.key)
+            api = self._api.for_turn(question.key, question.thread.ts)
+            reaction = QueuedReaction(api, question.thread.channel, question.ts)
             running.waiting.append((question, reaction))
             self._spawn(reaction.show(), question)
 
@@ -211,7 +212,7 @@ class TurnDispatcher:
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         """Post `text` in a thread for one person only. Best effort."""
         args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
-        await self._api.call("chat.postEphemeral", args)
+        await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)
 
     # -- ending ----------------------------------------------------------------------------------------------
 
@@ -354,7 +355,7 @@ class TurnDispatcher:
                 "event_payload": {"turn": question.key, "kind": "note"},
             },
         }
-        await self._api.for_turn(question.key).call("chat.postMessage", args)
+        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
 
     def _report_ended(self, question: Question, outcome: Outcome, reason: str) -> None:
         """Report the end of a turn whose runner could not."""

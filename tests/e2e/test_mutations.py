@@ -24,7 +24,7 @@ from slack_bot.slack.blocks import text_chunk
 from slack_bot.slack.calls import CallOk
 from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.surfaces.stream import StreamSurface
+from slack_bot.slack.stream_surface import StreamSurface
 from slack_bot.slack.turn_client import TurnClient
 from slack_bot.tools.conform.cases import Case, open_suite
 from slack_bot.tools.conform.runner import CaseRun, run_case

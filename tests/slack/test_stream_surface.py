@@ -9,10 +9,10 @@ from typing import Any
 from slack_bot.slack.api import SlackApi
 from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
+from slack_bot.slack.fault_policy import SurfaceKind
 from slack_bot.slack.faults import Fault
-from slack_bot.slack.message import MessageWrite, SlackMessage
-from slack_bot.slack.surfaces.fallback import SurfaceKind
-from slack_bot.slack.surfaces.stream import StreamSurface
+from slack_bot.slack.model import MessageWrite, SlackMessage
+from slack_bot.slack.stream_surface import StreamSurface
 from slack_bot.slack.turn_client import UNANSWERED
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
@@ -50,7 +50,7 @@ async def send(
 
 def test_only_what_slack_said_ok_to_is_confirmed() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
-        assert not message.exists
+        assert message.ts is None
         assert await send(streams, message, "One. ") is None
         assert (message.ts, message.text, message.is_open) == (scene.only().ts, "One. ", True)
         assert await send(streams, message, "Two. ") == CallFailed(Fault.FULL, "msg_too_long")
@@ -96,7 +96,7 @@ def test_cards_in_doubt_are_closed_with_the_stop() -> None:
 def test_a_start_without_an_answer_is_found_in_the_thread() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
-        assert (message.ts, message.exists) == (None, True)
+        assert (message.ts, message.doubt) == (None, "One. ")
         assert await streams.find(message, [])
         assert (message.ts, message.is_open) == (scene.only().ts, True)
 

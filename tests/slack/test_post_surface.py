@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -12,17 +12,20 @@ import pytest
 from slack_bot.slack.blocks import TextForm, context, fallback
 from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
+from slack_bot.slack.fault_policy import StreamingRefusalCache, SurfaceKind
 from slack_bot.slack.faults import Fault
-from slack_bot.slack.message import SlackMessage
-from slack_bot.slack.surfaces.edit import Edits
-from slack_bot.slack.surfaces.fallback import StreamingRefusalCache, SurfaceKind
-from slack_bot.slack.surfaces.post import NOT_SHOWN, Posts, TextForms, shown_or_failed
+from slack_bot.slack.model import MessageWrite, SlackMessage
+from slack_bot.slack.post_surface import NOT_SHOWN, PostSurface, TextForms, shown_or_failed
 from slack_bot.slack.turn_client import DROPPED
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import WorkspaceRules
+from slack_bot.turn.actions import CardState, TaskCard
 from tests.slack.scene import TURN, Scene
 
-POST = "chat.postMessage"
+START, STOP = "chat.startStream", "chat.stopStream"
+POST, UPDATE, DELETE = "chat.postMessage", "chat.update", "chat.delete"
+CARD = TaskCard("a", "A", CardState.RUNNING, details="one")
+Story = Callable[[Scene, PostSurface], Coroutine[Any, Any, None]]
 
 
 def posted(*texts: str, faults: Any = None, crowd: int = 0) -> tuple[Scene, list[CallOk | CallFailed]]:
@@ -32,7 +35,7 @@ def posted(*texts: str, faults: Any = None, crowd: int = 0) -> tuple[Scene, list
         scene = Scene(faults)
         for number in range(crowd):
             scene.workspace.say("U2", "C1", str(number), now=virtual_clock.WALL_ZERO, thread_ts=scene.root)
-        posts = Posts(scene.turn_client())
+        posts = scene.posts()
         return scene, [await posts.post(text, (), [context("under")], "answer") for text in texts]
 
     return virtual_clock.run(go())
@@ -81,7 +84,7 @@ def test_blocks_that_are_refused_are_left_out() -> None:
 def test_the_asker_is_told_directly() -> None:
     async def go() -> Scene:
         scene = Scene()
-        await Posts(scene.turn_client()).tell_asker()
+        await scene.posts().tell_asker()
         return scene
 
     scene = virtual_clock.run(go())
@@ -92,7 +95,7 @@ def test_the_asker_is_told_directly() -> None:
 def test_text_alone_has_a_second_form_too() -> None:
     async def go() -> Scene:
         scene = Scene({POST: ["invalid_blocks", None]})
-        assert isinstance(await Posts(scene.turn_client()).post("**One.**", (), (), "answer"), CallOk)
+        assert isinstance(await scene.posts().post("**One.**", (), (), "answer"), CallOk)
         return scene
 
     scene = virtual_clock.run(go())
@@ -110,7 +113,8 @@ def insisted(
     async def go() -> tuple[Scene, CallOk | CallFailed]:
         scene = Scene(faults)
         line = scene.turn_client(lambda: told.append(scene.clock.monotonic()))
-        posts = Posts(line, retry_timeout=30.0)
+        posts = scene.posts(line)
+        posts.retry_timeout = 30.0
         posting = asyncio.ensure_future(posts.post("One.", (), [context("under")], kind, persist=True))
         if hush_after is not None:
             await asyncio.sleep(hush_after)
@@ -169,7 +173,6 @@ def test_a_stop_ends_the_insisting_on_an_answer_and_not_on_a_note() -> None:
 
 # -- forms of a text ----------------------------------------------------------------------------------------
 
-UPDATE, DELETE = "chat.update", "chat.delete"
 ALONE = (TextForm.MARKDOWN_TEXT, TextForm.MARKDOWN_BLOCK, TextForm.TEXT)
 LONG = "A **long** text. " * 40
 
@@ -179,7 +182,7 @@ def named(forms: TextForms, method: str = UPDATE, text: str = "One.", under: Any
 
 
 def test_a_text_has_three_forms_and_a_fourth_with_blocks_around_it() -> None:
-    forms = TextForms()
+    forms = TextForms(StreamingRefusalCache(), "T1", lambda: 0.0)
     assert named(forms) == list(ALONE)
     assert named(forms, under=[context("x")]) == [TextForm.WHOLE, *ALONE]
     assert named(forms, text="", under=[context("x")]) == [TextForm.WHOLE]
@@ -245,21 +248,21 @@ def test_the_titles_of_cards_are_no_news() -> None:
         assert isinstance(result, CallOk) is is_shown
 
 
-def play(story: Callable[[Scene, Edits], Awaitable[None]], deaf: set[str], faults: Any = None) -> Scene:
+def play(story: Callable[[Scene, PostSurface], Awaitable[None]], deaf: set[str], faults: Any = None) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults)
         rules = dataclasses.replace(WorkspaceRules(), ignores_markdown_text=frozenset(deaf))
         scene.workspace.state.rules = rules
-        await story(scene, Edits(scene.turn_client(), scene.settings))
+        await story(scene, scene.posts())
         return scene
 
     return virtual_clock.run(go())
 
 
-async def grown(scene: Scene, edits: Edits) -> None:
+async def grown(scene: Scene, posts: PostSurface) -> None:
     message = SlackMessage(SurfaceKind.EDIT)
     for text in ("One. ", "One. Two. ", "One. Two. Three."):
-        assert await edits.show(message, text, "") is None
+        assert await posts.show(message, text, "") is None
         assert scene.texts() == [text]
 
 
@@ -268,9 +271,9 @@ def test_an_edit_that_shows_nothing_is_made_in_another_form_and_the_next_one_at_
 
 
 def test_a_post_that_shows_nothing_is_filled_and_the_next_one_is_another_form_at_once() -> None:
-    async def story(scene: Scene, edits: Edits) -> None:
-        await grown(scene, edits)
-        assert isinstance(await edits.posts.post("Four.", (), (), "answer"), CallOk)
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        await grown(scene, posts)
+        assert isinstance(await posts.post("Four.", (), (), "answer"), CallOk)
         assert scene.texts()[1:] == ["Four."]
 
     assert play(story, {POST}).methods() == [POST, UPDATE, UPDATE, UPDATE, POST]
@@ -278,8 +281,8 @@ def test_a_post_that_shows_nothing_is_filled_and_the_next_one_is_another_form_at
 
 
 def test_a_post_that_nothing_fills_is_taken_away() -> None:
-    async def story(scene: Scene, edits: Edits) -> None:
-        result = await edits.posts.post("One.", (), (), "answer")
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        result = await posts.post("One.", (), (), "answer")
         assert isinstance(result, CallFailed)
 
     scene = play(story, {POST}, {UPDATE: ["cant_update_message"]})
@@ -288,11 +291,201 @@ def test_a_post_that_nothing_fills_is_taken_away() -> None:
 
 @pytest.mark.parametrize("refused", [1, 2])
 def test_the_last_form_is_the_text_itself(refused: int) -> None:
-    async def story(scene: Scene, edits: Edits) -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
-        assert await edits.show(message, "One. ", "") is None
-        assert await edits.rewrite(message, "*Two.*", (), CardClosing.DONE) is None
+        assert await posts.show(message, "One. ", "") is None
+        assert await posts.rewrite(message, "*Two.*", (), CardClosing.DONE) is None
 
     scene = play(story, {UPDATE}, {UPDATE: [None, *["invalid_blocks"] * (refused - 1), None]})
     assert scene.texts() == ["*Two.*"]
     assert scene.methods() == [POST, *[UPDATE] * (refused + 1)]
+
+
+# -- messages that are written as a whole --------------------------------------------------------------------
+
+
+def edited(story: Story, faults: Any = None, **settings: Any) -> Scene:
+    async def go() -> Scene:
+        scene = Scene(faults, **settings)
+        await story(scene, scene.posts())
+        return scene
+
+    return virtual_clock.run(go())
+
+
+async def streamed(scene: Scene, text: str, *cards: TaskCard, stop: bool = True) -> SlackMessage:
+    message, streams = (
+        SlackMessage(SurfaceKind.STREAM),
+        scene.streams(),
+    )
+    message.cards.want(cards)
+    await streams.write(message, MessageWrite(text, message.cards.unsent()))
+    if stop:
+        await streams.stop(message, CardClosing.DONE)
+    return message
+
+
+def test_a_message_is_posted_first_and_then_edited() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        assert await posts.show(message, "One. ", "") is None
+        assert (message.ts, message.text, message.is_signed) == (scene.only().ts, "One. ", False)
+        message.cards.want([CARD])
+        assert await posts.show(message, "One. Two.", "Plan") is None
+        assert [task.status for task in scene.only().tasks] == ["in_progress"]
+        assert message.cards.unsent() == ()
+        under = [context("under")]
+        assert await posts.show(message, "One. Two.", "Plan", footer=under, close=CardClosing.FAILED) is None
+        assert message.is_signed
+
+    for mode in ("plan", "timeline"):
+        scene = edited(story, task_display_mode=mode)
+        assert scene.methods() == [POST, UPDATE, UPDATE]
+        assert (scene.only().text, scene.only().extras) == ("One. Two.", ("under",))
+        assert [(task.status, task.details) for task in scene.only().tasks] == [("error", "one")]
+
+
+def test_blocks_that_are_refused_do_not_keep_the_text_back() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        await posts.show(message, "One. ", "")
+        assert await posts.show(message, "One. Two.", "", footer=[context("under")]) is None
+        assert (message.text, message.is_signed) == ("One. Two.", False)
+
+    assert edited(story, {UPDATE: ["invalid_blocks", None]}).texts() == ["One. Two."]
+
+
+def test_what_is_refused_changes_nothing_of_what_is_known() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        assert await posts.show(message, "One. ", "") == CallFailed(Fault.NO_WRITING, "no_permission")
+        assert (message.ts, message.text) == (None, "")
+
+    edited(story, {POST: ["no_permission"]})
+
+
+def test_a_sealed_stream_is_written_anew_with_its_cards() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "One. ", CARD)
+        assert await posts.rewrite(message, "Two.", [context("under")], CardClosing.DONE) is None
+        assert (message.text, message.is_signed) == ("Two.", True)
+
+    message = edited(story).only()
+    assert (message.text, message.extras) == ("Two.", ("under",))
+    assert [task.status for task in message.tasks] == ["complete"]
+
+
+def test_a_message_of_cards_only_is_written_anew_with_them() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "", CARD)
+        assert await posts.rewrite(message, "", (), CardClosing.FAILED) is None
+
+    message = edited(story).only()
+    assert (message.text, [task.status for task in message.tasks]) == ("", ["error"])
+
+
+def test_a_message_of_cards_only_keeps_them_where_its_full_form_is_refused() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "", CARD)
+        assert await posts.rewrite(message, "", (), CardClosing.FAILED) is None
+        assert not message.cards.closing(CardClosing.FAILED)
+
+    scene = edited(story, {UPDATE: ["block_mismatch", None]})
+    assert [task.status for task in scene.only().tasks] == ["error"]
+
+
+def test_an_open_stream_is_stopped_before_it_is_written_anew() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "One. ", stop=False)
+        assert await posts.rewrite(message, "Two.", (), CardClosing.DONE) is None
+
+    scene = edited(story)
+    assert (scene.only().text, scene.only().state) == ("Two.", "sealed")
+    assert scene.methods() == [START, UPDATE, STOP, UPDATE]
+
+
+def test_what_is_refused_with_and_without_blocks_does_not_stand() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "One. ", CARD)
+        failed = CallFailed(Fault.WRONG_CALL, "cant_update_message")
+        assert await posts.rewrite(message, "Two.", (), CardClosing.DONE) == failed
+        assert message.text == "One. "
+
+    assert edited(story, {UPDATE: ["cant_update_message"]}).texts() == ["One. "]
+
+
+def test_the_text_stands_though_its_blocks_do_not() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "One. ")
+        assert await posts.rewrite(message, "Two.", [context("x")], CardClosing.DONE) is None
+        assert (message.text, message.is_signed) == ("Two.", False)
+
+    assert edited(story, {UPDATE: ["block_mismatch", None]}).texts() == ["Two."]
+
+
+def test_an_edit_that_may_have_been_made_stays_in_doubt_when_its_text_alone_is_refused() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        await posts.show(message, "One. ", "")
+        refused = await posts.show(message, "One. Two.", "")
+        assert refused is not None
+        assert refused.in_doubt
+
+    for first in ("internal_error!", "timeout!"):
+        scene = edited(story, {UPDATE: [first, *["block_mismatch"] * 3, None]})
+        assert scene.texts() == ["One. Two."]
+
+
+def test_a_message_is_taken_away_once() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "One. ")
+        assert await posts.delete(message)
+
+    for entry in ("timeout", "timeout!", None):
+        assert edited(story, {DELETE: [entry, None]}).thread() == []
+
+
+def test_a_message_that_is_still_open_is_stopped_and_taken_away() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        assert await posts.delete(await streamed(scene, "One. ", stop=False))
+
+    assert edited(story).thread() == []
+
+
+def test_what_slack_takes_for_open_for_a_while_is_taken_away_all_the_same() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        assert await posts.delete(await streamed(scene, "One. "))
+
+    assert (
+        edited(story, {DELETE: ["cant_delete_message", "cant_delete_message", "timeout!", None]}).thread()
+        == []
+    )
+
+
+def test_one_that_cannot_be_taken_away_stands() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        assert not await posts.delete(await streamed(scene, "One. ", stop=False))
+
+    assert edited(story, {DELETE: ["cant_delete_message"]}).texts() == ["One. "]
+
+
+@pytest.mark.parametrize("kind", [SurfaceKind.EDIT, SurfaceKind.POST])
+def test_a_message_whose_end_shows_its_cards_closed_has_none_left_to_close(kind: SurfaceKind) -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(kind)
+        message.cards.want([CARD])
+        await posts.show(message, "One. ", "", close=CardClosing.CONTINUES)
+        assert message.cards.closing(CardClosing.CONTINUES) == ()
+
+    assert edited(story).methods() == [POST]
+
+
+def test_cards_that_went_with_a_refused_form_are_still_to_be_closed() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        message.cards.want([CARD])
+        await posts.show(message, "One. ", "")
+        await posts.show(message, "One. ", "", close=CardClosing.CONTINUES)
+        assert message.cards.closing(CardClosing.CONTINUES) != ()
+
+    edited(story, {UPDATE: ["invalid_blocks", None]})

@@ -1,27 +1,26 @@
 """Streamed messages: started, appended to, stopped, found again.
 
-Each call is made first in its full form, and where Slack refuses the form, plainer: an answer without its
-buttons is worth more than none.
+Each call is made first in its full form, and where Slack refuses that, plainer: an answer without its buttons
+is worth more than none.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
-from ...clock import Clock
-from ...settings.models import StreamSettings
-from .. import blocks, readback
-from ..calls import REPEAT_PAUSES, CallFailed, CallOk
-from ..cards import CardClosing
-from ..fault_policy import FINAL_FAULTS
-from ..faults import Fault
-from ..message import MessageWrite, SlackMessage
-from ..stream_starts import StreamStart
-from ..turn_client import TurnClient
-from .edit import Edits
+from ..clock import Clock
+from ..settings.models import StreamSettings
+from . import blocks, readback
+from .calls import REPEAT_PAUSES, CallFailed, CallOk
+from .cards import CardClosing
+from .fault_policy import FINAL_FAULTS
+from .faults import Fault
+from .model import MessageWrite, SlackMessage
+from .post_surface import PostSurface
+from .stream_starts import StreamStart
+from .turn_client import TurnClient, end_in
 
 Args = dict[str, Any]
 
@@ -36,16 +35,13 @@ class StreamSurface:
     agent session reads by these streams (facts: Slack 1.9), "" without any.
     """
 
-    begin_method, write_method = "chat.startStream", "chat.appendStream"
-
-    def __init__(self, client: TurnClient, settings: StreamSettings, clock: Clock, edits: Edits) -> None:
-        self._client, self._settings, self._clock, self._edits = client, settings, clock, edits
+    def __init__(
+        self, client: TurnClient, settings: StreamSettings, clock: Clock, posts: PostSurface
+    ) -> None:
+        self._client, self._settings, self._clock, self._posts = client, settings, clock, posts
         self._starts = client.stream_starts
         self.is_plain = False
         self.session = ""
-
-    def pause(self, now: float) -> float:
-        return 0.0
 
     async def write(
         self,
@@ -54,7 +50,7 @@ class StreamSurface:
         footer: Sequence[Args] = (),
         close: CardClosing | None = None,
     ) -> CallFailed | None:
-        """As in `Surface`. Sets the message's doubt."""
+        """As in `PostSurface`, and sets the message's doubt. `close` and `footer` are left to `stop`."""
         if not write.text and write.is_plain:
             return None
         chunks = blocks.all_chunks(write.text, write.cards, write.title, self._settings.card_chars)
@@ -62,7 +58,8 @@ class StreamSurface:
         if message.ts is None:
             result = await self._start(message, chunks)
         else:
-            result = await self._client.write(self.write_method, {**self._address(message), "chunks": chunks})
+            args = {**self._address(message), "chunks": chunks}
+            result = await self._client.write("chat.appendStream", args)
         if isinstance(result, CallFailed):
             message.doubt = write.text if result.fault is Fault.UNKNOWN else before
             self._note_end(message, result)
@@ -81,27 +78,6 @@ class StreamSurface:
         place, starts = self._client.place, self._starts
         start = starts.expect(place.channel, place.thread_ts, place.asked_ts or place.thread_ts)
         message.begun_at, message.start = self._clock.wall(), start
-
-        async def overdue() -> None:
-            await _event(start)
-            await asyncio.sleep(self._settings.start_answer_wait)
-
-        result: CallOk | CallFailed = CallFailed(Fault.UNKNOWN, "cancelled")
-        try:
-            result = await self._client.write(self.begin_method, self._start_args(chunks), overdue=overdue)
-            if isinstance(result, CallOk) and not result.ts:
-                result = CallFailed(Fault.UNKNOWN, "unreadable")
-        finally:
-            if isinstance(result, CallOk):
-                starts.named(start, result.ts)
-            elif result.fault is Fault.UNKNOWN:
-                starts.doubted(start)
-            else:
-                starts.refused(start)
-        return result
-
-    def _start_args(self, chunks: Sequence[Args]) -> Args:
-        place = self._client.place
         args: Args = {
             "channel": place.channel,
             "thread_ts": place.thread_ts,
@@ -110,7 +86,19 @@ class StreamSurface:
         }
         if not self.is_plain:
             args["task_display_mode"] = self._settings.task_display_mode
-        return {**args, "chunks": list(chunks)}
+        args["chunks"] = chunks
+        result: CallOk | CallFailed = CallFailed(Fault.UNKNOWN, "cancelled")
+        try:
+            wait = self._settings.start_answer_wait
+            result = await self._client.write("chat.startStream", args, start, wait)
+            if isinstance(result, CallOk) and not result.ts:
+                result = CallFailed(Fault.UNKNOWN, "unreadable")
+        finally:
+            if isinstance(result, CallFailed) and result.fault is Fault.UNKNOWN:
+                starts.doubted(start)
+            else:
+                starts.settle(start, result.ts if isinstance(result, CallOk) else None)
+        return result
 
     def _address(self, message: SlackMessage) -> Args:
         return {"channel": self._client.place.channel, "ts": message.ts}
@@ -126,20 +114,20 @@ class StreamSurface:
                 self.session = "active"
 
     async def end(self, message: SlackMessage) -> CallOk | CallFailed:
-        """As in `Surface`. A stream that Slack has ended keeps its open cards, so it is rewritten."""
+        """The message gets nothing more. A stream that Slack has ended keeps its open cards: a rewrite."""
         stopped: CallOk | CallFailed = CallFailed(Fault.SEALED, "not open")
         if message.is_open:
             stopped = await self.stop(message, CardClosing.CONTINUES, session="processing")
         if isinstance(stopped, CallOk) or stopped.fault in FINAL_FAULTS:
             return stopped
         if not message.is_open and message.cards.closing(CardClosing.CONTINUES):
-            await self._edits.rewrite(message, message.text, (), CardClosing.CONTINUES)
+            await self._posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
         return stopped
 
     async def attach_footer(
         self, message: SlackMessage, footer: Sequence[Args], close: CardClosing
     ) -> CallFailed | None:
-        return await self._edits.rewrite(message, message.text, footer, close)
+        return await self._posts.rewrite(message, message.text, footer, close)
 
     async def stop(
         self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), *, session: str = ""
@@ -178,17 +166,16 @@ class StreamSurface:
     async def rest_session(self, session: str) -> None:
         """Make the agent session read `session`, "" for at rest, where the last stop left another."""
         wanted = session or "active"
-        if self.session in ("", wanted):
-            return
-        if not await self.set_session(wanted) and not session:
+        if self.session not in ("", wanted) and not await self.set_session(wanted) and not session:
             # the older method sets the session too (facts: Slack 4)
-            await self._client.call("assistant.threads.setStatus", self._session_args(""), patience=0)
+            args = self._session_args("")
+            await self._client.api.call("assistant.threads.setStatus", args, patience=0)
 
     async def set_session(self, session: str) -> bool:
         """Make the agent session read `session` now. Tried once; False: this app or workspace has none."""
         self.session = session
         args = self._session_args(session)
-        return isinstance(await self._client.call("agents.sessions.setStatus", args, patience=0), CallOk)
+        return isinstance(await self._client.api.call("agents.sessions.setStatus", args, patience=0), CallOk)
 
     def _session_args(self, status: str) -> Args:
         place = self._client.place
@@ -198,24 +185,23 @@ class StreamSurface:
         """Look for the stream that a start without an answer may have opened; sets `ts` if it is there.
 
         Slack's event about it and the thread itself are both waited for, and the first counts. `looks` looks
-        that find nothing end it. False: it cannot be known, because no event came and the thread cannot be
-        read.
+        that find nothing end it. False: no event came and the thread cannot be read.
         """
         start = message.start
         if start is None:
             return True  # no stream was asked for
-        event = asyncio.ensure_future(_event(start))
-        looking = asyncio.ensure_future(self._look(message, start, known, looks))
+        is_certain = True
         try:
-            await asyncio.wait({looking, event}, return_when=asyncio.FIRST_COMPLETED)
-            if message.ts is None and start.ts is not None:
-                message.ts, message.is_open = start.ts, True
-            return message.ts is not None or looking.result()
+            async with asyncio.timeout(None) as limit:
+                start.tell = lambda: end_in(limit, 0.0)
+                is_certain = await self._look(message, start, known, looks)
+        except TimeoutError:
+            pass  # the event came
         finally:
-            for task in (looking, event):
-                task.cancel()
-            with suppress(asyncio.CancelledError):
-                await looking
+            start.tell = None
+        if message.ts is None and start.ts is not None:
+            message.ts, message.is_open = start.ts, True
+        return message.ts is not None or is_certain
 
     async def _look(
         self, message: SlackMessage, start: StreamStart, known: Sequence[str], looks: int
@@ -233,7 +219,7 @@ class StreamSurface:
                 found = readback.own_stream(messages, since=after, sent=sent, known=others)
                 if found is not None:
                     message.ts, message.is_open = str(found["ts"]), True
-                    self._starts.named(start, message.ts)
+                    self._starts.settle(start, message.ts)
                     return True
                 looked += 1
                 if looked >= looks:
@@ -247,11 +233,3 @@ class StreamSurface:
         if isinstance(messages, CallFailed):
             return None
         return next((each for each in messages if each.get("ts") == message.ts), None)
-
-
-async def _event(start: StreamStart) -> None:
-    """Return when Slack's event names a stream that may be this one; after its call, the one that is."""
-    if start.ts is None:
-        told = asyncio.Event()
-        start.tell = told.set
-        await told.wait()

@@ -9,17 +9,18 @@ import pytest
 
 from slack_bot.slack.blocks import context
 from slack_bot.slack.cards import CONTINUES, CardClosing
+from slack_bot.slack.fault_policy import SurfaceKind
 from slack_bot.slack.faults import Fault
-from slack_bot.slack.message import MessageWrite, SlackMessage
-from slack_bot.slack.surfaces.edit import Edits, EditSurface, PostSurface
-from slack_bot.slack.surfaces.fallback import SurfaceKind
-from slack_bot.slack.surfaces.surface import Surface
+from slack_bot.slack.model import MessageWrite, SlackMessage
+from slack_bot.slack.post_surface import PostSurface
+from slack_bot.slack.stream_surface import StreamSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.slack.scene import Scene
 
 FOOTER = [context("under")]
 LIVE = [SurfaceKind.STREAM, SurfaceKind.EDIT, SurfaceKind.POST]
+Surface = StreamSurface | PostSurface
 Story = Callable[[Surface, SlackMessage], Coroutine[Any, Any, None]]
 
 
@@ -27,13 +28,8 @@ def play(kind: SurfaceKind, story: Story, faults: Any = None) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults)
         client = scene.turn_client()
-        edits = Edits(client, scene.settings)
-        surfaces: dict[SurfaceKind, Surface] = {
-            SurfaceKind.STREAM: scene.streams(client),
-            SurfaceKind.EDIT: EditSurface(edits, scene.settings, scene.clock),
-            SurfaceKind.POST: PostSurface(edits),
-        }
-        await story(surfaces[kind], SlackMessage(kind))
+        surface = scene.streams(client) if kind is SurfaceKind.STREAM else scene.posts(client)
+        await story(surface, SlackMessage(kind))
         return scene
 
     return virtual_clock.run(go())
@@ -71,19 +67,6 @@ def test_a_footer_is_written_under_an_ended_message(kind: SurfaceKind) -> None:
 
 
 @pytest.mark.parametrize("kind", LIVE)
-def test_a_message_begins_with_one_method_and_goes_on_with_another(kind: SurfaceKind) -> None:
-    surfaces: list[Surface] = []
-
-    async def story(surface: Surface, message: SlackMessage) -> None:
-        surfaces.append(surface)
-        await write(surface, message, "One. ")
-        await write(surface, message, "Two. ")
-
-    methods = play(kind, story).methods()
-    assert methods == [surfaces[0].begin_method, surfaces[0].write_method]
-
-
-@pytest.mark.parametrize("kind", LIVE)
 def test_what_slack_refuses_is_not_counted_as_shown(kind: SurfaceKind) -> None:
     async def story(surface: Surface, message: SlackMessage) -> None:
         failed = await surface.write(message, MessageWrite("One. "))
@@ -93,17 +76,3 @@ def test_what_slack_refuses_is_not_counted_as_shown(kind: SurfaceKind) -> None:
 
     faults = {method: ["is_archived"] for method in ("chat.startStream", "chat.postMessage")}
     assert play(kind, story, faults).thread() == []
-
-
-def test_only_edits_keep_a_distance() -> None:
-    for kind in LIVE:
-        pauses: list[float] = []
-
-        async def story(surface: Surface, message: SlackMessage, pauses: list[float] = pauses) -> None:
-            pauses.append(surface.pause(0.0))
-            await write(surface, message, "One. ")
-            pauses.append(surface.pause(0.0))
-
-        scene = play(kind, story)
-        assert pauses[0] == 0.0
-        assert (pauses[1] >= scene.settings.edit_interval) == (kind is SurfaceKind.EDIT)

@@ -1,20 +1,25 @@
-"""What is known of one message."""
+"""What runner and sink say to each other."""
 
-from slack_bot.slack.message import MessageWrite, SlackMessage
-from slack_bot.slack.surfaces.fallback import SurfaceKind
+from __future__ import annotations
+
+from slack_bot.slack.fault_policy import SurfaceKind
+from slack_bot.slack.model import Batch, MessageWrite, SlackMessage, TurnEnd, WriteResult
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.record import Outcome
 
 CARD = TaskCard("a", "A", CardState.RUNNING)
 
 
-def test_a_message_exists_from_the_first_call_that_may_have_made_it() -> None:
-    message = SlackMessage(SurfaceKind.STREAM)
-    assert not message.exists
-    message.doubt = ""
-    assert message.exists
-    message.doubt, message.ts = None, "1.0"
-    assert message.exists
-    assert not message.is_visible
+def test_a_batch_is_empty_only_if_nothing_waits() -> None:
+    assert Batch().is_empty
+    assert not Batch("a").is_empty
+    assert not Batch(plan_title="x").is_empty
+    assert not Batch(cards=(TaskCard("a", "A", CardState.DONE),)).is_empty
+
+
+def test_an_ending_says_nothing_by_itself() -> None:
+    assert TurnEnd(Outcome.ANSWERED) == TurnEnd(Outcome.ANSWERED, "", None, "", False, None)
+    assert {str(each) for each in WriteResult} == {"shown", "held", "gone", "stopped"}
 
 
 def test_text_or_a_card_make_it_visible() -> None:
