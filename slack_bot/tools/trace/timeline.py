@@ -8,7 +8,7 @@ first question.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, assert_never
 
 from ...observe.facts import EventHandled, SlackCalled, TurnEnded, TurnStarted
@@ -111,7 +111,6 @@ class TurnStart:
     written: int = 0
 
 
-@dataclass(slots=True)
 class TimelineBuilder:
     """Makes rows of a log's entries. `written` is the size of the agent's answers over time, in characters.
 
@@ -119,17 +118,18 @@ class TimelineBuilder:
     first turn is left out. `clean` takes secrets out of an excerpt.
     """
 
-    asked_at: float | None = None
-    clean: Callable[[str], str] = str
-    rows: list[Row] = field(default_factory=list)
-    written: list[tuple[float, int]] = field(default_factory=list)
-    starts: list[TurnStart] = field(default_factory=lambda: [TurnStart()])
-    _open: Row | None = None
-    _decisions: list[Decision] = field(default_factory=list)
-    _kinds: list[str] = field(default_factory=list)
-    _held: int = 0
-    _height: int = 0
-    _known: dict[Decision, Decision] = field(default_factory=dict)
+    def __init__(self, asked_at: float | None = None, clean: Callable[[str], str] = str) -> None:
+        self.asked_at = asked_at
+        self.rows: list[Row] = []
+        self.written: list[tuple[float, int]] = []
+        self.starts = [TurnStart()]
+        self._clean = clean
+        self._known: dict[Decision, Decision] = {}  # thousands are alike
+        self._held = 0  # characters that may turn out to be no answer
+        self._open: Row | None = None  # the agent's last event, and since then:
+        self._height = 0  # the size of the answers before it
+        self._decisions: list[Decision] = []
+        self._kinds: set[str] = set()
 
     def take(self, turn: LoggedTurn, entry: Entry) -> None:
         """One more entry of a log, as `TurnLog` hands it on."""
@@ -140,7 +140,7 @@ class TimelineBuilder:
                 self.settle()
                 self._open, self._height = self._event_row(entry), self._size
             case EventHandled():
-                self._decide(turn, entry)
+                self._decide(entry)
             case SlackCalled():
                 self.settle()
                 self.rows.append(_call(entry, self.since(entry.at - entry.took), turn.is_stopped))
@@ -155,20 +155,18 @@ class TimelineBuilder:
 
     def settle(self) -> None:
         """What the agent's last event led to is known: it becomes a row."""
-        decisions, self._decisions = tuple(self._decisions), []
-        kinds, self._kinds = self._kinds, []
-        if self._open is None:
+        row, decisions, kinds = self._open, tuple(self._decisions), self._kinds
+        self._open, self._decisions, self._kinds = None, [], set()
+        if row is None:
             return
-        row, self._open = replace(self._open, decisions=decisions), None
-        kind = next((each for each in reversed(AGENT_KINDS) if each in kinds and each != "other"), "other")
-        kind = "status" if kind == "other" and row.name.startswith(("task", "status")) else kind
+        is_status = row.name.startswith(("task", "status"))
+        kind = next((each for each in reversed(AGENT_KINDS[:-1]) if each in kinds), "other")
+        row = replace(row, decisions=decisions, kind="status" if kind == "other" and is_status else kind)
         if row.asked:
-            grown = max(0, self._size - self._height)
-            row = replace(row, chars=grown)
-            if not grown and not any(name not in _SILENT for each in decisions for name, _ in each.actions):
-                self.rows.append(replace(row, lane="decision", kind="look", text=""))
-                return
-        self.rows.append(replace(row, kind=kind))
+            row = replace(row, chars=max(0, self._size - self._height))
+            if not row.chars and all(name in _SILENT for each in decisions for name, _ in each.actions):
+                row = replace(row, lane="decision", kind="look", text="")
+        self.rows.append(row)
 
     def since(self, at: float) -> float:
         """Seconds from the first question."""
@@ -179,51 +177,48 @@ class TimelineBuilder:
         return self.written[-1][1] if self.written else 0
 
     def _event_row(self, output: AgentOutput) -> Row:
-        short = self.clean(_excerpt(output.new_text)) if len(self.rows) < EXCERPTS else ""
+        text = self._clean(_excerpt(output.new_text)) if len(self.rows) < EXCERPTS else ""
         t, chars, is_read = self.since(output.at), len(output.new_text), output.number is None
-        return Row(t, "agent", "", output.name, short, chars=chars, asked=is_read)
+        return Row(t, "agent", "", output.name, text, chars=chars, asked=is_read)
 
     def _start(self, turn: LoggedTurn, fact: TurnStarted) -> None:
         self.settle()
+        self._held = 0
         if self.asked_at is None:
             self.asked_at = fact.at
-        self._held = 0
         if turn.number:
             self.starts.append(TurnStart(len(self.rows), len(self.written), self._size))
-            text = self.clean(_excerpt(fact.text))
+            text = self._clean(_excerpt(fact.text))
             self.rows.append(Row(self.since(fact.at), "decision", "asking", fact.user, text))
 
-    def _decide(self, turn: LoggedTurn, fact: EventHandled) -> None:
+    def _decide(self, fact: EventHandled) -> None:
         event: Any = fact.event
         if isinstance(event, StreamEnded | StopRequested) or is_guessed(event):
             self.settle()  # nothing that the agent just sent led to this
         t = self.since(fact.at)
         actions = tuple((type(action).__name__, _reason(action)) for action in fact.actions)
         decision = Decision(type(event).__name__, _reason(event), actions, fact.state, fact.late)
-        decision = self._known.setdefault(decision, decision)  # thousands are alike
+        decision = self._known.setdefault(decision, decision)
         if not fact.late:
             self._count(t, event)
         if self._open is None:
             self.rows.append(Row(t, "decision", "bot", decision.event, decisions=(decision,)))
         else:
-            self._kinds.append(_kind(event))
+            self._kinds.add(_kind(event))
             self._decisions.append(decision)
 
     def _count(self, t: float, event: Event) -> None:
         """The size of the answers after `event`. Held text counts until an answer is known."""
-        before = self._size
         match event:
             case AnswerText(text=text):
-                now = before - self._held + len(text)
-                self._held = 0
+                size, self._held = self._size - self._held + len(text), 0
             case AnswerReplaced(text=text) | FinalAnswer(text=text):
-                now, self._held = self.starts[-1].written + len(text), 0
+                size, self._held = self.starts[-1].written + len(text), 0
             case Narrated(text=text) if _kind(event) == "held":
-                now = before + len(text)
-                self._held += len(text)
+                size, self._held = self._size + len(text), self._held + len(text)
             case _:
                 return
-        self.written.append((t, now))
+        self.written.append((t, size))
 
 
 def build_timeline(log: TurnLog, asked_at: float) -> TimelineBuilder:
@@ -258,10 +253,9 @@ def _reason(order: Any) -> str:
 
 def _call(fact: SlackCalled, t: float, is_stopped: bool) -> Row:
     text, name, ok = _words(fact.args), fact.method, fact.ok
-    if not ok and is_of_stop(fact.error, is_stopped):
-        name, ok = f"{fact.method}: stopped by the human", True
-    elif not ok:
-        name = f"{fact.method}: {fact.error}"
+    if not ok:
+        ok = is_of_stop(fact.error, is_stopped)
+        name += ": stopped by the human" if ok else f": {fact.error}"
     return Row(t, "slack", fact.method, name, _excerpt(text), len(text), ok=ok, took=round(fact.took, 4))
 
 

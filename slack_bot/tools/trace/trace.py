@@ -98,7 +98,7 @@ def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
     for path, capture in captures:
         if len(captures) > 1:
             sys.stdout.write(f"== {path}\n")
-        line, result = trace_capture(capture, _short_name(path), scenario, _table(args.all))
+        line, result = trace_capture(capture, Path(path).name, scenario, _table(args))
         tell_assumed(path, capture, result)
         found.append(line)
     return found
@@ -106,18 +106,18 @@ def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
 
 def _modes(args: argparse.Namespace, scenario: Scenario, modes: Mapping[str, ModeObserver]) -> list[Timeline]:
     """The reference agent in each of its modes, by the same question."""
-    asked, settings, found = replace(scenario, text=_question(args.targets[0])), load(), []
+    asked, settings, found = _asked(scenario, args.targets[0]), load(), []
     for mode, observe_mode in modes.items():
         sys.stdout.write(f"== {mode}\n")
-        printer = RowPrinter(_table(args.all), masks_of(settings))
+        printer = RowPrinter(_table(args), masks_of(settings))
         found.append(printer.finish(mode, observe_mode(asked, settings, TurnLog(printer.take))))
     return found
 
 
-def _question(text: str) -> str:
+def _asked(scenario: Scenario, text: str) -> Scenario:
     if not text.strip():
         raise UnreadableInput("the question is empty; write what to ask the agent")
-    return text
+    return replace(scenario, text=text)
 
 
 def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
@@ -126,13 +126,12 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     settings, note = settings_for(url, given)
     if note:
         sys.stderr.write(f"note: {note}\n")
-    settings = with_overrides(settings, scenario.settings) if scenario.settings else settings
-    asked = replace(scenario, text=_question(text))
-    asyncio.run(
-        card_of(settings, "URL")
-    )  # without a card the bot would answer in the thread; here it is an error
-    printer = RowPrinter(_table(args.all), masks_of(given, settings))
-    seen = asyncio.run(_observed(asked, settings, TurnLog(printer.take)))
+    settings = with_overrides(settings, scenario.settings)
+    asked = _asked(scenario, text)
+    # without a card the bot would answer in the thread; here it is an error
+    asyncio.run(card_of(settings, "URL"))
+    printer = RowPrinter(_table(args), masks_of(given, settings))
+    seen = asyncio.run(observe(asked, emulated(settings), loop_clock(), log=TurnLog(printer.take)))
     return printer.finish(url, seen)
 
 
@@ -145,16 +144,8 @@ def _silence(line: Timeline) -> str | None:
     return None if why.startswith("the agent answered with error") else why
 
 
-async def _observed(scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:
-    return await observe(scenario, emulated(settings), loop_clock(), log=log)
-
-
-def _table(everything: bool) -> Table:
-    return Table(shutil.get_terminal_size((160, 24)).columns, everything=everything)
-
-
-def _short_name(path: str) -> str:
-    return Path(path).name
+def _table(args: argparse.Namespace) -> Table:
+    return Table(shutil.get_terminal_size((160, 24)).columns, everything=args.all)
 
 
 class RowPrinter:
