@@ -26,10 +26,9 @@ from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreError
 from .listeners import register
-from .listeners.authorizer import Authorizer
-from .listeners.bots import BotAccess
+from .listeners.authorizer import Authorizer, missing
 from .listeners.http_mode import check_address, serve_http
-from .listeners.scopes import missing
+from .listeners.messages import BotAccess
 from .listeners.socket_mode import serve_socket
 from .observe.facts import Observer, Observers
 from .settings.load import Settings
@@ -108,7 +107,7 @@ async def build(
             write_timeout=settings.slack.write_timeout,
         )
         dispatcher = TurnDispatcher(agent, store, api, settings, clock, observers)
-        authorizer = Authorizer(web_client, web_client.token or "")
+        authorizer = Authorizer(web_client)
         bolt = _new_bolt(settings, slack_session, authorizer)
         register(bolt, dispatcher, BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns))
         return App(
@@ -132,7 +131,7 @@ def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorizer: Au
     """
 
     async def authorize() -> AuthorizeResult:  # Bolt cannot call a method here: it would fill in `self`
-        return await authorizer.authorize()
+        return await authorizer.identity()
 
     secret = settings.slack.signing_secret
     client = AsyncWebClient(
@@ -227,8 +226,8 @@ async def run(settings: Settings, *, http: bool = False, observer: Observer | No
 async def check_slack(app: App) -> None:
     """Log who the bot is at Slack, and which scopes it lacks. Raises SlackError if the token is not good."""
     identity = await app.authorizer.identity()
-    log.info("signed in to Slack as %s in %s", identity.name, identity.team_name)
-    for sentence in missing(identity.scopes) if identity.scopes is not None else ():
+    log.info("signed in to Slack as %s in %s", identity.user, identity.team)
+    for sentence in missing(identity.bot_scopes) if identity.bot_scopes is not None else ():
         log.warning("%s", sentence)
 
 

@@ -12,10 +12,9 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from ..dispatch import TurnDispatcher
-from .bots import BotAccess
 from .buttons import ButtonListener
 from .inbound import FEEDBACK_ACTION, RETRY_ACTION
-from .messages import MessageListener
+from .messages import BotAccess, MessageListener
 
 _ANYTHING = re.compile(".*", re.DOTALL)
 
@@ -26,8 +25,8 @@ def register(bolt: AsyncApp, dispatcher: TurnDispatcher, bots: BotAccess) -> Non
     bolt.event("app_mention", middleware=[accept])(_do_nothing)
     bolt.event("message", middleware=[accept])(_do_nothing)
     bolt.event("agent_session_stopped")(buttons.stop)
-    bolt.action(FEEDBACK_ACTION)(buttons.feedback)
-    bolt.action(RETRY_ACTION)(buttons.retry)
+    for button in (FEEDBACK_ACTION, RETRY_ACTION):
+        bolt.action(button)(buttons.press)
     bolt.event(_ANYTHING)(_do_nothing)
     for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
         kind(_ANYTHING)(_acknowledge)

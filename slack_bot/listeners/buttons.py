@@ -40,39 +40,27 @@ class ButtonListener:
         result = self._dispatcher.stop(request.thread, request.user, stream_closed=True)
         log.info("stop pressed: %s", result, extra={"thread_ts": request.thread.ts})
 
-    async def feedback(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        """The action `feedback`: stores the value and thanks."""
+    async def press(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        """The buttons below an answer: feedback, or retry below one that failed."""
         await ack()
-        if (press := _press(body)) is None:
+        press = read_press(body)
+        if isinstance(press, Ignored):
+            log.warning("ignored: %s", press.reason)
             return
+        reply = await (self._store_feedback(press) if press.value else self._ask_again(press))
+        if reply is not None:
+            await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, reply)
+
+    async def _store_feedback(self, press: ButtonPress) -> str | None:
         try:
-            is_new = await self._dispatcher.feedback(press.turn, press.user, press.value)
-            reply = _THANKS if is_new else None
+            return _THANKS if await self._dispatcher.feedback(press.turn, press.user, press.value) else None
         except StoreError as error:
             log.error("feedback was not stored: %s", error, extra={"turn": press.turn})
-            reply = _NOT_STORED
-        await self._reply(press, reply)
+            return _NOT_STORED
 
-    async def retry(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        """The action `retry`, below an answer that failed: asks the same question again."""
-        await ack()
-        if (press := _press(body)) is None:
-            return
+    async def _ask_again(self, press: ButtonPress) -> str | None:
         try:
-            reply = _RETRY_REPLIES.get(await self._dispatcher.retry(press.turn, press.user))
+            return _RETRY_REPLIES.get(await self._dispatcher.retry(press.turn, press.user))
         except BotError as error:
             log.error("a question was not asked again: %s", error, extra={"turn": press.turn})
-            reply = _NOT_NOW
-        await self._reply(press, reply)
-
-    async def _reply(self, press: ButtonPress, text: str | None) -> None:
-        if text is not None:
-            await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, text)
-
-
-def _press(body: dict[str, Any]) -> ButtonPress | None:
-    press = read_press(body)
-    if isinstance(press, Ignored):
-        log.warning("ignored: %s", press.reason)
-        return None
-    return press
+            return _NOT_NOW

@@ -22,7 +22,7 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
 from ..errors import SlackError
-from .authorizer import call_or_raise
+from .authorizer import body_of, call_or_raise
 
 log = logging.getLogger(__name__)
 
@@ -50,14 +50,12 @@ async def serve_socket(
     SlackError if the token is not good or Slack's API cannot be reached.
     """
     handler = AsyncSocketModeHandler(bolt, app_token, web_client=client, ping_interval=ping_interval)
-    sockets = _Connector(handler.client)
-    handler.client.aiohttp_client_session = sockets  # type: ignore[assignment]  # the part that the SDK uses
-    others = _OtherProcesses(handler.client, sockets, check_delay)
+    connector = _Connector(handler.client, check_delay)
     stopping = asyncio.ensure_future(stop.wait())
     connecting: asyncio.Future[None] | None = None
     try:
         # The SDK's client would try a wrong token for ever, so the first address is fetched here.
-        handler.client.wss_uri = await sockets.new_address()
+        handler.client.wss_uri = await connector.new_address()
         connecting = asyncio.ensure_future(handler.connect_async())  # type: ignore[no-untyped-call]
         await asyncio.wait({connecting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if connecting.done():
@@ -67,24 +65,27 @@ async def serve_socket(
                 ready()
             await stopping
     finally:
-        for task in (connecting, stopping):
+        for task in (connecting, stopping, connector.check):
             if task is not None:
                 task.cancel()
-        others.close()
         await handler.close_async()  # type: ignore[no-untyped-call]  # Bolt leaves these two untyped
 
 
 class _Connector:
-    """Takes the place of the aiohttp session in the SDK's client, and repeats an attempt to connect.
+    """Takes the place of the aiohttp session in the SDK's client: repeats an attempt to connect, and warns of
+    other processes that are connected as this app.
 
     The SDK would repeat it every ten seconds with the same address, whose ticket is good only once, and log a
     traceback each time, sometimes with the ticket.
     """
 
-    def __init__(self, client: SocketModeClient) -> None:
-        self._client = client
+    def __init__(self, client: SocketModeClient, check_delay: float) -> None:
+        self._client, self._check_delay = client, check_delay
         self._session = client.aiohttp_client_session
         self.close = self._session.close
+        self.check: asyncio.Task[None] | None = None
+        client.aiohttp_client_session = self  # type: ignore[assignment]  # the part that the SDK uses
+        client.message_listeners.append(self._on_message)
 
     @property
     def closed(self) -> bool:
@@ -93,11 +94,9 @@ class _Connector:
 
     async def new_address(self) -> str:
         """A new address, with its ticket. Raises SlackError."""
-        client = self._client
-        answer = await call_or_raise(
-            client.web_client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=client.app_token
-        )
-        return str(answer.get("url"))
+        client, token = self._client.web_client, self._client.app_token
+        answer = await call_or_raise(client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=token)
+        return str(body_of(answer).get("url"))
 
     async def ws_connect(self, address: str | None, **options: Any) -> Any:
         """Connect to `address`, and after a failure to a new one, with longer and longer pauses."""
@@ -117,7 +116,31 @@ class _Connector:
             await asyncio.sleep(pause)
             address, pause = None, min(2 * pause, _LONGEST_PAUSE)
 
-    async def connections(self) -> int:
+    async def _on_message(self, client: object, message: dict[str, Any], raw: str | None = None) -> None:
+        if _connections(message) > 1 and (self.check is None or self.check.done()):
+            self.check = asyncio.create_task(self._count_again(), name="connection check")
+
+    async def _count_again(self) -> None:
+        """During a restart the old process may still be connected, and Slack may count a closed connection
+        for a while. So the connections are counted again later."""
+        await asyncio.sleep(self._check_delay)
+        try:
+            async with asyncio.timeout(_HELLO_TIMEOUT):
+                # less this process's connection and the further one
+                others = await self._count() - 2
+        except (SlackError, *_BROKEN) as error:
+            log.info("how many connections the app has could not be asked: %s", type(error).__name__)
+            return
+        if others > 0:
+            log.warning(
+                "another process is connected to Slack as this app (connections besides this one: %d): some"
+                " questions are answered twice, by each process with its own store; run one process only",
+                others,
+            )
+        else:
+            log.info("no other process is connected to Slack as this app")
+
+    async def _count(self) -> int:
         """How many connections the app has now, with one that is opened here for a moment.
 
         Slack may send an event on any connection: what comes on this one is handled as if it had come on the
@@ -141,48 +164,6 @@ def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or type(error).__name__
 
 
-class _OtherProcesses:
-    """Warns of other processes that are connected as this app, and stay.
-
-    During a restart the old process may still be connected, and Slack may count a closed connection for a
-    while. So the connections are counted again later.
-    """
-
-    def __init__(self, client: SocketModeClient, sockets: _Connector, delay: float) -> None:
-        self._sockets, self._delay = sockets, delay
-        self._check: asyncio.Task[None] | None = None
-        client.message_listeners.append(self._on_message)
-
-    async def _on_message(self, client: object, message: dict[str, Any], raw: str | None = None) -> None:
-        is_checking = self._check is not None and not self._check.done()
-        if not is_checking and _connections(message) > 1:
-            self._check = asyncio.create_task(self._count_again(), name="connection check")
-
-    async def _count_again(self) -> None:
-        await asyncio.sleep(self._delay)
-        try:
-            async with asyncio.timeout(_HELLO_TIMEOUT):
-                others = (
-                    await self._sockets.connections() - 2
-                )  # this process's connection and the further one
-        except (SlackError, *_BROKEN) as error:
-            log.info("how many connections the app has could not be asked: %s", type(error).__name__)
-            return
-        if others > 0:
-            log.warning(
-                "another process is connected to Slack as this app (connections besides this one: %d): some"
-                " questions are answered twice, by each process with its own store; run one process only",
-                others,
-            )
-        else:
-            log.info("no other process is connected to Slack as this app")
-
-    def close(self) -> None:
-        """End a check under way."""
-        if self._check is not None:
-            self._check.cancel()
-
-
 def _connections(message: dict[str, Any]) -> int:
     """The number that a `hello` names; 0 for every other message."""
     count = message.get("num_connections") if message.get("type") == "hello" else None
@@ -193,5 +174,5 @@ def _read(text: str) -> dict[str, Any]:
     try:
         message = json.loads(text)
     except ValueError:
-        return {}
+        message = None
     return message if isinstance(message, dict) else {}
