@@ -344,9 +344,9 @@ def _scrub(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from .settings.load import load_for_run, secrets_of
+    from .settings.load import load, secrets_of
 
-    settings = load_for_run(args.http)
+    settings = load(http=args.http)
     from . import app
     from .observe import logs
 
