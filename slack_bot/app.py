@@ -30,7 +30,8 @@ from .listeners.authorizer import Authorizer, missing
 from .listeners.http_mode import check_address, serve_http
 from .listeners.messages import BotAccess
 from .listeners.socket_mode import serve_socket
-from .observe.facts import Observer, Observers
+from .observe.facts import Observer
+from .observe.logs import LogObserver
 from .settings.load import Settings
 from .slack.api import SlackApi, new_web_client
 from .slack.rate_limiter.local import LocalRateLimiter, RateLimiter
@@ -46,7 +47,6 @@ class App:
 
     settings: Settings
     clock: Clock
-    observers: Observers
     store: Store
     agent: Agent
     web_client: AsyncWebClient
@@ -81,11 +81,12 @@ async def build(
 ) -> App:
     """Build a bot. The App closes what is built here; the caller closes what it gives.
 
+    `observer` gets all facts; None: they are logged.
     `slack_session` is an aiohttp session, or something that answers in its place. `rate_limiter` is for
     bots that share the rates of one Slack app. Raises SettingsError and StoreError.
     """
     clock = clock or loop_clock()
-    observers = Observers(*([observer] if observer is not None else []))
+    observer = observer or LogObserver()
     async with AsyncExitStack() as stack:
         if store is None:
             store = await open_store(settings.store.url, settings.store.dedupe_hours)
@@ -101,19 +102,18 @@ async def build(
         api = SlackApi(
             web_client,
             clock,
-            observers,
+            observer,
             settings.stream.retry_timeout,
             rate_limiter=rate_limiter or LocalRateLimiter(settings.governor, clock),
             write_timeout=settings.slack.write_timeout,
         )
-        dispatcher = TurnDispatcher(agent, store, api, settings, clock, observers)
+        dispatcher = TurnDispatcher(agent, store, api, settings, clock, observer)
         authorizer = Authorizer(web_client)
         bolt = _new_bolt(settings, slack_session, authorizer)
         register(bolt, dispatcher, BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns))
         return App(
             settings=settings,
             clock=clock,
-            observers=observers,
             store=store,
             agent=agent,
             web_client=web_client,
@@ -207,13 +207,13 @@ async def _stop_on_broken_store(dispatcher: TurnDispatcher, stop: asyncio.Event)
             )
 
 
-async def run(settings: Settings, *, http: bool = False, observer: Observer | None = None) -> None:
+async def run(settings: Settings, *, http: bool = False) -> None:
     """Run the bot against Slack until SIGTERM or SIGINT. Raises BotError if it cannot start."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, stop.set)
-    async with await build(settings, observer=observer) as app:
+    async with await build(settings) as app:
         if http:
             await check_address(settings.slack.http_host, settings.slack.http_port)
         await check_slack(app)

@@ -350,8 +350,8 @@ def _run(args: argparse.Namespace) -> int:
     from . import app
     from .observe import logs
 
-    observer = logs.setup(settings.log.level, settings.log.format, secrets_of(settings))
-    asyncio.run(app.run(settings, http=args.http, observer=observer))
+    logs.setup(settings.log.level, settings.log.format, secrets_of(settings))
+    asyncio.run(app.run(settings, http=args.http))
     return 0
 
 

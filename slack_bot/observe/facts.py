@@ -6,9 +6,9 @@ An observer never changes what happens and never raises. Times are monotonic sec
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 
 def reference_of(turn: str) -> str:
@@ -117,11 +117,8 @@ class MessageIgnored:
 Fact: TypeAlias = TurnStarted | AgentEvent | EventHandled | SlackCalled | TurnEnded | MessageIgnored
 
 
-class Observer(Protocol):
-    """Called with every fact, synchronously and at once."""
-
-    def __call__(self, fact: Fact) -> None:
-        """Take note of `fact`. Must not raise and must not block."""
+Observer: TypeAlias = Callable[[Fact], None]
+"""Called with every fact, synchronously and at once. Must not raise and must not block."""
 
 
 def wants_details(observer: Observer) -> bool:
@@ -131,28 +128,3 @@ def wants_details(observer: Observer) -> bool:
     does not use them has an attribute `wants_details` that is false.
     """
     return bool(getattr(observer, "wants_details", True))
-
-
-class Observers:
-    """Several observers as one."""
-
-    def __init__(self, *observers: Observer) -> None:
-        self._all = list(observers)
-
-    @property
-    def wants_details(self) -> bool:
-        """One of them uses the facts of single events."""
-        return any(map(wants_details, self._all))
-
-    def add(self, observer: Observer) -> None:
-        """Call `observer` with every fact from now on."""
-        self._all.append(observer)
-
-    def remove(self, observer: Observer) -> None:
-        """Call `observer` no more."""
-        self._all.remove(observer)
-
-    def __call__(self, fact: Fact) -> None:
-        """Call all of them."""
-        for observer in tuple(self._all):
-            observer(fact)

@@ -121,13 +121,12 @@ async def test_a_direct_message_needs_no_mention_and_its_thread_goes_on() -> Non
 @on_virtual_time
 async def test_what_people_say_to_each_other_is_left_alone() -> None:
     async with run_bot() as bot:
-        ignored: list[MessageIgnored] = []
-        bot.app.observers.add(lambda fact: ignored.append(fact) if isinstance(fact, MessageIgnored) else None)
         root = await bot.say("lunch?")
         await bot.say("yes", user="U2", thread_ts=root)
         await bot.idle()
         assert bot.agent.calls == []
         assert bot.read(root) == []
+        ignored = [fact for fact in bot.facts if isinstance(fact, MessageIgnored)]
         assert [(fact.user, fact.channel, fact.thread_ts, fact.text, fact.reason) for fact in ignored] == [
             ("U1", CHANNEL, root, "lunch?", "a message that does not mention the bot"),
             (
@@ -159,15 +158,15 @@ async def test_a_reply_without_mention_counts_only_while_the_agent_waits_for_its
 @on_virtual_time
 async def test_the_bot_never_answers_itself() -> None:
     async with run_bot(answer("I mention <@U0BOT>.")) as bot:
-        ignored: list[MessageIgnored] = []
-        bot.app.observers.add(lambda fact: ignored.append(fact) if isinstance(fact, MessageIgnored) else None)
         await bot.ask("hi")
         await bot.idle()
         for _ in range(3):
             await bot.idle()
         assert len(bot.agent.questions) == 1
         assert set(bot.statuses) == {200}
-        assert ignored == [], "nobody wonders why the bot does not answer itself"
+        assert not [fact for fact in bot.facts if isinstance(fact, MessageIgnored)], (
+            "nobody wonders why the bot does not answer itself"
+        )
 
 
 @pytest.mark.parametrize(
