@@ -1,22 +1,4 @@
-"""PURE. Every error of ours, in one tree.
-
-BotError                      `str(error)` is one clear sentence without a secret
-  SettingsError               wrong or contradictory configuration: names the setting and the remedy
-  UnreadableInput             a tape, scenario or file that cannot be read: names file, line, reason
-  AgentError                  anything about the agent; `safe` is for the reader in Slack
-    AgentUnreachable          nothing was sent: connect refused, DNS, connect timeout. May be sent again
-    CardError                 no agent card, or one that cannot be used
-      NoCard                  nothing at the address is a card
-    AgentRefused              HTTP 401, 403, 429, 503 ...: the question was not accepted
-    AgentFailed               a JSON-RPC error; `code` is its number
-    BadAgentData              not JSON, not SSE, too large, nested too deep
-      BadEncoding             a compression that was not asked for, or that expands without limit
-    StreamLost                the stream broke after the question may have been accepted
-      StreamCut               the connection ended in the middle
-      StreamIdle              no event for too long (pings do not count)
-  SlackError                  a Web API call that failed for good; `fault` is its class
-  StoreError                  the store cannot be opened, read or written
-"""
+"""PURE. Every error of ours, in one tree. `str(error)` is one clear sentence without a secret."""
 
 from __future__ import annotations
 
@@ -24,7 +6,7 @@ _SAID_CHARS = 300
 
 
 class BotError(Exception):
-    """Base of all errors raised on purpose. `str()` is for an operator or a developer."""
+    """Base of all errors raised on purpose. `str()` is for an operator or a developer, with the remedy."""
 
 
 class SettingsError(BotError):
@@ -54,7 +36,7 @@ class AgentError(BotError):
 
 
 class AgentUnreachable(AgentError):
-    """The request was not sent, so it may be sent again."""
+    """No connection, so nothing was sent: it may be sent again."""
 
     safe = "The agent cannot be reached right now."
 
@@ -78,7 +60,7 @@ class NoCard(CardError):
 
 
 class AgentRefused(AgentError):
-    """The agent's server refused the request. `status` is the HTTP status."""
+    """The agent's server did not accept the question. `status` is the HTTP status."""
 
     safe = "The agent refused the request."
 
@@ -107,13 +89,13 @@ class AgentFailed(AgentError):
 
 
 class BadAgentData(AgentError):
-    """The agent's data cannot be read as A2A."""
+    """Not JSON, not SSE, too large, nested too deep: it cannot be read as A2A."""
 
     safe = "The agent sent something that could not be understood."
 
 
 class BadEncoding(BadAgentData):
-    """The body has a compression that is not accepted. Names the remedy."""
+    """A compression that was not asked for, or that expands without limit."""
 
 
 class StreamLost(AgentError):
