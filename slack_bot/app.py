@@ -1,8 +1,4 @@
-"""The composition root: every object of the bot is built here once, in order, and closed in reverse.
-
-`build` connects the parts and sends nothing. `run` is `slack-bot run`: it signs in, serves Slack, and on
-SIGTERM or SIGINT gives running answers their grace.
-"""
+"""The composition root: every object of the bot is built here once, in order, and closed in reverse."""
 
 from __future__ import annotations
 
@@ -25,10 +21,9 @@ from .a2a.agent import Agent, new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreError
-from .listeners import register
 from .listeners.authorizer import Authorizer, missing
+from .listeners.events import BotAccess, SlackListeners
 from .listeners.http_mode import check_address, serve_http
-from .listeners.messages import BotAccess
 from .listeners.socket_mode import serve_socket
 from .observe.facts import Observer
 from .observe.logs import LogObserver
@@ -43,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """All parts of a bot: an async context manager, or `close()` it."""
+    """All parts of a bot. Close it, or use it as an async context manager."""
 
     settings: Settings
     clock: Clock
@@ -79,11 +74,10 @@ async def build(
     store: Store | None = None,
     rate_limiter: RateLimiter | None = None,
 ) -> App:
-    """Build a bot. The App closes what is built here; the caller closes what it gives.
+    """Build a bot; nothing is sent. The caller closes what it gives. Raises SettingsError and StoreError.
 
-    `observer` gets all facts; None: they are logged.
-    `slack_session` is an aiohttp session, or something that answers in its place. `rate_limiter` is for
-    bots that share the rates of one Slack app. Raises SettingsError and StoreError.
+    `slack_session` is an aiohttp session, or something in its place. `rate_limiter` is for bots that share
+    one Slack app. Facts are logged where there is no `observer`.
     """
     clock = clock or loop_clock()
     observer = observer or LogObserver()
@@ -92,7 +86,7 @@ async def build(
             store = await open_store(settings.store.url, settings.store.dedupe_hours)
             stack.push_async_callback(store.close)
         if slack_session is None:
-            # One session for all calls, without aiohttp's limit of 100 connections: answers are long.
+            # without aiohttp's limit of 100 connections: answers are long
             slack_session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
@@ -110,24 +104,16 @@ async def build(
         dispatcher = TurnDispatcher(agent, store, api, settings, clock, observer)
         authorizer = Authorizer(web_client)
         bolt = _new_bolt(settings, slack_session, authorizer)
-        register(bolt, dispatcher, BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns))
-        return App(
-            settings=settings,
-            clock=clock,
-            store=store,
-            agent=agent,
-            web_client=web_client,
-            authorizer=authorizer,
-            dispatcher=dispatcher,
-            bolt=bolt,
-            closers=stack.pop_all(),
-        )
+        bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
+        SlackListeners(dispatcher, bots).register(bolt)
+        closers = stack.pop_all()
+        return App(settings, clock, store, agent, web_client, authorizer, dispatcher, bolt, closers)
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorizer: Authorizer) -> AsyncApp:
     """Bolt, with everything given that it would otherwise read from the environment.
 
-    Its client has no token: with one, Bolt would authorize by itself instead of asking `authorizer`.
+    Its client has no token: with one, Bolt would not ask `authorizer`.
     """
 
     async def authorize() -> AuthorizeResult:  # Bolt cannot call a method here: it would fill in `self`
@@ -160,9 +146,9 @@ def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorizer: Au
 async def serve(
     app: App, stop: asyncio.Event, *, http: bool = False, ready: Callable[[], None] | None = None
 ) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is.
+    """Let Slack in until `stop` is set; `ready` is called when it is in.
 
-    Raises SettingsError, SlackError, and StoreError if the store failed for good: then no answer runs.
+    Raises SettingsError, SlackError, and StoreError if the store failed for good.
     """
     slack, token = app.settings.slack, app.settings.slack.app_token
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
@@ -185,7 +171,7 @@ async def serve(
 
 
 async def _clean_up(app: App) -> None:
-    """Remove old keys from the store at times. Errors are only logged: no question depends on it."""
+    """Errors are only logged: no question depends on it."""
     while True:
         try:
             await app.store.inbox.remove_old(app.clock.wall())
@@ -208,7 +194,7 @@ async def _stop_on_broken_store(dispatcher: TurnDispatcher, stop: asyncio.Event)
 
 
 async def run(settings: Settings, *, http: bool = False) -> None:
-    """Run the bot against Slack until SIGTERM or SIGINT. Raises BotError if it cannot start."""
+    """`slack-bot run`, until SIGTERM or SIGINT. Raises BotError if it cannot start."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):

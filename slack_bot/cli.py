@@ -1,8 +1,7 @@
 """The verbs of `slack-bot`. What a verb needs is imported when it is called, so that `--help` is quick.
 
 Exit status: 0 for success, 1 when the bot cannot run or a check failed, 2 for wrong usage, wrong settings or
-unreadable input. Each problem is one sentence on stderr with the remedy, after the name of the verb:
-`slack-bot replay: tape.jsonl, line 3: ...`.
+unreadable input. Each problem is one sentence on stderr: `slack-bot replay: tape.jsonl, line 3: ...`.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _word(text: str) -> str:
-    """An empty word comes from a shell variable that is not set, and would mean something else."""
+    """An empty word comes from a shell variable that is not set."""
     if not text.strip():
         raise argparse.ArgumentTypeError("it is empty; give a value, or leave the option out")
     return text
@@ -249,7 +248,7 @@ def _playground(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _needs_agent() -> Iterator[None]:
-    """For imports of the playground's agent. Raises BotError, with the remedy, where it is not installed."""
+    """Raises BotError, with the remedy, where the playground's agent is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -274,7 +273,7 @@ def _replay(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Inside, the bot does not log: what is printed says what happened."""
+    """The bot does not log: what is printed says what happened."""
     logging.disable(logging.ERROR)
     try:
         yield

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 _SAID_CHARS = 300
 
+CARD_ADDRESS = "must be the agent's base address or the full address of its card"
+"""Follows the name of the setting or option that gave an address without a card."""
+
 
 class BotError(Exception):
-    """Base of all errors raised on purpose. `str()` is for an operator or a developer, with the remedy."""
+    """Base of all errors raised on purpose. `str()` is for an operator or a developer."""
 
 
 class SettingsError(BotError):
@@ -18,11 +21,10 @@ class UnreadableInput(BotError):
 
 
 class AgentError(BotError):
-    """An error of the agent.
+    """An error of the agent. `safe` is one sentence for the reader in Slack, without any internals.
 
-    `safe` is one sentence for the reader in Slack, without a host, a header or the server's text.
-    `said` is the server's text in one line, or "". It may hold internals: not for a reader, nor for a log at
-    info. `brief` is `str()` without it.
+    `said` is the server's text in one line, or "": not for a reader, nor for a log at info. `brief` is
+    `str()` without it.
     """
 
     safe = "The agent could not answer."
@@ -30,13 +32,11 @@ class AgentError(BotError):
     def __init__(self, message: str, *, safe: str | None = None, said: str = "") -> None:
         clipped = said if len(said) <= _SAID_CHARS else f"{said[:_SAID_CHARS]}..."
         super().__init__(f"{message}: {clipped}" if said else message)
-        self.brief, self.said = message, said
-        if safe is not None:
-            self.safe = safe
+        self.brief, self.said, self.safe = message, said, safe or self.safe
 
 
 class AgentUnreachable(AgentError):
-    """No connection, so nothing was sent: it may be sent again."""
+    """Nothing was sent: connect refused, DNS, connect timeout. It may be sent again."""
 
     safe = "The agent cannot be reached right now."
 
@@ -45,10 +45,6 @@ class CardError(AgentError):
     """The agent card is missing or unusable."""
 
     safe = "The agent cannot be reached right now."
-
-
-CARD_ADDRESS = "must be the agent's base address or the full address of its card"
-"""Follows the name of the setting or option that gave an address without a card."""
 
 
 class NoCard(CardError):
@@ -74,8 +70,7 @@ class AgentRefused(AgentError):
         said: str = "",
     ) -> None:
         super().__init__(message, safe=safe, said=said)
-        self.status = status
-        self.retry_after = retry_after
+        self.status, self.retry_after = status, retry_after
 
 
 class AgentFailed(AgentError):
@@ -89,13 +84,13 @@ class AgentFailed(AgentError):
 
 
 class BadAgentData(AgentError):
-    """Not JSON, not SSE, too large, nested too deep: it cannot be read as A2A."""
+    """Not JSON, not SSE, too large, nested too deep."""
 
     safe = "The agent sent something that could not be understood."
 
 
 class BadEncoding(BadAgentData):
-    """A compression that was not asked for, or that expands without limit."""
+    """A compression that was not asked for, or that expands without limit. Names the remedy."""
 
 
 class StreamLost(AgentError):

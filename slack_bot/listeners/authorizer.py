@@ -1,4 +1,4 @@
-"""Signing in to Slack: the bot's identity and scopes, and one sentence for each thing wrong with a token."""
+"""Signing in to Slack: the bot's identity and scopes, and one sentence for each wrong token."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class Authorizer:
     async def identity(self) -> AuthorizeResult:
         """Who owns the bot token; `bot_scopes` is None if Slack does not name them.
 
-        Bolt asks before every request. It would itself acknowledge an event whose `auth.test` fails, and drop
-        it. Our SlackError, with the remedy, makes it a 500, and Slack sends the event again.
+        Bolt itself would acknowledge and drop an event whose `auth.test` fails. Our SlackError makes it a
+        500, and Slack sends the event again.
         """
         if self._identity is None:
             answer = await call_or_raise(self._client, "auth.test", setting="SLACK_BOT_TOKEN")
@@ -77,10 +77,7 @@ class Authorizer:
 
 
 def missing(granted: Collection[str]) -> Iterator[str]:
-    """One sentence with the remedy for each needed scope that is not `granted`.
-
-    An installer may leave scopes out, and an app from an older manifest lacks the newer ones.
-    """
+    """One sentence with the remedy for each needed scope that is not `granted`."""
     for scope, lost in NEEDED.items():
         if scope not in granted:
             yield (
@@ -115,6 +112,6 @@ async def call_or_raise(
 
 
 def body_of(answer: object) -> Mapping[str, Any]:
-    """The JSON object that Slack answered, or an empty one."""
+    """Slack's JSON object, or an empty one."""
     data = getattr(answer, "data", None)
     return data if isinstance(data, dict) else {}

@@ -1,9 +1,8 @@
 """Slack in by HTTP: the Events API and interactivity, on one signed address.
 
-Anyone who reaches the port may send anything, and may try to block Slack. So a body is read only if the head
-looks like Slack's and is recent, and parsed only if the signature is right. aiohttp limits neither the number
-of connections nor the time for the head of a request, and logs a traceback for each request that it cannot
-read: so the server and its connections are ours.
+Anyone may send anything to the port, or try to block Slack. So a body is read only if its head looks like
+Slack's and is recent, and parsed only if it is signed. aiohttp limits neither connections nor the time for a
+head, and logs a traceback for each request that it cannot read.
 """
 
 from __future__ import annotations
@@ -29,18 +28,17 @@ log = logging.getLogger(__name__)
 EVENTS_PATH = "/slack/events"
 
 _BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)
-"""An incomplete request: the sender's mistake, or a broken connection."""
+"""An incomplete request."""
 _UNREADABLE = (ValueError, AttributeError, TypeError, RecursionError)
-"""What a body that is not text, or that Bolt cannot read, raises."""
+"""A body that is not text, or that Bolt cannot read."""
 _TIMESTAMP, _SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
 _TIMESTAMP_DIGITS = 20
 _OLDEST = 300.0
 """Seconds for which a signature is valid. Slack: five minutes."""
 _LAST_REQUESTS = 2.0
-"""Seconds for running requests when the bot ends: one takes milliseconds, and the answers need the time."""
+"""Seconds for running requests when the bot ends: one takes milliseconds."""
 _IDLE = 75.0
-"""Seconds between two requests of one connection. nginx closes after 60, and must be the first: otherwise it
-may send a request into a connection that is being closed."""
+"""Seconds between two requests of one connection. nginx closes after 60, and must be the first."""
 _LINGER = 2.0
 """Seconds to discard the rest of a refused request, so that its sender sees the answer."""
 
@@ -53,7 +51,7 @@ async def serve_http(
     now: Callable[[], float],
     ready: Callable[[], None] | None = None,
 ) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is. `now`: seconds since 1970.
+    """Let Slack in until `stop` is set; `ready` is called when it is in. `now`: seconds since 1970.
 
     SettingsError without a signing secret, or if the port cannot be used.
     """
@@ -97,10 +95,7 @@ def _unusable(host: str, port: int, error: OSError) -> SettingsError:
 
 
 class _Server(web.Server):
-    """Checks requests and gives them to Bolt.
-
-    Beyond `http_max_connections` the oldest connection that is not being answered is closed.
-    """
+    """Checks requests and gives them to Bolt."""
 
     def __init__(
         self, bolt: AsyncApp, slack: SlackSettings, verifier: SignatureVerifier, now: Callable[[], float]
@@ -150,7 +145,6 @@ class _Server(web.Server):
             connection.is_handling = connection.is_answering = False
 
     async def _answer(self, request: web.BaseRequest, connection: _Connection) -> web.StreamResponse:
-        """Answer one request: 2xx from Bolt, or 4xx."""
         body, headers = await self._body(request), request.headers
         if isinstance(body, int):
             return _refusal(body)
@@ -181,7 +175,7 @@ class _Server(web.Server):
         return bytes(body)
 
     def _check_head(self, request: web.BaseRequest) -> int | None:
-        """The status for a request that is refused by its head; None: read its body."""
+        """The status with which the request is refused by its head."""
         if request.path != EVENTS_PATH:
             return 404
         if request.method != "POST":
@@ -191,9 +185,7 @@ class _Server(web.Server):
         return 413 if (request.content_length or 0) > self._slack.http_max_body_bytes else None
 
     def _may_be_signed(self, headers: Mapping[str, str]) -> bool:
-        """Slack may have signed this in the last minutes. The SDK raises for a timestamp that is no number,
-        and for text beyond ASCII.
-        """
+        """The SDK raises for a timestamp that is no number, and for text beyond ASCII."""
         timestamp, signature = headers.get(_TIMESTAMP, ""), headers.get(_SIGNATURE, "")
         is_time = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _TIMESTAMP_DIGITS
         is_recent = is_time and abs(self._now() - int(timestamp)) <= _OLDEST
@@ -201,9 +193,7 @@ class _Server(web.Server):
 
 
 class _Connection(web.RequestHandler):
-    """aiohttp's connection, with a time limit for the head of a request: from the start of the connection, or
-    from the first byte of another request.
-    """
+    """aiohttp's connection, with a time limit for the head of a request."""
 
     __slots__ = ("_head_timeout", "_head_timer", "is_answering", "is_handling")
 
@@ -235,7 +225,6 @@ class _Connection(web.RequestHandler):
         super().data_received(data)
 
     def log_exception(self, *args: Any, **kw: Any) -> None:
-        """A request that cannot be read is no error of the bot."""
         if isinstance(kw.get("exc_info"), _BROKEN):
             log.debug("a request could not be read: %s", type(kw["exc_info"]).__name__)
         else:
@@ -251,7 +240,7 @@ class _Connection(web.RequestHandler):
 
 
 def _refusal(status: int) -> web.Response:
-    """The connection is closed afterwards: it still carries the rest of the refused request."""
+    """Closes the connection: it still carries the rest of the refused request."""
     response = web.Response(status=status)
     response.force_close()
     return response

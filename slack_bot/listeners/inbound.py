@@ -1,11 +1,8 @@
-"""PURE. Slack's payloads become questions, stops and button presses.
+"""PURE. Slack's payloads become questions, stops and button presses. No JSON makes these functions raise.
 
 Slack sends one mention as two events (`app_mention` and `message`), repeats what was not acknowledged, and
-sends the bot its own messages and every change to them. So a payload is judged here first, without side
-effects. Only a question uses up its dedupe key: if an ignored twin did, the mention would be lost (facts:
-Slack 8, openclaw#34833).
-
-Payloads come from outside: no JSON makes these functions raise.
+sends the bot its own messages and every change to them. Only a question uses up its dedupe key: if an
+ignored twin did, the mention would be lost (facts: Slack 8, openclaw#34833).
 """
 
 from __future__ import annotations
@@ -50,10 +47,7 @@ class ThreadReply:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Not for the bot. `reason` is for the log.
-
-    `question`: the message read as a question, if a reader could have meant it for the bot.
-    """
+    """Not for the bot. `question`: the message read as one, if a reader could have meant it for the bot."""
 
     reason: str
     question: Question | None = None
@@ -61,7 +55,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class StopRequest:
-    """Slack's own Stop button. Slack has closed the thread's streams by then."""
+    """Slack's own Stop button; the thread's streams are closed by then."""
 
     thread: ThreadKey
     user: str
@@ -80,7 +74,7 @@ class ButtonPress:
 
 @dataclass(frozen=True, slots=True)
 class StreamStarted:
-    """A stream of the bot started in a thread; `ts` is its message."""
+    """The message `ts` of the bot is a new stream."""
 
     thread: ThreadKey
     ts: str
@@ -90,7 +84,7 @@ Inbound: TypeAlias = Question | ThreadReply | StreamStarted | Ignored
 
 
 class _Event:
-    """The event in a body. Each field that is missing, or no text, is ""."""
+    """The event in a body. A field that is missing, or no text, is ""."""
 
     def __init__(self, body: object) -> None:
         payload = _map(body)
@@ -107,8 +101,7 @@ class _Event:
         return self["user"] == bot.user or (bot.bot != "" and self["bot_id"] == bot.bot)
 
     def is_from_bot(self) -> bool:
-        """Apps, workflows and Slackbot. Slack names the bot in each message of an app or a workflow, even if
-        it posts as a user."""
+        """Apps, workflows and Slackbot. An app's message names the bot even if it posts as a user."""
         is_named = self["bot_id"] or self.raw.get("bot_profile")
         is_named = is_named or _map(self.raw.get("user_profile")).get("is_bot")
         is_bot_id = self.asker[:1] == "B" or self.asker == _SLACKBOT
@@ -129,10 +122,7 @@ class _Event:
 
 
 def read_message(body: object, me: BotIdentity) -> Inbound:
-    """Judge the body of an `app_mention` or `message` event.
-
-    The text of a question is "" if the message holds only the mention.
-    """
+    """Judge an `app_mention` or `message`. A question's text is "" if it holds only the mention."""
     event = _Event(body)
     if (started := _stream_started(event, me)) is not None:
         return started
@@ -152,13 +142,13 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
 
 
 def asker_ids(body: object) -> frozenset[str]:
-    """All ids that Slack gives for the author of a message: of the user, the bot and its app."""
+    """All ids of a message's author: of the user, the bot and its app."""
     event = _Event(body)
     return frozenset({event["user"], event["bot_id"], event["app_id"]} - {""})
 
 
 def read_stop(body: object) -> StopRequest | Ignored:
-    """Judge the body of an `agent_session_stopped` event."""
+    """Judge an `agent_session_stopped`."""
     event = _Event(body)
     if not (event["channel"] and event["thread_ts"]):
         return Ignored("a stop without a thread")
@@ -166,7 +156,7 @@ def read_stop(body: object) -> StopRequest | Ignored:
 
 
 def read_press(body: object) -> ButtonPress | Ignored:
-    """Judge the body of a `block_actions` payload of the feedback buttons or the retry button."""
+    """Judge a `block_actions` of the feedback buttons or the retry button."""
     payload = _map(body)
     action = _first(payload.get("actions"))
     value, _, turn = _str(action, "value").rpartition("|")
@@ -187,7 +177,7 @@ def read_press(body: object) -> ButtonPress | Ignored:
 
 
 def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
-    """The event of a new stream: a plain message without text (facts: Slack 1.8)."""
+    """A new stream is a plain message without text (facts: Slack 1.8)."""
     is_begin = event["streaming_state"] == "in_progress" and not event.raw.get("subtype")
     is_named = _TS.match(event["ts"]) and _TS.match(event["thread_ts"]) and event["channel"]
     if not (is_begin and is_named and event["type"] == "message" and event.is_of(me)):
@@ -220,11 +210,8 @@ def _str(mapping: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-# -- markup ----------------------------------------------------------------------------------------------
-
-
 def without_mention(text: str, user: str) -> str:
-    """`text` without the mentions of `user`, with or without a label. Unchanged if there is none."""
+    """`text` without the mentions of `user`; unchanged if there is none."""
     mention = rf"<@{re.escape(user)}(?:\|[^>]*)?>"
     if not user or re.search(mention, text) is None:
         return text
@@ -233,9 +220,9 @@ def without_mention(text: str, user: str) -> str:
 
 
 def to_text(text: str) -> str:
-    """`text` as its author typed it: Slack wraps links, people and channels in `<...>`, and escapes `&<>`.
+    """`text` as typed: Slack wraps links, people and channels in `<...>`, and escapes `&<>`.
 
-    Code in a question, for example, must reach the agent unchanged. People without a label stay wrapped.
+    Code in a question must reach the agent unchanged. People without a label stay wrapped.
     """
     return _ENTITIES.sub(lambda found: _ENTITY[found[0]], _WRAPPED.sub(_unwrapped, text)).strip()
 

@@ -1,7 +1,6 @@
 """Logging: one line an entry, as text or JSON, with the ids of turn, thread and task, and never a token.
 
-Message text is logged at debug only. Tokens are masked in every entry, also in those of libraries:
-slack_sdk logs whole request headers at debug.
+slack_sdk logs whole request headers at debug. Message text is logged at debug only.
 """
 
 from __future__ import annotations
@@ -32,11 +31,7 @@ log = logging.getLogger("slack_bot.turns")
 
 
 class LogLines(logging.Formatter):
-    """Formats entries without tokens. `secrets` are the exact values that must never appear.
-
-    `text`: `2026-11-20T10:00:00Z INFO slack_bot.app: message [turn=... thread=...]`, a traceback below it.
-    `json`: one object with time, level, logger, message and the ids that are known.
-    """
+    """Formats entries, as `json` or `text`, without tokens and the exact values of `secrets`."""
 
     def __init__(self, form: str, secrets: tuple[str, ...] = ()) -> None:
         super().__init__()

@@ -1,11 +1,8 @@
 """Environment and files become one frozen tree of settings. The only reader of `os.environ`.
 
-Weight, strongest first: environment (`SLACK_BOT_` prefix, nested by `__`), a `.env` file, files in
-`/run/secrets`. A few names are also read as everybody knows them: see `ALIASES`. An empty value counts as
-not set.
-
-pydantic-settings reads the `.env` file. Its other sources do not fit: they ignore unknown names, have no
-alias for a nested setting, and do not say which variable a wrong value came from.
+Strongest first: environment, a `.env` file, files in `/run/secrets`. An empty value counts as not set.
+pydantic-settings reads the `.env` file; its other sources ignore unknown names, have no alias for a nested
+setting, and do not say which variable a wrong value came from.
 """
 
 from __future__ import annotations
@@ -46,7 +43,7 @@ ALIASES = {
 _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_\w+)\Z")
 
 _TOKENS = {("slack", "bot_token"), ("slack", "app_token"), ("slack", "signing_secret")}
-"""Checked for quotes only when the bot is to run."""
+"""Checked for quotes only by `_missing`."""
 _QUOTED = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
 _MIN_SECRET = 8  # characters: a shorter part of a setting may be a word of an answer
 
@@ -55,10 +52,10 @@ _BUDGETS = (
     ("turn_timeout", "larger", ("accept_timeout", "idle_timeout", "poll_timeout")),
     ("turn_deadline", "larger", ("turn_timeout", "retry_timeout", "post_retry_timeout")),
 )
-"""Those of the agent nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
+"""Times nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
 
 _Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
-"""The name that a setting was given by, and its value."""
+"""The variable, and its value."""
 _Source: TypeAlias = Mapping[str, str | None] | Mapping[str, str]
 
 
@@ -117,8 +114,8 @@ def load(
 ) -> Settings:
     """Read all sources. `env` replaces the environment; None for a file or directory leaves it out.
 
-    `http`: all that is needed to run in HTTP mode, or in Socket Mode, must be there; None: nothing is needed.
-    Raises SettingsError with one line for each problem, and for each thing missing.
+    `http`: what a run in HTTP mode (True) or Socket Mode needs must be there. Raises SettingsError with one
+    line for each problem, and for each thing missing.
     """
     from_file, unreadable = read_env_file(env_file) if env_file else ({}, [])
     problems = list(unreadable)
@@ -138,7 +135,7 @@ def load(
 def read_env_file(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
     """The values of `file`, or one sentence for each line that cannot be read. A missing file is empty.
 
-    Raises SettingsError if nothing of it can be read. A virtual environment called `.env` is ignored.
+    Raises SettingsError. A virtual environment called `.env` is ignored.
     """
     if file.is_dir() and not (file / "pyvenv.cfg").exists():
         raise SettingsError(
@@ -157,7 +154,7 @@ def read_env_file(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
 
 
 def _unreadable_lines(file: Path) -> Iterator[str]:
-    """pydantic-settings would ignore them, and python-dotenv would log them. No line is ever shown."""
+    """pydantic-settings would ignore them, and python-dotenv would log them."""
     from dotenv.parser import parse_stream
 
     with file.open(encoding="utf-8") as stream:
@@ -169,7 +166,7 @@ def _unreadable_lines(file: Path) -> Iterator[str]:
 
 
 def _secret_files(directory: Path | None) -> dict[str, str]:
-    """A file a setting, named like its variable in either case: Docker and Kubernetes give secrets so."""
+    """A file a setting, named like its variable: Docker and Kubernetes give secrets so."""
     if directory is None or not directory.is_dir():
         return {}
     try:
@@ -185,7 +182,7 @@ def _secret_files(directory: Path | None) -> dict[str, str]:
 
 
 def _collect(source: _Source, given: dict[SettingPath, tuple[str, str]], problems: list[str]) -> None:
-    """Add one source to the weaker ones. Our own spelling of a name weighs more than its alias."""
+    """Add one source to the weaker ones. A variable weighs more than its alias."""
     named = ((name.upper(), (value or "").strip()) for name, value in source.items())
     for name, value in sorted(named, key=lambda item: item[0] not in ALIASES):
         path = _VARIABLES.get(name)
@@ -200,7 +197,7 @@ def _collect(source: _Source, given: dict[SettingPath, tuple[str, str]], problem
 
 
 def _misspelt(names: set[str], given: _Given) -> Iterator[str]:
-    """Near misses of an alias that is not set. Where it is set they may belong to another program."""
+    """Near misses of an alias that is not set. Else they may belong to another program."""
     for name in sorted(names - ALIASES.keys()):
         meant = None if name.startswith(PREFIX) else usual_meant(name, ALIASES)
         if meant and ALIASES[meant] not in given:
@@ -210,7 +207,7 @@ def _misspelt(names: set[str], given: _Given) -> Iterator[str]:
 def _validate(
     given: _Given, problems: list[str], refused: frozenset[SettingPath] = frozenset()
 ) -> Settings | None:
-    """The settings; None where some are refused, which is added to `problems`."""
+    """None where some are refused, which is added to `problems`."""
     tree: dict[str, dict[str, object]] = {section: {} for section in Settings.model_fields}
     for (section, leaf), (_, value) in given.items():
         if (section, leaf) not in refused:
@@ -244,10 +241,7 @@ def _missing(given: _Given, http: bool) -> Iterator[str]:
 
 
 def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Settings:
-    """`settings` with some replaced: `{"rotate_after": 240, "store.url": "memory"}`. Raises SettingsError.
-
-    A name that only one section has needs no section.
-    """
+    """`settings` with some replaced: `{"rotate_after": 240, "store.url": "memory"}`. Raises SettingsError."""
     given = {_path_of(name): (name, value) for name, value in overrides.items()}
     tree = {section: dict(getattr(settings, section)) for section in Settings.model_fields}
     for (section, leaf), (_, value) in given.items():
@@ -259,7 +253,7 @@ def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Setti
 
 
 def _path_of(name: str) -> SettingPath:
-    """The path of the setting `name`. Raises SettingsError where there is none, or more than one."""
+    """A name that only one section has needs no section."""
     found = [path for path in _FIELDS if name in (path[1], ".".join(path))]
     if len(found) == 1:
         return found[0]
@@ -276,7 +270,7 @@ def _named(paths: Iterable[SettingPath]) -> str:
 
 
 def _lines(error: ValidationError, given: _Given) -> Iterator[str]:
-    """One line for each setting that is refused, however many of its items are wrong."""
+    """One line for each refused setting, however many of its items are wrong."""
     seen: set[SettingPath] = set()
     for problem in error.errors(include_url=False, include_context=False):
         if len(problem["loc"]) < 2:
@@ -304,10 +298,10 @@ def _has_quotes(value: str) -> bool:
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:
-    """Every secret value, so that none of them is ever shown or logged.
+    """Every secret value, so that none is shown or logged.
 
-    A header's value may be a scheme and a key, and the agent's address may hold a password: key and password
-    count by themselves too, unless they are short.
+    A header's value may be a scheme and a key, and the agent's address may hold a password: these count by
+    themselves too, unless they are short.
     """
     values = (getattr(getattr(settings, section), leaf) for section, leaf in _FIELDS)
     found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]

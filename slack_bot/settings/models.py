@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, Literal, get_args, get_origin
 
-from annotated_types import Ge, Gt, Le, Lt
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic.fields import FieldInfo
 
@@ -351,15 +350,11 @@ def _unit(field: FieldInfo) -> str:
 
 
 def _range(metadata: Iterable[object]) -> str:
-    words = []
-    for bound in metadata:
-        match bound:
-            case Gt(gt=limit):
-                words.append(f"greater than {limit}")
-            case Ge(ge=limit):
-                words.append(f"at least {limit}")
-            case Lt(lt=limit):
-                words.append(f"less than {limit}")
-            case Le(le=limit):
-                words.append(f"at most {limit}")
+    bounds = {"gt": "greater than", "ge": "at least", "lt": "less than", "le": "at most"}
+    words = [
+        f"{words} {getattr(bound, name)}"
+        for bound in metadata
+        for name, words in bounds.items()
+        if hasattr(bound, name)
+    ]
     return ", " + " and ".join(words) if words else ""

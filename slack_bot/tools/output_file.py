@@ -1,7 +1,4 @@
-"""A file that a verb writes: tried before anything is asked, touched only when there is something to write.
-
-A capture of five minutes must not be lost at its end, nor an older file for nothing.
-"""
+"""A file that a verb writes: tried first, touched only when there is something to write."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ class Output:
         self.has_content = False
 
     def text(self, text: str) -> None:
-        """Write text as UTF-8; lone surrogates, which JSON may hold, are kept."""
+        """UTF-8; lone surrogates, which JSON may hold, are kept."""
         self.write(text.encode("utf-8", "surrogatepass"))
 
     def write(self, data: bytes) -> None:
@@ -33,7 +30,7 @@ class Output:
 
 
 class OutputFile(Output):
-    """The file at `path`. It is not there before the first `write`, and each write is in it at once.
+    """The file at `path`. It is not there before the first `write`.
 
     `inputs` are the files that are read, None and addresses among them. Raises UnreadableInput if `path` is
     one of these or cannot be written.
@@ -79,7 +76,7 @@ class OutputFile(Output):
 
 
 def check_distinct(*paths: str | None) -> None:
-    """Raises UnreadableInput where two of `paths`, None left out, are one file: the second would be lost."""
+    """Raises UnreadableInput where two of `paths` are one file."""
     wanted = [Path(each) for each in paths if each is not None]
     for number, path in enumerate(wanted):
         if any(_will_be_one_file(path, other) for other in wanted[:number]):
@@ -95,7 +92,7 @@ def _will_be_one_file(one: Path, other: Path) -> bool:
 
 
 def _is_one_file(one: Path, other: Path) -> bool:
-    """By whatever name or link; False where either is not there, and for a terminal, which may be both."""
+    """False where either is not there, and for a terminal, which may be both."""
     try:
         return one.is_file() and one.samefile(other)
     except (OSError, ValueError):

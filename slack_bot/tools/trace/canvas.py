@@ -1,4 +1,4 @@
-"""PURE. SVG by hand: a few shapes over an axis in seconds, and text that cannot break out of them."""
+"""PURE. SVG: a few shapes over an axis in seconds, and text that cannot break out of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def fitted(text: str, size: float, room: float) -> str:
-    """`text`, shortened until it takes at most `room` pixels; "" where not even a few letters fit."""
+    """`text`, shortened to at most `room` pixels; "" where not even a few letters fit."""
     text = " ".join(_GONE.sub("\ufffd", text).split())
     if text_width(text, size) <= room:
         return text
@@ -37,10 +37,7 @@ def fitted(text: str, size: float, room: float) -> str:
 
 
 class Canvas:
-    """Shapes, in the order in which they are drawn, over one axis of time.
-
-    `left` and `right` are the axis' pixels, `end` its last second.
-    """
+    """Shapes over one axis of time: from pixel `left` to `right`, until second `end`."""
 
     def __init__(self, left: float, right: float, end: float) -> None:
         self.left, self.right, self._end = left, right, end
@@ -51,7 +48,7 @@ class Canvas:
         return self.left + (self.right - self.left) * min(max(t, 0.0), self._end) / self._end
 
     def ticks(self) -> list[tuple[float, str]]:
-        """The places of round times, far enough from each other, and how they are written."""
+        """Round times, far enough from each other: where and how they are written."""
         most = max(2, int((self.right - self.left) / _TICK_ROOM))
         step = next((each for each in _STEPS if self._end / each <= most), self._end / most)
         times = [number * step for number in range(int(self._end / step + 1e-9) + 1)]

@@ -1,8 +1,7 @@
 """PURE. The figures of a trace: how soon, how steadily and in what portions an answer could be read.
 
-A silence is a time in which nothing came, from the question on, and up to the end of the turn where the agent
-never said that it was done. The burst share is the largest part of the text that was shown within half a
-second: near 1, the answer came all at once. No figure spans two questions.
+The burst share is the largest part of the text that was shown within half a second: near 1, the answer came
+all at once. No figure spans two questions.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from ..turn_log import LoggedTurn, TurnLog
 from .timeline import Row, TimelineBuilder, TurnStart
 
 BURST_WITHIN = 0.5
-"""Seconds within which text counts as one burst."""
+"""Seconds of one burst."""
 SILENCE = 2.0
-"""Seconds without anything that are marked."""
+"""Seconds without anything, from which on they are marked."""
 _DIGITS = 3
 
 Curve = tuple[tuple[float, int], ...]
@@ -39,10 +38,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The turns of one thread, ready to be shown; mostly there is one.
+    """The turns of one thread; mostly there is one. `summary` is of all.
 
     `written` and `visible` are characters of the answers over time. `quiet` are the agent's silences,
-    `waiting` the times in which the reader saw nothing new. `summary` is of all turns.
+    `waiting` the times in which the reader saw nothing new.
     """
 
     name: str
@@ -59,7 +58,7 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class TurnLine:
-    """One question, asked at `t`; the times of `summary` count from there.
+    """One question, asked at `t`, from which the times of `summary` count.
 
     `sent` and `shown`: when the agent's text and the visible text grew, and by how much.
     """
@@ -98,7 +97,7 @@ class Summary:
 
 
 def timeline(name: str, builder: TimelineBuilder, log: TurnLog, asked_at: float) -> Timeline:
-    """The rows of `builder` and the visible text of `log` on one axis.
+    """The rows of `builder` and the visible text of `log`.
 
     `asked_at`: when the first question was asked, in monotonic seconds, if the bot did not take it.
     """
@@ -202,7 +201,7 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _together(turns: Sequence[Curve]) -> float | None:
-    """The burst share of several turns: the most that came at once in each, as a part of all."""
+    """The burst share of several turns."""
     sizes = [sum(size for _, size in growths) for growths in turns]
     bursts = [(burst_share(growths) or 0.0) * size for growths, size in zip(turns, sizes, strict=True)]
     return round(sum(bursts) / sum(sizes), _DIGITS) if sum(sizes) else None
@@ -228,7 +227,7 @@ def burst_share(growths: Sequence[tuple[float, int]]) -> float | None:
 
 
 def _growths(curve: Curve, height: int) -> Curve:
-    """When the curve reached a new height, and by how much; it began at `height`."""
+    """When the curve rose above `height`, and by how much."""
     found = list[tuple[float, int]]()
     for t, size in curve:
         if size > height:
@@ -238,7 +237,7 @@ def _growths(curve: Curve, height: int) -> Curve:
 
 
 def _spans(start: float, times: Sequence[float], until: float) -> list[Span]:
-    """The times between, from the question at `start` on, and on to `until`."""
+    """The times between, from `start` on, and on to `until`: as long as something was awaited."""
     points = [start, *times, *([until] if until > max([start, *times]) else [])]
     return [Span(before, after) for before, after in pairwise(points) if after > before]
 

@@ -1,9 +1,7 @@
 """PURE. The picture of a trace: what could be read when, above the lanes of what made it so.
 
-Several traces are drawn below each other on one axis of time. The two curves are characters of the answer:
-written by the agent, visible in the thread. Where they part, the bot is late; where both are flat, the agent
-is silent. Amber is the time in which a reader saw nothing new, grey stripes the time in which the agent sent
-nothing.
+The two curves are characters of the answer: written by the agent, visible in the thread. Where they part,
+the bot is late; where both are flat, the agent is silent.
 """
 
 from __future__ import annotations
@@ -237,7 +235,7 @@ def _bands(canvas: Canvas, spans: Iterable[Span], top: float, bottom: float, fil
 
 
 def _labels(canvas: Canvas, spans: Iterable[Span], y: float, words: str, color: str) -> None:
-    """As much of each silence's label as there is room for."""
+    """As much of each label as there is room for."""
     for span in spans:
         left, right = canvas.x(span.start), canvas.x(span.end)
         for text in (f"{seconds(span.length)} {words}", seconds(span.length)):
@@ -275,7 +273,7 @@ def _groups(canvas: Canvas, line: Timeline, y: float) -> float:
 
 
 def _lanes(rows: Sequence[Row]) -> tuple[_Lanes, _Lanes, _Lanes]:
-    """Of the agent's events, of the decisions, of the calls: the marks of each kind, kinds in order."""
+    """The marks of each kind: of events, of decisions, of calls."""
     methods = sorted({row.kind for row in rows if row.lane == "slack"})
     events: _Lanes = {kind: [] for kind in AGENT_KINDS}
     decided: _Lanes = {kind: [] for kind in DECISION_KINDS}
@@ -293,7 +291,7 @@ def _lanes(rows: Sequence[Row]) -> tuple[_Lanes, _Lanes, _Lanes]:
 
 
 def _lane(canvas: Canvas, label: str, marks: Sequence[_Mark], y: float) -> None:
-    """Marks that would lie on each other are drawn as one, the higher the more they are."""
+    """Marks on each other are drawn as one, the higher the more they are."""
     middle = y + _LANE / 2
     name = f"{label.removeprefix('assistant.threads.')}  {len(marks):,}"
     canvas.text(canvas.left - 8, middle + 4, name, 11, _FAINT, _END)

@@ -1,12 +1,12 @@
 """A trace for a terminal: time, event, decision and its reason, Slack call; the figures below.
 
-Rows come one by one, so that a live turn can be watched. Of many that are alike, with at most calls between
-them, the first two and the last are printed; the rest is counted, as are polls that find nothing new.
+Of many rows that are alike, with at most calls between them, the first two and the last are printed; the
+rest is counted, as are polls that find nothing new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
@@ -24,24 +24,15 @@ _LOOK = "look"
 
 @dataclass(slots=True)
 class _Run:
-    """Rows of one lane that are alike: how many there are, and those not printed, each with its place."""
+    """Rows of one lane that are alike. `hidden` are those not printed, each with its place among all rows."""
 
     like: object
     count: int = 0
     hidden: list[tuple[int, Row]] = field(default_factory=list)
-    dropped: int = 0
-    chars: int = 0
-
-    def hide(self, place: int, row: Row) -> None:
-        """Only the first and the last are needed."""
-        if len(self.hidden) == 2:
-            self.dropped += 1
-            self.chars += self.hidden.pop()[1].chars
-        self.hidden.append((place, row))
 
 
 class Table:
-    """Gives the lines for each row. `width` is the terminal's, in characters; `everything`: none left out."""
+    """Gives the lines for each row. `width` is the terminal's; `everything`: no row is left out."""
 
     def __init__(self, width: int = 160, *, everything: bool = False) -> None:
         self._width = max(width, _LEAST)
@@ -73,7 +64,7 @@ class Table:
         run = self._runs.setdefault(lane, _Run(like))
         run.count += 1
         if run.count > (0 if is_look else _FIRST):
-            run.hide(self._place, row)
+            run.hidden.append((self._place, row))
             return before
         # what the other lanes kept back came before this row
         kept = self._kept_back({name: other for name, other in self._runs.items() if other is not run})
@@ -92,29 +83,29 @@ class Table:
         return [*self.end(), f"{'':{_TIME}}... {seconds(silence)} of silence ..."]
 
     def _kept_back(self, runs: Mapping[str, _Run]) -> list[str]:
-        """The lines for the rows of `runs` that were not printed, in the order of the rows."""
+        """The lines for the rows of `runs` that were not printed, in order."""
         found = list[tuple[int, list[str]]]()
         for lane, run in runs.items():
             if run.hidden:
-                found += self._rest(lane, run)
-                run.hidden, run.dropped, run.chars = [], 0, 0
+                found += self._rest(lane, run.hidden)
+                run.hidden = []
         return [line for _, lines in sorted(found, key=itemgetter(0)) for line in lines]
 
-    def _rest(self, lane: str, run: _Run) -> Iterator[tuple[int, list[str]]]:
-        """The lines for the rows that were not printed, with the place of each among all rows."""
-        (place, row), (end, last) = run.hidden[0], run.hidden[-1]
+    def _rest(self, lane: str, hidden: Sequence[tuple[int, Row]]) -> Iterator[tuple[int, list[str]]]:
+        (place, row), (end, last) = hidden[0], hidden[-1]
         if lane == _LOOK:
-            yield place, [self._looks(len(run.hidden) + run.dropped, row, last)]
-        else:
-            yield place, [self._between(row, run)] if run.dropped else self._lines(row)
-            if end != place:
-                yield end, self._lines(last)
+            yield place, [self._looks(len(hidden), row, last)]
+            return
+        if len(hidden) > 2:
+            yield place, [self._between([each for _, each in hidden[:-1]])]
+        elif len(hidden) == 2:
+            yield place, self._lines(row)
+        yield end, self._lines(last)
 
-    def _between(self, first: Row, run: _Run) -> str:
-        is_call = first.lane == "slack"
-        count, chars = run.dropped + 1, run.chars + first.chars
-        said = f"... {count:,} more {'call' if is_call else 'event'}{'s' * (count > 1)} like this"
-        said += f", {chars:,} characters"
+    def _between(self, rows: Sequence[Row]) -> str:
+        is_call = rows[0].lane == "slack"
+        said = f"... {len(rows):,} more {'call' if is_call else 'event'}s like this"
+        said += f", {sum(row.chars for row in rows):,} characters"
         start = _TIME + (self._event + self._decision + 2 if is_call else 0)
         return cut(" " * min(start, max(0, self._width - len(said))) + said, self._width).rstrip()
 

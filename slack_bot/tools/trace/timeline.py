@@ -1,8 +1,7 @@
 """PURE. One thread on a time axis: what the agent sent, what was decided and why, which calls were made.
 
-Rows are made entry by entry, so that a live turn is shown while it runs. Of the agent's events only sizes and
-the beginning of their text are kept: a trace of a very long stream stays small. Times are seconds from the
-first question.
+Rows are made entry by entry, so that a live turn is shown while it runs. Times are seconds from the first
+question.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ Lane: TypeAlias = Literal["agent", "decision", "slack"]
 EXCERPT = 120
 """Characters kept of any text."""
 EXCERPTS = 10_000
-"""Rows whose text is kept; of the rest only the size."""
+"""Rows whose text is kept."""
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (FinalAnswer, "result"),
@@ -45,7 +44,7 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (TaskEnded, "status"),
 )
 AGENT_KINDS = ("status", "plan", "tool", "narration", "held", "answer", "result", "question", "other")
-"""The kinds of the agent's events, in the order of their lanes."""
+"""In the order of their lanes."""
 _ACTIONS = {
     "AppendText": "append",
     "FlushText": "flush",
@@ -64,7 +63,7 @@ _SILENT = ("NoOp", "SaveIds")  # actions that show nothing
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the machine made of an event: its name and reason, the actions and their reasons."""
+    """What the machine made of an event; `actions` are names and reasons."""
 
     event: str
     reason: str
@@ -86,8 +85,8 @@ class Decision:
 class Row:
     """One line of a trace. `kind` is one of its lane's; `chars` is the size of its text.
 
-    The lane of decisions also holds each further question ("asking") and each poll of the task that found
-    nothing new ("look"). `asked`: the bot read this from the task, the agent did not send it.
+    The lane of decisions also has further questions ("asking") and polls that found nothing new ("look").
+    `asked`: the bot read this from the task, the agent did not send it.
     """
 
     t: float
@@ -112,10 +111,10 @@ class TurnStart:
 
 
 class TimelineBuilder:
-    """Makes rows of a log's entries. `written` is the size of the agent's answers over time, in characters.
+    """Makes rows of a log's entries. `written` is the size of the agent's answers over time.
 
-    `asked_at`: when the first question was asked, in monotonic seconds; with None, what comes before the
-    first turn is left out. `clean` takes secrets out of an excerpt.
+    `asked_at`: when the first question was asked, in monotonic seconds; None: rows begin with the first turn.
+    `clean` takes secrets out of an excerpt.
     """
 
     def __init__(self, asked_at: float | None = None, clean: Callable[[str], str] = str) -> None:
@@ -132,7 +131,7 @@ class TimelineBuilder:
         self._kinds: set[str] = set()
 
     def take(self, turn: LoggedTurn, entry: Entry) -> None:
-        """One more entry of a log, as `TurnLog` hands it on."""
+        """One more entry of a log."""
         if self.asked_at is None and not isinstance(entry, TurnStarted):
             return
         match entry:
@@ -222,7 +221,7 @@ class TimelineBuilder:
 
 
 def build_timeline(log: TurnLog, asked_at: float) -> TimelineBuilder:
-    """The rows of a log that kept all events; `asked_at` is in monotonic seconds."""
+    """The rows of a log that kept all events."""
     builder = TimelineBuilder(asked_at)
     for turn in log.turns:
         for entry in turn.entries:
@@ -264,7 +263,7 @@ def _excerpt(text: str) -> str:
 
 
 def _words(args: Mapping[str, Any]) -> str:
-    """The text that a call brings to the thread. Beside blocks, `text` is what a notification says."""
+    """What a call brings to the thread. Beside blocks, `text` is what a notification says."""
     chunks: Sequence[Json] = [each for each in args.get("chunks") or () if isinstance(each, dict)]
     found = "".join(str(chunk.get("text") or "") for chunk in chunks)
     titles = ", ".join(str(chunk.get("title")) for chunk in chunks if chunk.get("title"))

@@ -1,8 +1,4 @@
-"""`slack-bot trace`: the timeline of a turn, from a tape or live, as a table and as a picture.
-
-The whole bot runs against an emulated workspace, as in `replay`; live, it asks a real agent and the clock is
-a real one. Several tapes are drawn below each other on one axis.
-"""
+"""`slack-bot trace`: the timeline of a turn, from tapes or live, as a table and as a picture."""
 
 from __future__ import annotations
 
@@ -47,12 +43,9 @@ ModeObserver = Callable[[Scenario, Settings, TurnLog], Observation]
 
 
 def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
-    """The verb. `args`: targets, modes, html, svg, scenario, key, all. Returns the exit status.
+    """The verb. `modes`: the reference agent in each of its modes, for `--modes`. Returns the exit status.
 
-    `modes`: the reference agent in each of its modes, for `--modes`.
-
-    Raises UnreadableInput for wrong usage and for what cannot be read or written, BotError where there is no
-    agent to ask, or one that never said anything.
+    Raises UnreadableInput, and BotError where there is no agent to ask, or one that never said anything.
     """
     if args.modes and len(args.targets) != 1:
         raise UnreadableInput('--modes wants a question: slack-bot trace --modes "what is agntcy"')
@@ -83,10 +76,7 @@ def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
 def trace_capture(
     capture: Tape | Recording, name: str, scenario: Scenario, table: Table | None = None
 ) -> tuple[Timeline, Json]:
-    """The timeline of one capture, and the object of `replay --json`.
-
-    The rows are printed as they come where there is a table.
-    """
+    """The timeline of one capture, printed where there is a table; and the object of `replay --json`."""
     printer = RowPrinter(table)
     seen = replayed(capture, as_captured(scenario, capture), log=TurnLog(printer.take))
     return printer.finish(name, seen), seen.result()
@@ -105,7 +95,6 @@ def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
 
 
 def _modes(args: argparse.Namespace, scenario: Scenario, modes: Mapping[str, ModeObserver]) -> list[Timeline]:
-    """The reference agent in each of its modes, by the same question."""
     asked, settings, found = _asked(scenario, args.targets[0]), load(), []
     for mode, observe_mode in modes.items():
         sys.stdout.write(f"== {mode}\n")
@@ -136,7 +125,7 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
 
 
 def _silence(line: Timeline) -> str | None:
-    """Why nothing at all came from the agent; None where something did, be it an error of its own."""
+    """Why nothing at all came from the agent, not even an error of its own."""
     if line.summary.events:
         return None
     ends = [each.reason for row in line.rows for each in row.decisions if each.event == StreamEnded.__name__]
@@ -149,7 +138,7 @@ def _table(args: argparse.Namespace) -> Table:
 
 
 class RowPrinter:
-    """Builds the timeline of a log, and prints its rows, each as soon as it is whole."""
+    """Builds the timeline of a log, and prints each row as soon as it is whole."""
 
     def __init__(self, table: Table | None, masks: Redactor | None = None) -> None:
         self._table = table
@@ -180,7 +169,7 @@ class RowPrinter:
         self._printed = len(self._builder.rows)
 
     def _print(self, lines: Sequence[str]) -> None:
-        """An observer never raises: what cannot be written stays in the stream, and its last flush fails."""
+        """Never raises: what cannot be written stays in the stream, and its last flush fails."""
         if not self._has_reader:
             return
         try:
