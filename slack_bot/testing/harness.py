@@ -217,15 +217,21 @@ async def run_bot(
     cut_after: int | None = None,
     rules: WorkspaceRules | None = None,
     through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
+    observer: Observer = lambda fact: None,
     **overrides: Any,
 ) -> AsyncIterator[BotHarness]:
     """A bot whose agent answers the n-th question with the n-th tape, cut after so many events.
 
     `rules`: Slack's limits; None: all of them. `faults`: what Slack's API answers, as in `FaultScript`.
-    `through` wraps the transport between the bot and its agent. `overrides` are settings by leaf name. It
-    runs on virtual time: see `on_virtual_time`.
+    `through` wraps the transport between the bot and its agent. `observer` gets each fact, after the harness
+    has kept it. `overrides` are settings by leaf name. It runs on virtual time: see `on_virtual_time`.
     """
     clock, facts = virtual_clock.new_clock(), list[Fact]()
+
+    def observe(fact: Fact) -> None:
+        facts.append(fact)
+        observer(fact)
+
     workspace = _new_workspace(rules, faults)
     agent = ScriptedAgent(*(tapes or (answer("Hello."),)), cut_after=cut_after, clock=clock)
     app = await build_in_memory(
@@ -233,7 +239,7 @@ async def run_bot(
         bot_settings(overrides),
         clock,
         through(ScriptedTransport(agent)),
-        observer=lambda fact: facts.append(fact),
+        observer=observe,
         store=store,
     )
     async with app:

@@ -43,7 +43,7 @@ from .capture.capture import CaptureRequest, capture
 from .capture.progress import CaptureProgress
 from .interruption import told_if_interrupted
 from .open_capture import open_capture, taped
-from .output_file import MemoryOutput, OutputFile
+from .output_file import Output, OutputFile
 from .replay.plain_text import STATES
 from .replay.replay import accept_any_script, tell_assumed
 from .replay.scenario import Scenario
@@ -108,7 +108,7 @@ def _live(url: str, text: str, argument: str) -> Tape | Recording:
     progress = CaptureProgress()
     if note:
         progress.say(f"note: {note}")
-    memory = MemoryOutput(url)
+    memory = Output(url)
     asyncio.run(
         capture(CaptureRequest((text,), argument=argument), settings, memory, progress, also=(given,))
     )
