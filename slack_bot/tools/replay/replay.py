@@ -13,9 +13,9 @@ import io
 import math
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from textwrap import indent
 from typing import Any, TextIO
@@ -152,10 +152,9 @@ def replayed(
     scenario: Scenario | None = None,
     *,
     log: TurnLog | None = None,
-    through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
     speed: float | None = None,
 ) -> Observation:
-    """As `replay`, with all that `log` keeps. `through` wraps the transport between the bot and its agent.
+    """As `replay`, with all that `log` keeps.
 
     `speed`: the agent's, in real time, as a multiple of the recorded one; None: in virtual time.
     """
@@ -163,14 +162,14 @@ def replayed(
     turns = turns_of(capture)
     agent = agent_of(turns, around, speed or 1.0)
     clock = virtual_clock.new_clock() if speed is None else loop_clock()
-    settings, transport = bot_settings(around.settings), through(ScriptedTransport(agent))
     stops = interrupted_at(turns[-1][1])
     asking = ReplayQuestions(
         follow_ups=tuple(text or "" for text, _ in turns[1:]),
         stops=None if stops is None else stops / (speed or 1.0),
     )
-    seen = observe(around, settings, clock, transport, log, asking)
-    return virtual_clock.run(seen) if speed is None else asyncio.run(seen)
+    observed = observe(around, bot_settings(around.settings), clock, ScriptedTransport(agent), log, asking)
+    seen = virtual_clock.run(observed) if speed is None else asyncio.run(observed)
+    return replace(seen, sent=len(agent.questions))
 
 
 def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
@@ -200,12 +199,16 @@ class ReplayQuestions:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was seen of one or more turns. `asked_at` is in monotonic seconds."""
+    """What was seen of one or more turns. `asked_at` is in monotonic seconds.
+
+    `sent` is how many questions reached the agent, None: not known.
+    """
 
     log: TurnLog
     thread: tuple[Shown, ...]
     asked_at: float
     follow_ups: tuple[FollowUp, ...] = ()
+    sent: int | None = None
 
     def result(self) -> Json:
         """The object of `replay --json`."""
