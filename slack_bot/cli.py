@@ -303,10 +303,10 @@ def _trace(args: argparse.Namespace) -> int:
 
 
 def _compare(args: argparse.Namespace) -> int:
-    from .tools import compare
+    from .tools import comparison
 
     with _quiet():
-        return int(compare.main(args))
+        return int(comparison.main(args))
 
 
 def _conform(args: argparse.Namespace) -> int:

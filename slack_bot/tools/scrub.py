@@ -82,21 +82,22 @@ def main(args: argparse.Namespace) -> int:
 
 def scrubbed(tape: Tape) -> tuple[Json, Iterator[Moment]]:
     """`tape` with its content replaced: its head, and its moments one by one."""
-    is_json = any(text.lstrip().startswith("{") for moment in tape.moments for text in _texts(moment.event))
+    is_json = any(text.lstrip().startswith("{") for moment in tape.moments for text in texts_in(moment.event))
     scrubber = _Scrubber(Pseudonyms((*KEPT, *JSON_KEPT) if is_json else KEPT))
     return scrubber.head(tape.head), map(scrubber.moment, tape.moments)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> Iterator[str]:
+    """Every value called `text` in an event."""
     if isinstance(value, dict):
         for name, each in value.items():
             if name == "text" and isinstance(each, str):
                 yield each
             else:
-                yield from _texts(each)
+                yield from texts_in(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _texts(each)
+            yield from texts_in(each)
 
 
 class _Scrubber:

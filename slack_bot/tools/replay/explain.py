@@ -1,8 +1,4 @@
-"""`slack-bot explain FILE`: why each part of an answer went where it went.
-
-The tape is replayed through the whole bot. The explanation gives the machine's own reasons, the calls that
-showed each text, and what became of text that was not shown.
-"""
+"""`slack-bot explain FILE`: why each part of an answer went where it went, in the machine's own words."""
 
 from __future__ import annotations
 
@@ -10,21 +6,19 @@ import argparse
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from itertools import groupby
 from pathlib import Path
 
 from ...testing.tape.tape import Recording, Tape
 from ...turn.compare import contains
 from ..open_capture import open_capture
 from .diff import matches
-from .plain_text import FollowUp, words_in
-from .provenance import CardNews, ProducedText, Provenance, Showing, TurnProvenance, Unshown
+from .provenance import Cause, ExplainedNews, ProducedText, Provenance, Showing, TurnProvenance
 from .replay import accept_any_script, read_scenario_file, replayed, tell_assumed
-from .result import Shown
+from .result import FollowUp, Shown, words_in
 from .scenario import Scenario, as_captured
-from .sources import Cause
 
 
 def main(args: argparse.Namespace) -> int:
@@ -91,53 +85,45 @@ def parts_of(account: Provenance) -> list[ExplainedPart]:
     """The answer's text in the parts in which it was shown."""
     starts = [len(turn.turn.before) for turn in account.turns]
     sources = [
-        _Source(turn, account.text[start:end])
+        _causes_in(turn, account.text[start:end])
         for turn, start, end in zip(account.turns, starts, [*starts[1:], None], strict=True)
     ]
     found, start = [], 0
-    for size, showing in account.stretches:
-        shown, end = account.showings[showing], start + size
+    for showing, group in groupby(account.shown_by):
+        shown, end = account.showings[showing], start + len(list(group))
         number = max(bisect_right(starts, start) - 1, 0)
-        causes = sources[number].causes(start - starts[number], end - starts[number], shown.at)
+        causes = sources[number](start - starts[number], end - starts[number], shown.at)
         found.append(ExplainedPart(account.text[start:end], shown, causes))
         start = end
     return found
 
 
-class _Source:
-    """Where the text of one turn comes from: what was produced, before and after it was rewritten."""
+def _causes_in(turn: TurnProvenance, text: str) -> Callable[[int, int, float], tuple[Cause, ...]]:
+    """What brought the characters of `text`, the turn's, from one to another, which were shown at a time.
 
-    def __init__(self, turn: TurnProvenance, text: str) -> None:
-        produced = turn.produced
-        last = max((number for number, each in enumerate(produced) if each.replaces), default=0)
-        self._rewritten_at = produced[last].at if last else None
-        self._sides = [
-            (each, _borders(each), _origins(text, each)) for each in (produced[:last], produced[last:])
-        ]
+    What was produced before and after the text was rewritten is looked at apart.
+    """
+    produced = turn.produced
+    last = max((number for number, each in enumerate(produced) if each.replaces), default=0)
+    sides = [(side, _origins(text, side)) for side in (produced[last:], produced[:last])]
 
-    def causes(self, start: int, end: int, at: float) -> tuple[Cause, ...]:
-        """Who brought the characters from `start` to `end`, which were shown at `at`."""
-        is_early = self._rewritten_at is not None and at < self._rewritten_at
-        for produced, borders, origins in self._sides if is_early else self._sides[::-1]:
-            places = [place for place in origins[start:end] if place >= 0]
-            if places:
-                numbers = dict.fromkeys(bisect_right(borders, place) for place in places)
-                return tuple(produced[number].cause for number in sorted(numbers))
+    def causes(start: int, end: int, at: float) -> tuple[Cause, ...]:
+        is_early = last > 0 and at < produced[last].at
+        for side, origins in reversed(sides) if is_early else sides:
+            if numbers := sorted({number for number in origins[start:end] if number >= 0}):
+                return tuple(side[number].cause for number in numbers)
         return ()
 
-
-def _borders(produced: Sequence[ProducedText]) -> list[int]:
-    return list(accumulate(len(each.text) for each in produced))
+    return causes
 
 
 def _origins(shown: str, produced: Sequence[ProducedText]) -> list[int]:
-    """For each character of `shown`, its place in the produced text; -1: the bot added it."""
+    """For each character of `shown` the number of its produced text; -1: the bot added it."""
     source = "".join(each.text for each in produced)
-    if source.startswith(shown):
-        return list(range(len(shown)))
+    numbers = [number for number, each in enumerate(produced) for _ in each.text]
     found = [-1] * len(shown)
     for same in matches(shown, source):
-        found[same.one : same.one + same.size] = range(same.other, same.other + same.size)
+        found[same.one : same.one + same.size] = numbers[same.other : same.other + same.size]
     return found
 
 
@@ -206,20 +192,18 @@ def _note(account: Provenance, turn: TurnProvenance, message: Shown) -> Iterator
 # -- the rest ------------------------------------------------------------------------------------------------
 
 
-def _cards(news: Iterable[CardNews]) -> Iterator[str]:
+def _cards(news: Iterable[ExplainedNews]) -> Iterator[str]:
     for each in news:
-        what = f"{each.title} - {each.state}" if each.state else f"the line above the cards: {each.title}"
-        yield f"{_time(each.cause.at)}  {what}"
+        yield f"{_time(each.cause.at)}  {each.what}"
         yield from _because([each.cause])
 
 
-def _unshown(unshown: Iterable[Unshown]) -> Iterator[str]:
-    alike = groupby(unshown, key=lambda each: (each.what, each.cause.name, each.cause.reason))
-    for (what, name, reason), group in alike:
+def _unshown(news: Iterable[ExplainedNews]) -> Iterator[str]:
+    for _, group in groupby(news, key=lambda each: (each.what, each.cause.name, each.cause.reason)):
         found = list(group)
         chars = sum(each.chars for each in found)
-        yield f"{_time(found[0].cause.at)}  {what}: {chars:,} characters"
-        yield f"{_MARGIN}{_who(name, [each.cause for each in found])}: {reason or 'no reason given'}"
+        yield f"{_time(found[0].cause.at)}  {found[0].what}: {chars:,} characters"
+        yield from _because([each.cause for each in found])
 
 
 def _failed(failed: Sequence[Showing]) -> Iterator[str]:

@@ -1,8 +1,7 @@
 """`slack-bot replay`: a capture through the whole bot onto an emulated workspace, on a virtual clock.
 
-Nothing of the bot is replaced: Bolt takes the mention, the agent's HTTP client reads the capture, slack_sdk
-calls the workspace. Only HTTP is in memory, and the loop's time is virtual: a replay takes milliseconds and
-gives the same result every time.
+Nothing of the bot is replaced: only HTTP is in memory, and the loop's time is virtual. So a replay takes
+milliseconds and gives the same result every time.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ from ...turn.record import ThreadKey
 from ..live_line import LiveLine
 from ..open_capture import open_capture, read_bytes
 from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
-from .plain_text import FollowUp, as_text, pace_of
-from .result import Shown, as_line, make_result, replayed_turns, visible
+from .result import FollowUp, Shown, as_line, as_text, make_result, pace_of, replayed_turns, visible
 from .scenario import Scenario, as_captured, read_scenario
 
 INTERRUPTED = "interrupted"
 """The outcome of a turn whose capture ends before it."""
 
+_OF_TASKS = ("id", "title", "status", "details", "output")
 _TAKEN_WITHIN = 1.0  # seconds
 _SETTLES = 2.0  # seconds, longer than any text waits in the buffer
 _LONGEST = 7 * 86_400.0  # seconds
@@ -91,7 +90,12 @@ def print_threads(args: argparse.Namespace) -> int:
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
         around = as_captured(scenario, capture)
-        seen = _replay_live(capture, around, args.speed) if args.speed else replayed(capture, around)
+        log = WatchedLog(sys.stderr) if args.speed else TurnLog()
+        try:
+            seen = replayed(capture, around, log=log, speed=args.speed)
+        finally:
+            if isinstance(log, WatchedLog):
+                log.line.wipe()
         result = seen.result()
         tell_assumed(path, capture, result)
         if args.json:
@@ -110,30 +114,15 @@ class WatchedLog(TurnLog):
 
     def __init__(self, out: TextIO) -> None:
         super().__init__(self._show)
-        self._line = LiveLine(out)
+        self.line = LiveLine(out)
         self._began: float | None = None
 
     def _show(self, turn: LoggedTurn, entry: Entry) -> None:
-        if not isinstance(entry, TextChange):
-            return
-        self._began = entry.at if self._began is None else self._began
-        if self._line.is_terminal:
+        if isinstance(entry, TextChange) and self.line.is_terminal:
+            self._began = entry.at if self._began is None else self._began
             last = " ".join(self.text[-200:].split())[-50:]
             seconds, chars = entry.at - self._began, entry.chars
-            self._line.show(f"{seconds:7.1f} s  {chars:,} characters can be read  ...{last}")
-
-    def end(self) -> None:
-        """Wipe the line."""
-        self._line.wipe()
-
-
-def _replay_live(capture: Tape | Recording, around: Scenario, speed: float) -> Observation:
-    """In real time; a terminal shows on the way how much can be read."""
-    log = WatchedLog(sys.stderr)
-    try:
-        return replayed(capture, around, log=log, speed=speed)
-    finally:
-        log.end()
+            self.line.show(f"{seconds:7.1f} s  {chars:,} characters can be read  ...{last}")
 
 
 def tell_assumed(name: str, capture: Tape | Recording, result: Json) -> None:
@@ -184,11 +173,10 @@ def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
 
 @dataclass(frozen=True, slots=True)
 class ReplayQuestions:
-    """How the question of a scenario is asked.
+    """How the question of a scenario is asked, and the `follow_ups` in the same thread.
 
-    `follow_ups` are further questions in the same thread. `stops`: seconds after the last question from
-    which on the capture says nothing; `limit`: the longest wait for any answer, in seconds. `profiles` is
-    what was learned of the agent before; what is learned now is added.
+    `stops`: seconds after the last question from which on the capture says nothing; `limit`: the longest wait
+    for any answer, in seconds. `profiles` is what was learned of the agent before, and learned now.
     """
 
     follow_ups: tuple[str, ...] = ()
@@ -348,16 +336,7 @@ def _shown(message: SeenMessage) -> Shown:
         text=message.text,
         state=message.state,
         blocks=tuple(dict(block) for block in message.blocks),
-        tasks=tuple(
-            {
-                "id": task.id,
-                "title": task.title,
-                "status": task.status,
-                "details": task.details,
-                "output": task.output,
-            }
-            for task in message.tasks
-        ),
+        tasks=tuple({name: getattr(task, name) for name in _OF_TASKS} for task in message.tasks),
         status_line=message.status_line,
         is_answer=message.state != "posted" or kind == "answer",
     )

@@ -14,10 +14,9 @@ from slack_bot.observe.facts import TurnEnded, TurnStarted
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.replay.explain import explain, explain_capture, parts_of
-from slack_bot.tools.replay.plain_text import FollowUp
 from slack_bot.tools.replay.provenance import Provenance
 from slack_bot.tools.replay.replay import replay
-from slack_bot.tools.replay.result import Shown
+from slack_bot.tools.replay.result import FollowUp, Shown
 from slack_bot.tools.replay.scenario import Scenario
 from slack_bot.turn.actions import (
     AppendText,

@@ -451,7 +451,7 @@ def test_a_terminal_is_told_what_can_be_read_by_now() -> None:
     log.look(12.5, "One two")
     assert "0.0 s  3 characters can be read  ...One" in out.getvalue()
     assert "2.5 s  7 characters can be read  ...One two" in out.getvalue()
-    log.end()
+    log.line.wipe()
     assert out.getvalue().endswith("\x1b[2K"), "the line is gone"
     assert [change.chars for change in log.turns[0].changes] == [3, 7]
 
@@ -460,5 +460,5 @@ def test_a_file_is_told_nothing() -> None:
     out = io.StringIO()
     log = WatchedLog(out)
     log.look(10.0, "One")
-    log.end()
+    log.line.wipe()
     assert out.getvalue() == ""
