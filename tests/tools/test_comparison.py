@@ -142,7 +142,7 @@ def test_what_was_sent_and_how_it_was_marked() -> None:
         "trace_id = t": 1,
     }
     assert found.states == [("working", 0.0), ("completed", 5.0)]
-    assert found.odd == {"comment": 1, "unreadable": 1, "raw": 1, "end: cut": 1}
+    assert +found.odd == {"comment": 1, "unreadable": 1, "raw": 1, "end: cut": 1}
     assert (found.timeline.name, found.timeline.question, found.wire) == ("mine", "What?", "0.3")
     assert found.text == "Hi."
 
