@@ -13,25 +13,16 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias, assert_never
+from typing import TypeVar, assert_never
 
 from rich.console import Console
 from rich.markdown import Markdown
 
+from ..a2a.wire import frames
 from ..a2a.wire.decode import decode
-from ..a2a.wire.frames import (
-    Artifact,
-    ArtifactUpdate,
-    Frame,
-    MessageReply,
-    Metadata,
-    Snapshot,
-    StatusUpdate,
-    Unknown,
-)
 from ..errors import AgentError, UnreadableInput
 from ..settings.load import load
 from ..testing.tape.items import Moment
@@ -68,10 +59,11 @@ _TIMES = {
     "longest wait of the reader": "longest_wait",
     "end": "end",
 }
+_LOOKS = (1, 2, 3, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200, 1800)
 _VOLUMES = ("events", "Slack calls", "failed calls", "characters shown")
 _ODD = {"comment": "comment", "error": "error", "raw": "unreadable piece"}
 
-MarkdownTable: TypeAlias = Sequence[Sequence[str]]
+T = TypeVar("T")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -92,7 +84,7 @@ def main(args: argparse.Namespace) -> int:
             _live(each, args.text, argument) if is_address(each) else open_capture(Path(each), args.key)
             for argument, each in (("A", args.one), ("B", args.two))
         ]
-    one, two = (_profile(capture, name) for capture, name in zip(captures, (args.one, args.two), strict=True))
+    one, two = map(_profile, captures, (args.one, args.two))
     text = as_markdown(one, two)
     if out is not None:
         with out:
@@ -198,25 +190,25 @@ class Profile:
             except AgentError:
                 self.odd["unreadable"] += 1
 
-    def _frame(self, t: float, frame: Frame) -> None:
+    def _frame(self, t: float, frame: frames.Frame) -> None:
         match frame:
-            case ArtifactUpdate():
+            case frames.ArtifactUpdate():
                 self._artifact(t, frame.artifact)
                 marks = {"append": frame.append, "lastChunk": frame.last_chunk or None}
                 self._flags(frame.metadata, marks)
-            case Snapshot():
+            case frames.Snapshot():
                 self._state(str(frame.state), t)
                 for artifact in frame.artifacts:
                     self._artifact(t, artifact)
-            case StatusUpdate():
+            case frames.StatusUpdate():
                 self._state(str(frame.state), t)
                 self._flags({"final": frame.final}, frame.metadata)
-            case MessageReply() | Unknown():
+            case frames.MessageReply() | frames.Unknown():
                 pass  # the text of a message is compared as visible text
             case _:
                 assert_never(frame)
 
-    def _artifact(self, t: float, artifact: Artifact) -> None:
+    def _artifact(self, t: float, artifact: frames.Artifact) -> None:
         sent = self.artifacts.setdefault(artifact.name or "(no name)", Sent(first=t))
         sent.count, sent.last, sent.chars = sent.count + 1, t, sent.chars + len(artifact.text)
         sent.ids.add(artifact.artifact_id)
@@ -226,7 +218,7 @@ class Profile:
         )
         self._flags(artifact.metadata)
 
-    def _flags(self, *given: Metadata) -> None:
+    def _flags(self, *given: frames.Metadata) -> None:
         for key, value in (pair for each in given for pair in each.items()):
             if value is not None:
                 shown = value if isinstance(value, str) else json.dumps(value, default=str)
@@ -247,9 +239,7 @@ def profile(tape: Tape, timeline: Timeline, result: Json) -> Profile:
 
 def moments_to_look_at(end: float) -> Iterator[float]:
     """Times in seconds at which to compare what could be read, closer together at the beginning."""
-    for t in (1, 2, 3, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200, 1800):
-        if t < end:
-            yield float(t)
+    yield from (t for t in _LOOKS if t < end)
     yield end
 
 
@@ -260,7 +250,7 @@ def as_markdown(one: Profile, two: Profile) -> str:
     """Both streams side by side, as Markdown."""
     parts = [
         "# Comparison",
-        _table(["", "A", "B"], _heads(one, two)),
+        _table(["", "A", "B"], _both(_head(one), _head(two), cell)),
         "## In short",
         "\n".join(f"- {line}" for line in findings(one, two)),
         "## Timing",
@@ -268,9 +258,9 @@ def as_markdown(one: Profile, two: Profile) -> str:
         "## What could be read, when",
         _table(["after", "A", "B"], _readable(one, two)),
         "## Artifacts",
-        _table(["name", "A", "B"], _artifacts(one, two)),
+        _table(["name", "A", "B"], _both(one.artifacts, two.artifacts, _sent)),
         "## Parts, metadata and flags",
-        _table(["flag", "A", "B"], _flags(one.flags, two.flags)),
+        _table(["flag", "A", "B"], _both(one.flags, two.flags, "{:,}".format)),
         "## Text",
         _text(one, two),
         "## What the reader saw",
@@ -302,11 +292,6 @@ def findings(one: Profile, two: Profile) -> list[str]:
 
 def _only_one(one: Mapping[str, object], two: Mapping[str, object]) -> list[str]:
     return [f"{cell(name)} ({'A' if name in one else 'B'})" for name in sorted(one.keys() ^ two.keys())]
-
-
-def _heads(one: Profile, two: Profile) -> MarkdownTable:
-    columns = [_head(each) for each in (one, two)]
-    return [[name, cell(columns[0][name]), cell(columns[1][name])] for name in columns[0]]
 
 
 def _head(each: Profile) -> dict[str, str]:
@@ -349,12 +334,10 @@ def _volumes(summary: Summary) -> dict[str, int]:
     return dict(zip(_VOLUMES, sizes, strict=True)) | sent
 
 
-def _readable(one: Profile, two: Profile) -> MarkdownTable:
-    end = max(one.timeline.end, two.timeline.end)
-    return [
-        [seconds(t), *(_progress(each.timeline.visible, t) for each in (one, two))]
-        for t in moments_to_look_at(end)
-    ]
+def _readable(one: Profile, two: Profile) -> Iterator[Sequence[str]]:
+    curves = [each.timeline.visible for each in (one, two)]
+    for t in moments_to_look_at(max(one.timeline.end, two.timeline.end)):
+        yield seconds(t), *(_progress(curve, t) for curve in curves)
 
 
 def _progress(curve: Curve, t: float) -> str:
@@ -364,24 +347,15 @@ def _progress(curve: Curve, t: float) -> str:
     return f"{size:,} ({size / whole:.0%})" if whole else "0"
 
 
-def _artifacts(one: Profile, two: Profile) -> MarkdownTable:
-    names = dict.fromkeys([*one.artifacts, *two.artifacts])
-    return [[cell(name), *(_sent(each.artifacts.get(name)) for each in (one, two))] for name in names]
+def _both(one: Mapping[str, T], two: Mapping[str, T], show: Callable[[T], str]) -> Iterator[Sequence[str]]:
+    for name in dict.fromkeys([*one, *two]):
+        yield cell(name), *(show(each[name]) if name in each else "–" for each in (one, two))
 
 
-def _sent(sent: Sent | None) -> str:
-    if sent is None:
-        return "–"
+def _sent(sent: Sent) -> str:
     when = seconds(sent.first) if sent.count == 1 else f"{seconds(sent.first)} to {seconds(sent.last)}"
     ids = f", {len(sent.ids)} ids" if len(sent.ids) > 1 else ""
     return f"{sent.count:,} ({sent.chars:,} characters{ids}), {when}"
-
-
-def _flags(one: Mapping[str, int], two: Mapping[str, int]) -> MarkdownTable:
-    return [
-        [cell(name), *(f"{each[name]:,}" if name in each else "–" for each in (one, two))]
-        for name in dict.fromkeys([*one, *two])
-    ]
 
 
 def _text(one: Profile, two: Profile) -> str:
@@ -441,11 +415,9 @@ def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table with aligned columns."""
     whole = [names, *rows]
     widths = [max(3, *map(_columns, column)) for column in zip(*whole, strict=True)]
-    lines = [
-        f"| {' | '.join(text + ' ' * (w - _columns(text)) for text, w in zip(row, widths, strict=True))} |"
-        for row in whole
-    ]
-    return "\n".join([lines[0], f"|{'|'.join('-' * (wide + 2) for wide in widths)}|", *lines[1:]])
+    padded = [[text + " " * (w - _columns(text)) for text, w in zip(r, widths, strict=True)] for r in whole]
+    head, *lines = (f"| {' | '.join(row)} |" for row in padded)
+    return "\n".join([head, f"|{'|'.join('-' * (wide + 2) for wide in widths)}|", *lines])
 
 
 def _columns(text: str) -> int:

@@ -15,7 +15,7 @@ from ...testing.tape.tape import Recording, Tape
 from ...turn.compare import contains
 from ..open_capture import open_capture
 from .diff import matches
-from .provenance import Cause, ExplainedNews, ProducedText, Provenance, Showing, TurnProvenance
+from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
 from .replay import accept_any_script, read_scenario_file, replayed, tell_assumed
 from .result import FollowUp, Shown, words_in
 from .scenario import Scenario, as_captured
@@ -73,7 +73,10 @@ def explain(
         ("Cards", _cards(each for turn in account.turns for each in turn.cards)),
         ("Sent again, and shown once", _unshown(each for turn in account.turns for each in turn.repeated)),
         ("Not part of the answer's text", _unshown(each for turn in account.turns for each in turn.unshown)),
-        ("Calls that failed", _failed(account.failed)),
+        (
+            "Calls that failed",
+            (f"{_time(each.at)}  {each.method}: {each.error or 'no answer'}" for each in account.failed),
+        ),
         ("The end", _end(account.turns[-1])),
     ):
         if found := list(lines):
@@ -99,30 +102,23 @@ def parts_of(account: Provenance) -> list[ExplainedPart]:
 
 
 def _causes_in(turn: TurnProvenance, text: str) -> Callable[[int, int, float], tuple[Cause, ...]]:
-    """What brought the characters of `text`, the turn's, from one to another, which were shown at a time.
-
-    What was produced before and after the text was rewritten is looked at apart.
-    """
-    produced = turn.produced
-    last = max((number for number, each in enumerate(produced) if each.replaces), default=0)
-    sides = [(side, _origins(text, side)) for side in (produced[last:], produced[:last])]
+    """What brought the characters of `text`, the turn's, from one to another, which were shown at a time."""
+    sides = [(pieces, _origins(text, pieces)) for pieces in (turn.produced, turn.rewritten)]
 
     def causes(start: int, end: int, at: float) -> tuple[Cause, ...]:
-        is_early = last > 0 and at < produced[last].at
-        for side, origins in reversed(sides) if is_early else sides:
+        for pieces, origins in reversed(sides) if at < turn.rewritten_at else sides:
             if numbers := sorted({number for number in origins[start:end] if number >= 0}):
-                return tuple(side[number].cause for number in numbers)
+                return tuple(pieces[number][1] for number in numbers)
         return ()
 
     return causes
 
 
-def _origins(shown: str, produced: Sequence[ProducedText]) -> list[int]:
-    """For each character of `shown` the number of its produced text; -1: the bot added it."""
-    source = "".join(each.text for each in produced)
-    numbers = [number for number, each in enumerate(produced) for _ in each.text]
+def _origins(shown: str, pieces: Sequence[Piece]) -> list[int]:
+    """For each character of `shown` the number of its piece; -1: the bot added it."""
+    numbers = [number for number, (text, _) in enumerate(pieces) for _ in text]
     found = [-1] * len(shown)
-    for same in matches(shown, source):
+    for same in matches(shown, "".join(text for text, _ in pieces)):
         found[same.one : same.one + same.size] = numbers[same.other : same.other + same.size]
     return found
 
@@ -204,10 +200,6 @@ def _unshown(news: Iterable[ExplainedNews]) -> Iterator[str]:
         chars = sum(each.chars for each in found)
         yield f"{_time(found[0].cause.at)}  {found[0].what}: {chars:,} characters"
         yield from _because([each.cause for each in found])
-
-
-def _failed(failed: Sequence[Showing]) -> Iterator[str]:
-    return (f"{_time(each.at)}  {each.method}: {each.error or 'no answer'}" for each in failed)
 
 
 def _end(turn: TurnProvenance) -> Iterator[str]:

@@ -12,27 +12,8 @@ from itertools import accumulate
 from typing import Any, TypeAlias
 
 from ...observe.facts import EventHandled, SlackCalled, TurnEnded, TurnStarted
-from ...turn.actions import (
-    AppendText,
-    EndTurn,
-    NoOp,
-    RetractText,
-    RewriteAnswer,
-    SetPlanTitle,
-    ShowForm,
-    ShowStatus,
-    UpdateCard,
-)
+from ...turn import actions, events
 from ...turn.compare import contains, equivalent
-from ...turn.events import (
-    AgentIdle,
-    AnswerReplaced,
-    FinalAnswer,
-    InputRequired,
-    StopRequested,
-    StreamEnded,
-    TurnBegun,
-)
 from ..trace.timeline import LATE, late
 from ..turn_log import AgentOutput, Entry, LoggedTurn, TextChange, TurnLog, is_guessed, is_of_stop
 from .diff import CHANCE, matches
@@ -41,7 +22,7 @@ _SHOWING = frozenset(
     f"chat.{name}"
     for name in ("startStream", "appendStream", "stopStream", "update", "postMessage", "delete")
 )
-_OWN = (StreamEnded, StopRequested, TurnBegun, AgentIdle)
+_OWN = (events.StreamEnded, events.StopRequested, events.TurnBegun, events.AgentIdle)
 _CHANCE = 10  # characters; fewer may be alike by chance
 
 
@@ -56,19 +37,7 @@ class Cause:
 
 
 Piece: TypeAlias = tuple[str, Cause]
-
-
-@dataclass(frozen=True, slots=True)
-class ProducedText:
-    """A stretch of text that the machine gave to be shown, at `at`.
-
-    `replaces`: it and what follows is instead of all text before it in this turn.
-    """
-
-    text: str
-    cause: Cause
-    replaces: bool
-    at: float
+"""A stretch of text, and what brought it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +125,18 @@ class TurnProvenance:
 
     def __init__(self, turn: LoggedTurn) -> None:
         self.turn = turn
-        self.produced: list[ProducedText] = []
+        self.produced: list[Piece] = []
+        """What the machine gave to be shown, since it last rewrote the answer at `rewritten_at`."""
+        self.rewritten: list[Piece] = []
+        """What it had given before that."""
+        self.rewritten_at = 0.0
         self.unshown: list[ExplainedNews] = []
         self.repeated: list[ExplainedNews] = []
         """The whole answer once more, after it had been shown: there was nothing to do."""
         self.cards: list[ExplainedNews] = []
-        self.questions: list[tuple[str, Cause]] = []
-        """The agent's questions, and the event that brought each."""
-        self.closing: tuple[EndTurn, Cause] | None = None
+        self.questions: list[Piece] = []
+        """The agent's."""
+        self.closing: tuple[actions.EndTurn, Cause] | None = None
         """The order that ended the turn, and its cause."""
         self._event = self._result = Cause(0.0, None, "the bot", "")
         self._asking = Cause(0.0, None, "", "")
@@ -199,16 +172,16 @@ class TurnProvenance:
                 because = replace(cause, reason=str(getattr(event, "reason", "")))
                 self._not_shown(event, because, late(fact.state))
             return
-        if isinstance(event, InputRequired):
+        if isinstance(event, events.InputRequired):
             self._asking = replace(cause, reason=event.reason)
-        elif isinstance(event, FinalAnswer | AnswerReplaced) and (
+        elif isinstance(event, events.FinalAnswer | events.AnswerReplaced) and (
             # where the bot itself says so, the event that it had heard is named
             cause.number is not None or not equivalent(self._result_text, event.text)
         ):
             self._result, self._result_text = replace(cause, reason=event.reason), event.text
         is_shown = [self._take_action(action, event, cause) for action in fact.actions]
         if not any(is_shown):
-            self._kept_out(event, cause, fact.actions)
+            self._kept_out(event, cause, fact)
 
     def _cause(self, event: object, at: float) -> Cause:
         if isinstance(event, _OWN) or is_guessed(event):
@@ -220,55 +193,53 @@ class TurnProvenance:
         """Note one action. True: it appends text."""
         because = replace(cause, reason=str(getattr(action, "reason", "")))
         match action:
-            case AppendText(text=text):
-                is_own = isinstance(event, FinalAnswer) and cause.number is None
-                self._produce(self._sources.of(text, because) if is_own else [(text, because)], because.at)
+            case actions.AppendText(text=text):
+                is_own = isinstance(event, events.FinalAnswer) and cause.number is None
+                self.produced += self._sources.of(text, because) if is_own else [(text, because)]
                 self._unsettled = ""
                 return True
-            case RewriteAnswer(text=text):
+            case actions.RewriteAnswer(text=text):
                 reason = f"{because.reason}: {self._result.reason}"
-                pieces = self._sources.of(text, replace(self._result, reason=reason))
-                self._produce(pieces, because.at, replaces=True)
+                self.rewritten += self.produced
+                self.produced = self._sources.of(text, replace(self._result, reason=reason))
+                self.rewritten_at = because.at
                 written = [each for answer, each in self._waiting if equivalent(answer, text)]
                 self.unshown = [each for each in self.unshown if not any(each is one for one in written)]
-            case UpdateCard(card=card):
+            case actions.UpdateCard(card=card):
                 self.cards.append(ExplainedNews(because, f"{card.title} - {card.state}"))
-            case SetPlanTitle(title=title):
+            case actions.SetPlanTitle(title=title):
                 self.cards.append(ExplainedNews(because, f"the line above the cards: {title}"))
-            case ShowForm(form=form) if question := form.as_markdown().strip():
+            case actions.ShowForm(form=form) if question := form.as_markdown().strip():
                 reason = f" ({self._asking.reason})" if self._asking.reason else ""
                 reason = f"the agent's question{reason}: {because.reason}"
                 asked_by = replace(self._asking if self._asking.name else because, reason=reason)
                 self._unsettled = ""
                 self.questions.append((question, asked_by))
-                self._produce([(question, asked_by)], because.at)
-            case RetractText(chars=chars):
+                self.produced.append((question, asked_by))
+            case actions.RetractText(chars=chars):
                 self._retract(chars, because)
-            case EndTurn():
+            case actions.EndTurn():
                 self.closing = action, because
         return False
-
-    def _produce(self, pieces: list[Piece], at: float, *, replaces: bool = False) -> None:
-        for number, (text, cause) in enumerate(pieces):
-            self.produced.append(ProducedText(text, cause, replaces and number == 0, at))
 
     def _retract(self, chars: int, cause: Cause) -> None:
         self.unshown.append(ExplainedNews(cause, "taken back before it was shown", chars))
         while chars > 0 and self.produced:
-            last = self.produced.pop()
-            kept = last.text[: max(0, len(last.text) - chars)]
-            chars -= len(last.text) - len(kept)
+            text, by = self.produced.pop()
+            kept = text[: max(0, len(text) - chars)]
+            chars -= len(text) - len(kept)
             if kept:
-                self.produced.append(replace(last, text=kept))
+                self.produced.append((kept, by))
 
-    def _kept_out(self, event: Any, cause: Cause, actions: tuple[object, ...]) -> None:
-        action = next((each for each in actions if isinstance(each, NoOp | ShowStatus)), None)
+    def _kept_out(self, event: Any, cause: Cause, fact: EventHandled) -> None:
+        kept_out = actions.NoOp | actions.ShowStatus
+        action = next((each for each in fact.actions if isinstance(each, kept_out)), None)
         if action is None:
             return
         because = replace(cause, reason=action.reason)
-        if not isinstance(event, FinalAnswer | AnswerReplaced):
-            what = f"shown as status: {action.text}" if isinstance(action, ShowStatus) else "not shown"
-            self._not_shown(event, because, what)
+        if not isinstance(event, events.FinalAnswer | events.AnswerReplaced):
+            status = f"shown as status: {action.text}" if isinstance(action, actions.ShowStatus) else ""
+            self._not_shown(event, because, status or "not shown")
         elif not equivalent(self._answer(), event.text):
             known = [answer for answer, _ in self._waiting]
             if cause.number is not None or not any(equivalent(answer, event.text) for answer in known):
@@ -278,9 +249,7 @@ class TurnProvenance:
             self._repeat(replace(because, name=_named(cause, event)), len(event.text))
 
     def _answer(self) -> str:
-        """All text of this turn, since it was last replaced."""
-        last = max((number for number, each in enumerate(self.produced) if each.replaces), default=0)
-        return "".join(each.text for each in self.produced[last:])
+        return "".join(text for text, _ in self.produced)
 
     def _not_shown(self, event: Any, cause: Cause, what: str) -> None:
         text = str(getattr(event, "text", ""))

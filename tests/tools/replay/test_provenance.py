@@ -69,7 +69,7 @@ def test_each_character_knows_the_call_that_showed_it() -> None:
         (1.1, "chat.startStream", None),
         (2.1, "chat.appendStream", None),
     ]
-    assert [(each.text, each.cause.number, each.cause.reason) for each in turn_of(seen).produced] == [
+    assert [(text, cause.number, cause.reason) for text, cause in turn_of(seen).produced] == [
         ("one ", 1, "grows: one "),
         ("two", 2, "grows: two"),
     ]
@@ -146,10 +146,11 @@ def test_a_rewriting_names_the_event_that_brought_the_other_text() -> None:
         decided(2.0, FinalAnswer("two", "final_result", reason="the result"), NoOp("differs")),
         decided(3.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer("two", "what stands there is not it")),
     )
-    last = turn_of(seen).produced[-1]
-    assert last.replaces
-    assert (last.cause.number, last.cause.at, last.at) == (2, 2.0, 3.0)
-    assert last.cause.reason == "what stands there is not it: the result"
+    turn = turn_of(seen)
+    [(text, cause)] = turn.produced
+    assert (text, cause.number, cause.at, turn.rewritten_at) == ("two", 2, 2.0, 3.0)
+    assert cause.reason == "what stands there is not it: the result"
+    assert [text for text, _ in turn.rewritten] == ["one"]
 
 
 def test_cards_and_the_end() -> None:
@@ -186,8 +187,8 @@ def test_the_bots_own_word_for_the_end_names_the_event_that_said_it() -> None:
         event(2.0, whole, "status completed"), decided(2.0, ended, FlushText("task completed")),
         decided(3.0, own, AppendText(" P.S. done.", "the missing rest")),
     )  # fmt: skip
-    last = turn_of(seen).produced[-1]
-    assert (last.text, last.cause.number, last.cause.reason) == (" P.S. done.", 2, "the missing rest")
+    text, cause = turn_of(seen).produced[-1]
+    assert (text, cause.number, cause.reason) == (" P.S. done.", 2, "the missing rest")
     assert [(each.what, each.cause.number, each.chars) for each in turn_of(seen).repeated] == [
         ("the same answer", 2, 25)
     ]
@@ -209,11 +210,10 @@ def test_a_rewriting_of_two_events_names_both() -> None:
         decided(3.0, FinalAnswer(whole, "artifacts", certain=False), differs),
         decided(3.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer(whole, "not the answer")),
     )  # fmt: skip
-    rewritten = [each for each in turn_of(seen).produced if each.at == 3.0]
-    assert [(each.text, each.cause.number, each.replaces) for each in rewritten] == [
-        (body, 3, True),
-        ("\n\n", 3, False),
-        (sources, 2, False),
+    assert [(text, cause.number) for text, cause in turn_of(seen).produced] == [
+        (body, 3),
+        ("\n\n", 3),
+        (sources, 2),
     ]
     assert turn_of(seen).unshown == []
 
@@ -222,10 +222,8 @@ def test_what_the_bot_read_of_the_task_is_no_event() -> None:
     looked = AgentEvent(START + 2, "q", "task", {"kind": "task", "asked": True, "state": "working"})
     seen = account(*grows(1.0, "one "), looked, decided(2.0, AnswerText("two"), AppendText("two", "grows")))
     assert seen.events == 1
-    assert (turn_of(seen).produced[-1].cause.number, turn_of(seen).produced[-1].cause.name) == (
-        None,
-        "reading the task working",
-    )
+    _, cause = turn_of(seen).produced[-1]
+    assert (cause.number, cause.name) == (None, "reading the task working")
 
 
 def test_after_a_stop_nothing_is_late_or_failed() -> None:
