@@ -27,15 +27,7 @@ from ..observe.facts import (
     TurnEnded,
     TurnStarted,
 )
-from ..turn.events import (
-    AnswerReplaced,
-    AnswerText,
-    FinalAnswer,
-    InputRequired,
-    StopRequested,
-    StreamEnded,
-    TaskEnded,
-)
+from ..turn import events
 from .replay.diff import common_prefix
 
 
@@ -191,25 +183,29 @@ class TurnLog:
 
 def _note(turn: LoggedTurn, fact: EventHandled) -> None:
     event = fact.event
-    turn.is_stopped |= isinstance(event, StopRequested)
+    turn.is_stopped |= isinstance(event, events.StopRequested)
     if fact.late:
         return
     if turn.first_answer is None and is_answer(event):
         turn.first_answer = fact.at
-    if turn.first_end is None and isinstance(event, FinalAnswer | TaskEnded | StreamEnded):
+    if turn.first_end is None and isinstance(
+        event, events.FinalAnswer | events.TaskEnded | events.StreamEnded
+    ):
         turn.first_end = fact.at
-    if turn.settled is None and isinstance(event, TaskEnded | InputRequired | FinalAnswer):
+    if turn.settled is None and isinstance(
+        event, events.TaskEnded | events.InputRequired | events.FinalAnswer
+    ):
         turn.settled = None if is_guessed(event) else fact.at
 
 
 def is_answer(event: object) -> bool:
     """`event` brings answer text."""
-    return isinstance(event, AnswerText | AnswerReplaced | FinalAnswer)
+    return isinstance(event, events.AnswerText | events.AnswerReplaced | events.FinalAnswer)
 
 
 def is_guessed(event: object) -> bool:
     """`event` is the bot's own word that what it has is the answer."""
-    return isinstance(event, FinalAnswer) and not event.certain
+    return isinstance(event, events.FinalAnswer) and not event.certain
 
 
 def failed_calls(turn: LoggedTurn) -> list[SlackCalled]:

@@ -11,15 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...a2a.wire.frames import (
-    Artifact,
-    ArtifactUpdate,
-    Frame,
-    MessageReply,
-    Snapshot,
-    StatusUpdate,
-    TaskState,
-)
+from ...a2a.wire import frames
 from ...observe.facts import AddedMarkup, EventHandled, TurnEnded
 from ...testing.tape.json_file import Json
 from ...turn.actions import RetractText
@@ -123,7 +115,7 @@ def measure(
     titles = [masks.text(fact.event.title) for fact in handled if isinstance(fact.event, ToolStarted)]
     tools = [re.sub(r"\W+", "_", title.strip().lower()).strip("_") for title in titles]
     plans = [len(fact.event.steps) for fact in handled if isinstance(fact.event, PlanChanged)]
-    frames = [entry.frame for entry in log.entries if isinstance(entry, AgentOutput) and entry.frame]
+    sent = [entry.frame for entry in log.entries if isinstance(entry, AgentOutput) and entry.frame]
     return Measures(
         result=result,
         summary=line.summary,
@@ -141,9 +133,9 @@ def measure(
         final_chunks=sum(isinstance(fact.event, AnswerText) for fact in handled),
         tools=dict(sorted(Counter(tools).items())),
         tool_order=tuple(tools),
-        final=_final(frames),
-        narration=_narration(frames),
-        said="\n".join(artifact.text for frame in frames for artifact in _artifacts(frame)),
+        final=_final(sent),
+        narration=_narration(sent),
+        said="\n".join(artifact.text for frame in sent for artifact in _artifacts(frame)),
         questions=sum(turn.started is not None for turn in log.turns),
         asked=asked,
     )
@@ -207,49 +199,52 @@ def _last_texts(log: TurnLog, thread: Sequence[Shown]) -> Iterator[str]:
 # -- the agent's side ----------------------------------------------------------------------------------------
 
 
-def _artifacts(frame: Frame) -> tuple[Artifact, ...]:
+def _artifacts(frame: frames.Frame) -> tuple[frames.Artifact, ...]:
     match frame:
-        case ArtifactUpdate(artifact=artifact):
+        case frames.ArtifactUpdate(artifact=artifact):
             return (artifact,)
-        case Snapshot(artifacts=artifacts):
+        case frames.Snapshot(artifacts=artifacts):
             return tuple(artifacts)
         case _:
             return ()
 
 
-def _final(frames: Sequence[Frame]) -> str | None:
+def _final(sent: Sequence[frames.Frame]) -> str | None:
     """What the agent called its result: the last such artifact, in one piece or several.
 
     An agent without artifacts gives it with its task's end, or in the only message it sends.
     """
-    artifacts = [(frame, artifact) for frame in frames for artifact in _artifacts(frame)]
+    artifacts = [(frame, artifact) for frame in sent for artifact in _artifacts(frame)]
     if not any(artifact.text.strip() for _, artifact in artifacts):
-        found = _last_message(frames)
+        found = _last_message(sent)
         return found if found.strip() else None
     texts: dict[str, str] = {}
     for frame, artifact in artifacts:
         if artifact.name in _FINAL:
-            grows = isinstance(frame, ArtifactUpdate) and frame.append
+            grows = isinstance(frame, frames.ArtifactUpdate) and frame.append
             before = texts.pop(artifact.artifact_id, "") if grows else ""
             texts[artifact.artifact_id] = before + artifact.text
     return next((text for text in reversed(texts.values()) if text.strip()), None)
 
 
-def _last_message(frames: Sequence[Frame]) -> str:
+def _last_message(sent: Sequence[frames.Frame]) -> str:
     replies, end = list[str](), None
-    for frame in frames:
-        if isinstance(frame, MessageReply):
+    for frame in sent:
+        if isinstance(frame, frames.MessageReply):
             replies.append(frame.message.text)
-        elif isinstance(frame, StatusUpdate | Snapshot) and frame.state is TaskState.COMPLETED:
+        elif (
+            isinstance(frame, frames.StatusUpdate | frames.Snapshot)
+            and frame.state is frames.TaskState.COMPLETED
+        ):
             end = frame.message.text if frame.message else end
     return end if end is not None else "".join(replies) if len(replies) == 1 else ""
 
 
-def _narration(frames: Sequence[Frame]) -> tuple[str, ...]:
+def _narration(sent: Sequence[frames.Frame]) -> tuple[str, ...]:
     """The sentences that were marked as narration only, if they are long enough to be recognised."""
     texts = list[str]()
-    for frame in frames:
-        if not isinstance(frame, ArtifactUpdate):
+    for frame in sent:
+        if not isinstance(frame, frames.ArtifactUpdate):
             continue
         flags = frame.artifact.metadata
         is_narration = bool(flags.get("is_narration")) and not flags.get("is_final_answer")

@@ -17,8 +17,8 @@ from ..open_capture import open_capture
 from .diff import matches
 from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
 from .replay import accept_any_script, read_scenario_file, replayed, tell_assumed
-from .result import FollowUp, Shown, words_in
-from .scenario import Scenario, as_captured
+from .result import Shown, ThreadQuestion, words_in
+from .scenario import Scenario
 
 
 def main(args: argparse.Namespace) -> int:
@@ -32,10 +32,10 @@ def main(args: argparse.Namespace) -> int:
 
 def explain_capture(capture: Tape | Recording, scenario: Scenario, name: str = "the capture") -> str:
     """The explanation of one capture in one scenario."""
-    around, account = as_captured(scenario, capture), Provenance()
-    seen = replayed(capture, around, log=account.log)
+    account = Provenance()
+    seen = replayed(capture, scenario, log=account.log)
     tell_assumed(name, capture, seen.result())
-    return explain(account, seen.thread, asker=around.user, question=around.text, more=seen.follow_ups)
+    return explain(account, seen.thread, seen.asker, seen.questions)
 
 
 _STATES = {"streaming": "a stream that is still open", "sealed": "streamed", "posted": "posted"}
@@ -57,18 +57,17 @@ class ExplainedPart:
 
 
 def explain(
-    account: Provenance, thread: Sequence[Shown], *, asker: str, question: str, more: Sequence[FollowUp] = ()
+    account: Provenance, thread: Sequence[Shown], asker: str, questions: Sequence[ThreadQuestion]
 ) -> str:
     """The whole explanation: each question, a section a message, then the rest of what happened."""
-    sections = [[f"{asker}: {question}", f"{account.events:,} events of the agent were heard."]]
-    messages = list(_messages(account, thread, [each.place for each in more]))
-    start = 0
-    for number, each in enumerate(more):
-        sections += messages[start : each.place]
-        sections += [["The end", *_end(account.turns[number])]] if number < len(account.turns) - 1 else []
-        sections.append([f"{asker}: {each.text}"])
-        start = each.place
-    sections += messages[start:]
+    sections = list[list[str]]()
+    places = [each.place for each in questions[1:]]
+    messages = list(_messages(account, thread, places))
+    for number, ((start, text), end) in enumerate(zip(questions, [*places, len(messages)], strict=True)):
+        sections += [[f"{asker}: {text}"], *messages[start:end]]
+        if number < min(len(places), len(account.turns) - 1):
+            sections.append(["The end", *_end(account.turns[number])])
+    sections[0].append(f"{account.events:,} events of the agent were heard.")
     for title, lines in (
         ("Cards", _cards(each for turn in account.turns for each in turn.cards)),
         ("Sent again, and shown once", _unshown(each for turn in account.turns for each in turn.repeated)),

@@ -16,11 +16,9 @@ from pathlib import Path
 from typing import Literal
 
 from ...errors import UnreadableInput
-from ...testing.tape.json_file import Json
 from ..open_capture import open_capture
-from .replay import accept_any_script, read_scenario_file, replay
+from .replay import Observation, accept_any_script, read_scenario_file, replayed
 from .result import as_text
-from .scenario import as_captured
 
 _DONE = {"new": "kept", "differs": "changed", "same": "same"}
 _END = "-- "
@@ -61,9 +59,7 @@ def main(args: argparse.Namespace) -> int:
     accept_any_script()
     threads = []
     for name, capture in captures:
-        around = as_captured(scenario, capture)
-        now = golden(replay(capture, around), asker=around.user, question=around.text)
-        threads.append(GoldenThread(name, kept(folder / name), now))
+        threads.append(GoldenThread(name, kept(folder / name), golden(replayed(capture, scenario))))
     lines = _update(folder, threads) if args.update else report(threads)
     sys.stdout.writelines(f"{line}\n" for line in lines)
     return int(not args.update and any(each.verdict != "same" for each in threads))
@@ -107,8 +103,9 @@ def _update(folder: Path, threads: Sequence[GoldenThread]) -> Iterator[str]:
         yield f"{_DONE[each.verdict]:8}{each.name}"
 
 
-def golden(result: Json, *, asker: str, question: str) -> str:
-    """The file for one thread. `result` is the object of `replay --json`."""
+def golden(seen: Observation) -> str:
+    """The file for one thread."""
+    result = seen.result()
     share = result["live_share"]
     if share is None:
         live = "no answer text"
@@ -117,7 +114,7 @@ def golden(result: Json, *, asker: str, question: str) -> str:
         live = next((said for least, said in _LIVE if share >= least), late)
     reason = f" ({result['reason']})" if result["reason"] else ""
     end = f"{result['outcome'] or 'not taken'}{reason}, {live}"
-    return as_text(result, asker=asker, question=question, paces=[end])
+    return as_text(result, seen.asker, seen.questions[:1], [end])
 
 
 def first_change(kept: str, now: str) -> tuple[str, Literal["more", "less"]] | None:

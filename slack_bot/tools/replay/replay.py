@@ -11,13 +11,12 @@ import asyncio
 import io
 import math
 import sys
-from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from textwrap import indent
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import httpx
 
@@ -36,7 +35,7 @@ from ...turn.record import ThreadKey
 from ..live_line import LiveLine
 from ..open_capture import open_capture, read_bytes
 from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
-from .result import FollowUp, Shown, as_line, as_text, make_result, pace_of, replayed_turns, visible
+from .result import Shown, ThreadQuestion, as_line, as_text, make_result, pace_of, replayed_turns, visible
 from .scenario import Scenario, as_captured, read_scenario
 
 INTERRUPTED = "interrupted"
@@ -89,10 +88,9 @@ def print_threads(args: argparse.Namespace) -> int:
     captures = [open_capture(path, args.key, scenario) for path in map(Path, args.files)]
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
-        around = as_captured(scenario, capture)
         log = WatchedLog(sys.stderr) if args.speed else TurnLog()
         try:
-            seen = replayed(capture, around, log=log, speed=args.speed)
+            seen = replayed(capture, scenario, log=log, speed=args.speed)
         finally:
             if isinstance(log, WatchedLog):
                 log.line.wipe()
@@ -102,10 +100,9 @@ def print_threads(args: argparse.Namespace) -> int:
             sys.stdout.write(as_line(result) + "\n")
             continue
         head, end = (f"== {path}\n\n", "\n") if len(captures) > 1 else ("", "")
-        said = as_text(
-            result, asker=around.user, question=around.text, more=seen.follow_ups, paces=seen.paces()
-        )
-        sys.stdout.write(head + said + end)
+        turns = replayed_turns(seen.log, result["visible"])
+        text = as_text(result, seen.asker, seen.questions, list(map(pace_of, turns)))
+        sys.stdout.write(head + text + end)
     return 0
 
 
@@ -195,16 +192,13 @@ class Observation:
     log: TurnLog
     thread: tuple[Shown, ...]
     asked_at: float
-    follow_ups: tuple[FollowUp, ...] = ()
+    asker: str
+    questions: tuple[ThreadQuestion, ...]
     sent: int | None = None
 
     def result(self) -> Json:
         """The object of `replay --json`."""
         return make_result(self.log, self.thread, self.asked_at)
-
-    def paces(self) -> list[str]:
-        """How each turn went, a line each."""
-        return [pace_of(turn) for turn in replayed_turns(self.log, visible(self.thread))]
 
 
 async def observe(
@@ -231,9 +225,8 @@ class _ReplaySession:
         self._settings = allow_bot(settings, scenario.user) if scenario.asker_is_bot else settings
         self._workspace = _workspace(scenario)
         self._turn_changed = asyncio.Event()
-        self._counts = Counter[type]()
         self._is_over = False
-        self._follow_ups: list[FollowUp] = []
+        self._questions: list[ThreadQuestion] = []
         self._turn_began = 0.0
 
     async def run(self, transport: httpx.AsyncBaseTransport | None, asking: ReplayQuestions) -> Observation:
@@ -249,7 +242,7 @@ class _ReplaySession:
             asked_at = await self._ask(app, asking)
             asking.profiles.update(app.agent.profile)
             shown, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
-        return Observation(self._log, shown, asked_at, tuple(self._follow_ups))
+        return Observation(self._log, shown, asked_at, asked.user, tuple(self._questions))
 
     async def _ask(self, app: App, asking: ReplayQuestions) -> float:
         """Ask the questions and wait for the end. Returns when the first was asked."""
@@ -260,13 +253,12 @@ class _ReplaySession:
         async with _running(keep_delivering(app, workspace), self._press_stop()):
             for number, text in enumerate((asked.text, *asking.follow_ups)):
                 try:
-                    await asyncio.wait_for(self._until(TurnEnded, number), asking.limit or _LONGEST)
-                    if number:
-                        self._follow_ups.append(FollowUp(len(self._thread()), text))
+                    await asyncio.wait_for(self._until("ended", number), asking.limit or _LONGEST)
+                    self._questions.append(ThreadQuestion(len(self._thread()), text))
                     self._turn_began = self._clock.monotonic()
                     said, now = f"<@{workspace.bot.user_id}> {text}", self._clock.wall()
                     workspace.say(asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts)
-                    await asyncio.wait_for(self._until(TurnStarted, number + 1), _TAKEN_WITHIN)
+                    await asyncio.wait_for(self._until("started", number + 1), _TAKEN_WITHIN)
                 except TimeoutError:
                     break
             await self._finish(app, asking.stops if asking.limit is None else asking.limit)
@@ -284,8 +276,8 @@ class _ReplaySession:
             known_until, latches = self._turn_began + stops, dict[str, bool]()
             self._take(TurnEnded(known_until, "", INTERRUPTED, reason, None, None, None, latches, 0))
 
-    async def _until(self, kind: type[Fact], count: int) -> None:
-        while self._counts[kind] < count:
+    async def _until(self, what: Literal["started", "ended"], count: int) -> None:
+        while sum(getattr(turn, what) is not None for turn in self._log.turns) < count:
             self._turn_changed.clear()
             await self._turn_changed.wait()
 
@@ -300,7 +292,6 @@ class _ReplaySession:
             return
         self._log.take(fact)
         if isinstance(fact, TurnStarted | TurnEnded):
-            self._counts[type(fact)] += 1
             self._turn_changed.set()
 
     def _changed(self, change: Change) -> None:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...observe.facts import AddedMarkup, SlackCalled
 from ...testing.tape.json_file import Json
@@ -179,24 +179,22 @@ def _share(part: int, whole: int) -> float | None:
 # -- as text -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FollowUp:
-    """A further question. `place`: how many of the bot's messages are above it."""
+class ThreadQuestion(NamedTuple):
+    """A question in the thread. `place`: how many of the bot's messages are above it."""
 
     place: int
     text: str
 
 
 def as_text(
-    result: Json, *, asker: str, question: str, more: Sequence[FollowUp] = (), paces: Sequence[str]
+    result: Json, asker: str, questions: Sequence[ThreadQuestion], summaries: Sequence[str] = ()
 ) -> str:
     """The thread, and a summary line for each question. `result` is the object of `replay --json`."""
-    parts, start = list[str](), 0
-    ends = [*(each.place for each in more), len(result["thread"])]
-    for number, (text, end) in enumerate(zip([question, *(each.text for each in more)], ends, strict=True)):
+    parts = list[str]()
+    ends = [*(each.place for each in questions[1:]), len(result["thread"])]
+    for number, ((start, text), end) in enumerate(zip(questions, ends, strict=True)):
         parts += [f"{asker}: {text}", *map(_message_text, result["thread"][start:end])]
-        parts += [f"-- {pace}" for pace in paces[number : number + 1]]
-        start = end
+        parts += [f"-- {said}" for said in summaries[number : number + 1]]
     return "\n\n".join(parts) + "\n"
 
 

@@ -24,7 +24,7 @@ from ..output_file import OutputFile
 from ..scrub import texts_in
 from ..turn_log import TurnLog
 from .golden import first_change, folder_of, golden, kept, name_of
-from .replay import accept_any_script, read_scenario_file, replay, replayed
+from .replay import accept_any_script, read_scenario_file, replayed
 from .scenario import Scenario, as_captured
 
 PROMISES = (
@@ -146,7 +146,7 @@ def _measured(tape: Tape, around: Scenario) -> Measures:
 
 
 def _thread(tape: Tape, around: Scenario) -> str:
-    return golden(replay(tape, around), asker=around.user, question=around.text)
+    return golden(replayed(tape, around))
 
 
 class ShrinkProgress:

@@ -20,9 +20,9 @@ from slack_bot.observe.facts import (
     TurnStarted,
 )
 from slack_bot.tools.replay.result import (
-    FollowUp,
     ReplayedTurn,
     Shown,
+    ThreadQuestion,
     as_line,
     as_text,
     make_result,
@@ -254,12 +254,7 @@ def test_a_thread_with_everything() -> None:
             is_answer=True,
         )
     ]
-    got = as_text(
-        said(*thread),
-        asker="U1",
-        question="why?",
-        paces=["answered, 0 Slack calls"],
-    )
+    got = as_text(said(*thread), "U1", [ThreadQuestion(0, "why?")], ["answered, 0 Slack calls"])
     assert got == (
         "U1: why?\n\n"
         "bot (streamed):\n"
@@ -279,13 +274,13 @@ def test_a_thread_with_everything() -> None:
 
 
 def test_a_thread_with_nothing() -> None:
-    assert as_text(said(), asker="U1", question="q", paces=["not taken"]) == "U1: q\n\n-- not taken\n"
+    assert as_text(said(), "U1", [ThreadQuestion(0, "q")], ["not taken"]) == "U1: q\n\n-- not taken\n"
 
 
 def test_each_further_question_stands_where_it_was_asked() -> None:
     thread = [Shown(f"{n}.0", f"Answer {n}.", "sealed", is_answer=True) for n in range(3)]
     paces = ["asked, 3 Slack calls", "answered, 3 Slack calls"]
-    got = as_text(said(*thread), asker="U1", question="one", more=[FollowUp(1, "two")], paces=paces)
+    got = as_text(said(*thread), "U1", [ThreadQuestion(0, "one"), ThreadQuestion(1, "two")], paces)
     assert [part.split("\n")[0] for part in got.split("\n\n")] == [
         "U1: one",
         "bot (streamed):",
