@@ -287,7 +287,7 @@ def _quiet_tool(args: argparse.Namespace) -> int:
     elif args.name == "explain":
         from .tools.replay.explain import main as run
     else:
-        from .tools.compare import main as run
+        from .tools.comparison import main as run
     with _quiet():
         return run(args)
 

@@ -13,8 +13,8 @@ from ...errors import AgentError
 from ...testing.tape.items import Moment, http_status_of
 from ...testing.tape.json_file import Json
 from ..live_line import LiveLine
-from ..replay.stream_text import name_of, text_of
 from ..trace.table import printable
+from ..turn_log import name_of, text_of
 from .http_tap import HttpTap
 from .redaction import Redactor
 from .tape_writer import RpcCall
