@@ -254,8 +254,8 @@ def _play(args: argparse.Namespace) -> int:
 
 def _agent(args: argparse.Namespace) -> int:
     with _needs_agent():
-        from .playground.reference import agent_server
-    return int(agent_server.main(args))
+        from .playground.reference import agent
+    return int(agent.main(args))
 
 
 @contextmanager
@@ -274,8 +274,8 @@ def _needs_agent() -> Iterator[None]:
 def _replay(args: argparse.Namespace) -> int:
     if args.play:
         with _needs_agent():
-            from .playground import replay_page
-        return int(replay_page.main(args))
+            from .playground import server
+        return int(server.show_replays(args))
     from .tools.replay import replay
 
     with _quiet():

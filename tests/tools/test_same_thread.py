@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from slack_bot.playground.reference.agent import build_app
+from slack_bot.playground.reference.agent import AgentApp, adjusted
 from slack_bot.playground.reference.modes import MODES
+from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.asgi_transport import AsgiTransport
 from slack_bot.testing.harness import AGENT_URL, bot_settings
@@ -29,7 +30,8 @@ FAILED = ("fail late", "tell me a joke")
 async def both(mode: str, wire: str, wanted: CaptureRequest) -> tuple[Tape | Recording, Json]:
     """What was captured of the agent, and the thread of the bot that asked another one the same."""
     settings, file = bot_settings({"protocol_version": wire}), MemoryOutput("tape")
-    served = [build_app(AGENT_URL, pace=80.0, mode=mode) for _ in range(2)]
+    chosen = adjusted(ReferenceSettings(), 80.0, mode)
+    served = [AgentApp(AGENT_URL, chosen) for _ in range(2)]
     try:
         status = await capture(
             wanted, settings, file, CaptureProgress(io.StringIO()), transport=AsgiTransport(served[0].asgi)
