@@ -23,13 +23,17 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class RpcCall:
-    """A JSON-RPC call. `verb` is what it does; `text` is the question's, "" for others."""
+    """A JSON-RPC call. `verb` is what it does: "ask", "get" or "other". `text` is the question's.
+
+    `names`: the ids of the message and of the task that it is about.
+    """
 
     method: str
-    verb: Literal["ask", "get", "other"]
+    verb: str
     wire: str
     id: str
     text: str = ""
+    names: tuple[str, ...] = ()
 
 
 class ExchangeListener(Protocol):
