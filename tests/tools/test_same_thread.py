@@ -15,8 +15,7 @@ from slack_bot.testing.agent.asgi_transport import AsgiTransport
 from slack_bot.testing.harness import AGENT_URL, bot_settings
 from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import Recording, Tape, read_tape, turns_of
-from slack_bot.tools.capture.capture import CaptureRequest, capture
-from slack_bot.tools.capture.progress import CaptureProgress
+from slack_bot.tools.capture.capture import CaptureProgress, CaptureRequest, capture
 from slack_bot.tools.open_capture import taped
 from slack_bot.tools.output_file import MemoryOutput
 from slack_bot.tools.replay.replay import ReplayQuestions, observe, replay
