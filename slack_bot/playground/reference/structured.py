@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...a2a.answer.json_filter import JsonContentFilter
+from ...a2a.answer.filters import JsonContentFilter
 from ...turn.graphemes import cluster_cut
 from .scenarios import InputField
 from .toolbox import parse_object
