@@ -240,9 +240,9 @@ def _playground(args: argparse.Namespace) -> int:
         if args.name == "play":
             from .playground.server import main as serve
         elif args.name == "agent":
-            from .playground.reference.agent_server import main as serve
+            from .playground.reference.agent import main as serve
         else:
-            from .playground.replay_page import main as serve
+            from .playground.server import show_replays as serve
     return serve(args)
 
 

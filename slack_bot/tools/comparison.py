@@ -29,8 +29,7 @@ from ..testing.tape.items import Moment
 from ..testing.tape.json_file import Json
 from ..testing.tape.tape import Recording, Tape, read_tape
 from .capture.agent_address import check_there, is_address, settings_for
-from .capture.capture import CaptureRequest, capture
-from .capture.progress import CaptureProgress
+from .capture.capture import CaptureProgress, CaptureRequest, capture
 from .interruption import told_if_interrupted
 from .open_capture import open_capture, taped
 from .output_file import Output, OutputFile
