@@ -24,7 +24,7 @@ from ..turn.events import (
     TaskKnown,
 )
 from ..turn.form import Form
-from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, narrate_thoughts, nothing, without
+from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.filters import result_text
 from .answer.snapshot_merge import stored_text
 from .content.forms import form_in, plan_in, question_in
@@ -310,7 +310,8 @@ class EventParser:
 
     def _aside(self, content: Content) -> list[Event]:
         """What is beside the text: thoughts, tool calls and their results."""
-        events = narrate_thoughts(content.thoughts)
+        thoughts = content.thoughts
+        events: list[Event] = [Narrated(thoughts, reason="the model thinks")] if thoughts else []
         if content.calls_a_tool:
             narrates = self._dialect.narrates_before_tools
             self._answer.before_tool(narrates=narrates)

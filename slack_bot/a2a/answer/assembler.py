@@ -1,10 +1,10 @@
 """PURE. Which of an agent's texts is the answer, and what of it is shown live.
 
-The answer may be in artifacts, messages, working-status text, or several of them. The first source that
-speaks is live, the others are kept for the end (facts: A2A 8.1). Working-status text, and streaming text
-without a flag, is live only where the agent is known to answer there; else it is held. If it was the answer,
-the profile keeps that for the next turn. An agent that then answers otherwise is not trusted again: a reader
-must not see narration turn into something else twice (delivery.md 2).
+The answer may be in artifacts, messages or working-status text. The first source that speaks is live, the
+others are kept for the end (facts: A2A 8.1). Working-status text, and streaming text without a flag, is live
+only where the agent is known to answer there; else it is held. If it was the answer, the profile keeps that.
+An agent that then answers otherwise is not trusted again: a reader must not see narration turn into something
+else twice (delivery.md 2).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from ...turn.compare import equivalent, missing_suffix
+from ...turn.compare import equivalent, missing_suffix, normalize
 from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated
 from ...turn.form import Form
 from ..wire.frames import Artifact
@@ -25,8 +25,7 @@ ANSWER_FROM, MARKER = PROFILE_KEYS = ("answer_source", "marker")
 _HOLD = "hold"  # an answer source: only what the protocol calls the answer is trusted
 _FEWEST_STEPS = 2
 
-_Key: TypeAlias = tuple[str, str]
-"""A source and the key of one text in it."""
+_Key: TypeAlias = tuple[str, str]  # a source, and the key of one text in it
 
 
 class AnswerAssembler:
@@ -56,12 +55,12 @@ class AnswerAssembler:
         self._detectors: dict[_Key, DeltaDetector] = {}
         self._filters: dict[_Key, TextFilter] = {}
         self._questions: dict[_Key, Form] = {}
-        self._marked: set[_Key] = set()  # texts with a marker: only what is behind it is the answer
+        self._marked: set[_Key] = set()  # texts with a marker
         self._held = DeltaDetector(max_chars=max_chars)
         self._held_before_tool = ""
-        self._has_asides = False  # some of the held text is no part of the answer
+        self._has_asides = False  # not all of the held text may be the answer
         self._joiner, self._message_joiner = ChunkJoiner(), ChunkJoiner()
-        self._last_name: str | None = ""  # None: a tool was called since, what follows is a new text
+        self._last_name: str | None = ""  # None: what follows a tool call is a new text
         self._last_message = ""
         self._ids_are_reused = False
         self._live_source = ""
@@ -102,12 +101,12 @@ class AnswerAssembler:
     # -- text comes ------------------------------------------------------------------------------------------
 
     def find_key(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
-        """The key of an artifact's text, and whether `text` appends there. A chunk may have its own id."""
+        """The key of an artifact's text, and whether `text` appends. A chunk may have its own id."""
         texts, key = self._artifacts, artifact_id or name
         if texts.has(key):
             self._ids_are_reused |= append
             return key, append
-        before, last = texts.ending(BEFORE) if texts.has_text else "", self._last_name
+        before, last = texts.shown.ending(BEFORE) if texts.has_text else "", self._last_name
         self._last_name = name
         is_chunk = last is not None and not self._ids_are_reused and (append or not texts.repeats(text))
         if is_chunk and self._joiner.joins(name, last or "", before, text, over_lines=append):
@@ -143,9 +142,9 @@ class AnswerAssembler:
         return self._take(STATUS, key, fresh, "status text is this agent's answer", append=append)
 
     def message(self, message_id: str, text: str, *, live: bool) -> list[Event]:
-        """Text of a message, a delta or the whole. `live`: it may be shown."""
+        """Text of a message. `live`: it may be shown."""
         texts, key = self._replies, message_id or "message"
-        before = texts.ending(BEFORE) if texts.has_text else ""
+        before = texts.shown.ending(BEFORE) if texts.has_text else ""
         is_new = (MESSAGE, key) not in self._detectors
         if is_new and self._message_joiner.joins("", "", before, text, over_lines=True):
             key = self._last_message
@@ -220,7 +219,8 @@ class AnswerAssembler:
             had_marker = filters.marker.opened
             before, text = filters.feed(text)
             self._note((source, key), filters)
-            events = narrate_thoughts(filters.tags.take_thoughts())
+            thoughts = filters.tags.take_thoughts()
+            events = [Narrated(thoughts, reason="the model thinks")] if thoughts else []
             if had_marker or not filters.marker.opened:
                 text = before + text
             else:
@@ -237,7 +237,7 @@ class AnswerAssembler:
         is_known = texts.has(key)
         if self._gap_due and source == ARTIFACT and is_known and text.strip():
             self._gap_due = False
-            text = _with_gap(texts.ending(2), text)
+            text = _with_gap(texts.shown.ending(2), text)
         return events + self._show(source, texts.put(key, text, append=append and is_known), reason)
 
     def _filter_again(self, key: str, raw: str) -> str:
@@ -250,7 +250,7 @@ class AnswerAssembler:
         return answer if filters.marker.opened else before
 
     def _note(self, key: _Key, filters: TextFilter) -> None:
-        """Keep apart the few texts in which something was found: there may be one for each word."""
+        """Keep apart the few texts with a question or a marker: each word may be a text."""
         if filters.question is not None:
             self._questions[key] = filters.question
         else:
@@ -281,11 +281,12 @@ class AnswerAssembler:
 
     def text(self, source: str) -> str:
         """The whole text of `source`."""
-        return self._texts[source].final
+        return self._texts[source].final.text
 
     def contains(self, source: str, text: str) -> bool:
-        """`text` is somewhere in the whole text of `source`."""
-        return self._texts[source].contains(text)
+        """`text`, if it is not empty, is somewhere in the whole text of `source`."""
+        sought = normalize(text)
+        return bool(sought) and sought in self._texts[source].final.normalized
 
     @property
     def unmarked_text(self) -> str:
@@ -303,13 +304,13 @@ class AnswerAssembler:
         return self.text(self.trusted) if self._by_settings else ""
 
     def profile_updates(self, answer: str, held_source: str) -> dict[str, str]:
-        """What this turn, with this answer, adds to the profile. `held_source`: of the held text."""
+        """What a turn with this answer adds to the profile. `held_source` is that of the held text."""
         facts: dict[str, str] = {}
         if self._marked and self._profile.get(MARKER) != "yes":
             facts[MARKER] = "yes"
         is_learned = self.trusted and self._live_source and not self._by_settings
         was_live = self._live_source == ARTIFACT and self._artifacts.updates > 1
-        if is_learned and missing_suffix(self._texts[self._live_source].shown, answer) is None:
+        if is_learned and missing_suffix(self._texts[self._live_source].shown.text, answer) is None:
             facts[ANSWER_FROM] = _HOLD
         elif not (self._profile.get(ANSWER_FROM) or self._by_settings or was_live):
             found = self._held_answer(answer, held_source)
@@ -333,11 +334,6 @@ def without(text: str, reason: str) -> str:
 def nothing(reason: str) -> Narrated:
     """Nothing happened that a reader would see."""
     return Narrated("", reason=reason)
-
-
-def narrate_thoughts(text: str) -> list[Event]:
-    """What a model thinks, as narration; nothing for no text."""
-    return [Narrated(text, reason="the model thinks")] if text else []
 
 
 def _with_gap(before: str, text: str) -> str:

@@ -1,8 +1,7 @@
 """PURE. The text of one source, put together from texts that grow, are replaced, or come twice.
 
-A chunk that replaces may change what was already shown. Slack cannot take text back, so then the whole is
-shown again, once, and what follows is kept for the end (facts: A2A 8.1). Nothing here copies the whole for
-one chunk: the cost of a turn grows with the text that came.
+A chunk may change what was shown. Slack cannot take text back, so then the whole is shown again, once; what
+follows is kept for the end (facts: A2A 8.1). Nothing here copies the whole for one chunk.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class TextUpdate(NamedTuple):
 
 
 class StringBuilder:
-    """Text that grows at its end; joined only where all of it is needed."""
+    """Text that grows at its end; joined only where needed."""
 
     __slots__ = ("_normalized", "_parts", "has_text", "size")
 
@@ -71,7 +70,7 @@ class StringBuilder:
 
 
 class _Text(StringBuilder):
-    """One text of a source. `place`: in their order. `run`: the last one that added to it."""
+    """One text. `place`: in their order. `run`: the last one that added to it."""
 
     __slots__ = ("place", "run")
 
@@ -83,15 +82,16 @@ class _Text(StringBuilder):
 class KeyedText:
     """Texts by key, in the order in which they began, with a blank line between.
 
-    `budget` bounds the characters kept; beyond it `overflow` is set and text is no longer taken. After an
-    update that replaces, no other follows: the text in the end is `final`. `updates` counts what was put.
+    Beyond `budget` characters `overflow` is set and text is no longer taken. After an update that replaces,
+    no other follows: the text in the end is `final`. `shown` is what was shown before. `updates` counts what
+    was put.
     """
 
     def __init__(self, budget: int) -> None:
         self.budget, self.overflow, self.updates = budget, False, 0
         self._texts: dict[str, _Text] = {}
         self._spoken: set[_Text] = set()  # those with more than white space
-        self._shown = StringBuilder()
+        self.shown = StringBuilder()
         self._end = -1  # the place of the text that `_shown` ends with
         self._is_exact = True  # what was shown is the whole, to the letter
         self._is_replaced = False
@@ -104,14 +104,15 @@ class KeyedText:
         return _GAP.join(text.text for text in self._texts.values() if text.has_text)
 
     @property
-    def shown(self) -> str:
-        """What was shown, before it was replaced."""
-        return self._shown.text
-
-    @property
-    def final(self) -> str:
-        """As `whole`, without what was set aside, and equal texts once."""
-        return self._last_word().text
+    def final(self) -> StringBuilder:
+        """As `whole`, without what was set aside, equal texts once."""
+        if self._final is None:
+            texts = [text for text in self._texts.values() if text.has_text]
+            once = dict[str, str]()
+            for text in [text for text in texts if text.run == self._run] or texts:
+                once.setdefault(text.normalized, text.text)
+            self._final = StringBuilder(_GAP.join(once.values()))
+        return self._final
 
     @property
     def has_text(self) -> bool:
@@ -127,18 +128,9 @@ class KeyedText:
         """A text of this key began."""
         return key in self._texts
 
-    def contains(self, text: str) -> bool:
-        """`text`, if it is not empty, is somewhere in `final`, whatever the white space."""
-        sought = normalize(text)
-        return bool(sought) and sought in self._last_word().normalized
-
-    def ending(self, size: int) -> str:
-        """The last `size` characters of what was shown."""
-        return self._shown.ending(size)
-
     def repeats(self, text: str) -> bool:
-        """`text` repeats all that was shown, and may continue it. One chunk may well come twice."""
-        shown = self._shown
+        """`text` repeats all that was shown, and may continue it."""
+        shown = self.shown
         if len(text) < _LEAST_REPEATED and shown.size <= _SHORT and normalize(text) == shown.normalized:
             return not (shown.ending(1).isspace() or text[:1].isspace())
         return shown.has_text and len(text) >= shown.size and missing_suffix(shown.text, text) is not None
@@ -149,7 +141,7 @@ class KeyedText:
         self._final = None
 
     def put(self, key: str, text: str, *, append: bool) -> TextUpdate | None:
-        """Append to the text `key`, or replace it. None: nothing new is to be shown."""
+        """Append to the text `key`, or replace it. None: nothing is to be shown."""
         known = self._texts.get(key)
         size = len(text) if append or known is None else len(text) - known.size
         if self._size + size > self.budget:
@@ -163,7 +155,7 @@ class KeyedText:
         known.run = self._run
         if append and known.place == self._end and not self._is_replaced:  # so it is with nearly every token
             known.add(text)
-            self._shown.add(text)
+            self.shown.add(text)
             return TextUpdate(text) if text else None
         old = "" if self._is_replaced else known.text
         if append:
@@ -174,11 +166,11 @@ class KeyedText:
         return self._tell([(known, old)], len(text), is_appended=append)
 
     def snapshot(self, texts: Iterable[tuple[str, str]]) -> TextUpdate | None:
-        """The texts are now these. One that is not among them stays, unless it comes under a new key."""
+        """The texts are now these. Others stay, unless they are among these under new keys."""
         named = list(texts)
         size = sum(len(text) for _, text in named)
         if size > self.budget:
-            self.overflow = True  # a text that is cut short would pass for the answer
+            self.overflow = True  # a text cut short would pass for the answer
             return None
         olds = dict[_Text, str]()
         for key, text in self._with_known_keys(named):
@@ -196,20 +188,10 @@ class KeyedText:
         else:
             self._spoken.discard(text)
 
-    def _last_word(self) -> StringBuilder:
-        if self._final is None:
-            texts = [text for text in self._texts.values() if text.has_text]
-            kept = [text for text in texts if text.run == self._run] or texts
-            once = dict[str, str]()
-            for text in kept:
-                once.setdefault(text.normalized, text.text)
-            self._final = StringBuilder(_GAP.join(once.values()))
-        return self._final
-
     def _with_known_keys(self, named: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """The texts, each with the key under which its beginning is kept: servers rename artifacts.
+        """The texts, each with the key under which its beginning is known: servers rename artifacts.
 
-        Thousands of new keys would have to be compared each with each, so they are taken for new texts.
+        To compare thousands with each other would take too long.
         """
         others = dict[str, str]()
         if any(key not in self._texts for key, _ in named) and self._sought < _MOST_SOUGHT:
@@ -238,27 +220,27 @@ class KeyedText:
             return None
         if not is_whole or not self.repeats(text):
             return self._grow(self._gap() + text, new.place)
-        more = missing_suffix(self._shown.text, text) or ""
+        more = missing_suffix(self.shown.text, text) or ""
         self._spoken.remove(new)
         for each in self._spoken:
             each.set("")
         self._spoken, self._size = {new}, len(text)
         grown = self._grow(more, new.place)
-        self._is_exact = self._shown.text == text
+        self._is_exact = self.shown.text == text
         return grown
 
     def _gap(self) -> str:
-        return _GAP if self._shown.has_text else ""
+        return _GAP if self.shown.has_text else ""
 
     def _grow(self, text: str, place: int) -> TextUpdate | None:
-        self._shown.add(text)
+        self.shown.add(text)
         self._end = place
         return TextUpdate(text) if text else None
 
     def _tell(
         self, changes: Iterable[tuple[_Text, str]], size: int, *, is_appended: bool = False
     ) -> TextUpdate | None:
-        """Show changed texts, given with what they were. Growth at the end needs no look at the rest."""
+        """Show texts that changed, given with what they were. Growth at the end needs no look at the rest."""
         if self._is_replaced:
             return None
         if not (self._is_exact or is_appended):
@@ -279,7 +261,7 @@ class KeyedText:
 
     def _show_again(self, size: int) -> TextUpdate | None:
         """Compare the whole with what was shown; `size` is that of the new text."""
-        shown, whole = self._shown.text, self.whole
+        shown, whole = self.shown.text, self.whole
         self._compared += max(0, len(shown) - size)
         if whole.startswith(shown) and self._compared <= _MOST_COMPARED:
             self._is_exact = True

@@ -101,7 +101,7 @@ class _Lines:
     def lines(self, value: Any, depth: int, level: int = 0) -> Iterator[str]:
         """`depth` is the indentation, `level` the nesting: a list in a list is not indented."""
         if depth > _DEEPEST or level > _DEEPEST_LEVEL:
-            yield f"{_indent(depth)}- …"
+            yield "  " * depth + "- …"
         elif isinstance(value, dict):
             for key, each in self._read(value.items()):
                 if depth == 0 and isinstance(each, list) and (rows := self._rows(each)):
@@ -121,9 +121,12 @@ class _Lines:
         """One field or item: on its line if it is short, else below it."""
         if isinstance(value, str) and value.strip()[:1] in ("{", "["):  # as the arguments of a tool call
             value = from_json(value) or value
-        head = f"{_indent(depth)}- {label}"
+        indent = "  " * depth
+        head = f"{indent}- {label}"
         if isinstance(value, list) and value and all(map(_is_plain, value[:_MOST_IN_LINE])):
-            yield head + self._in_line(value)
+            shown = [_scalar(each) for each in self._read(value[:_MOST_IN_LINE])]
+            hidden = len(value) - len(shown)
+            yield head + ", ".join([*shown, *([f"… and {hidden} more"] if hidden else [])])
         elif isinstance(value, dict | list) and value:
             if label:
                 yield head.rstrip()
@@ -132,13 +135,7 @@ class _Lines:
                 for number, line in enumerate(self.lines(value, depth, level + 1)):
                     yield f"  {line}" if number else line
         elif (text := _scalar(value)) != "" or label:
-            indented = f"\n{_indent(depth)}  ".join((text or "–").split("\n"))
-            yield head + indented
-
-    def _in_line(self, items: Sequence[Any]) -> str:
-        shown = [_scalar(each) for each in self._read(items[:_MOST_IN_LINE])]
-        hidden = len(items) - len(shown)
-        return ", ".join([*shown, *([f"… and {hidden} more"] if hidden else [])])
+            yield head + f"\n{indent}  ".join((text or "–").split("\n"))
 
     def _rows(self, items: Sequence[Any]) -> Sequence[Mapping[str, Any]]:
         """`items` if they are rows of one table: objects with the same few plain fields."""
@@ -213,7 +210,3 @@ def _title(key: object) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _indent(depth: int) -> str:
-    return "  " * depth

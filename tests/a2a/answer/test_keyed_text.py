@@ -40,7 +40,7 @@ def test_a_replacement_that_continues_grows_and_one_that_does_not_changes() -> N
     assert text.put("a", "The fox ran", append=False) == TextUpdate(" ran")
     assert text.put("a", "A cat", append=False) == TextUpdate("A cat", replaces=True)
     assert text.put("a", "", append=False) is None, "once it changed, the end tells what it is"
-    assert text.final == ""
+    assert text.final.text == ""
 
 
 def test_text_that_comes_for_an_earlier_artifact_is_put_where_it_belongs() -> None:
@@ -103,7 +103,7 @@ def test_the_whole_again_under_another_name_is_nothing_new() -> None:
     text.put("a", "fox", append=True)
     assert text.put("b", "The quick\nfox", append=False) is None
     assert text.put("c", "The quick fox ran", append=False) == TextUpdate(" ran")
-    assert text.final == text.whole == "The quick fox ran"
+    assert text.final.text == text.whole == "The quick fox ran"
     assert text.last_key == "c"
 
 
@@ -114,19 +114,19 @@ def test_a_piece_that_says_an_earlier_one_again_is_said_once_in_the_end() -> Non
     for word in ("One ", "two"):
         text.put("b", word, append=True)
     assert text.whole == "One two\n\nOne two"
-    assert text.final == "One two"
+    assert text.final.text == "One two"
 
 
 def test_what_was_set_aside_is_no_answer_if_something_follows() -> None:
     text = pieces()
     text.put("a", "Let me look.", append=False)
     text.set_aside()
-    assert text.final == "Let me look.", "nothing followed"
+    assert text.final.text == "Let me look.", "nothing followed"
     text.put("b", "The fox.", append=False)
     assert text.whole == "Let me look.\n\nThe fox."
-    assert text.final == "The fox."
+    assert text.final.text == "The fox."
     text.put("a", " Really.", append=True)
-    assert text.final == "Let me look. Really.\n\nThe fox.", "who goes on with it means it"
+    assert text.final.text == "Let me look. Really.\n\nThe fox.", "who goes on with it means it"
 
 
 def test_a_snapshot_may_name_the_pieces_anew() -> None:
@@ -152,12 +152,12 @@ def test_a_replaced_piece_makes_room_in_the_budget() -> None:
     text = KeyedText(budget=6)
     text.put("a", "123456", append=False)
     assert text.put("a", "654321", append=False) == TextUpdate("654321", replaces=True)
-    assert text.shown == "123456"
+    assert text.shown.text == "123456"
     assert not text.overflow
     assert text.has_text
     assert KeyedText(budget=1).last_key == ""
     text.put("b", "", append=True)
-    assert text.ending(3) == "456"
+    assert text.shown.ending(3) == "456"
 
 
 def test_a_snapshot_beyond_the_budget_is_not_cut_short_in_silence() -> None:
@@ -176,7 +176,7 @@ def test_a_part_that_goes_on_behind_others_grows_wherever_it_stands() -> None:
     assert text.put("b", "Two three", append=False) == TextUpdate(" three")
     assert text.put("a", "One", append=False) is None
     assert text.snapshot([("c", "Four"), ("b", "Two three!")]) == TextUpdate("!\n\nFour")
-    assert text.shown == text.whole == "One\n\nTwo three!\n\nFour"
+    assert text.shown.text == text.whole == "One\n\nTwo three!\n\nFour"
 
 
 def test_among_thousands_of_new_names_an_old_part_is_not_sought_for_ever(
@@ -188,7 +188,7 @@ def test_among_thousands_of_new_names_an_old_part_is_not_sought_for_ever(
         text = pieces()
         text.snapshot([(f"a{n}", f"Part {n}.") for n in range(10)])
         assert text.snapshot(renamed) == told
-        assert text.final.count("Part 3.") == 1, "in the end it is said once all the same"
+        assert text.final.text.count("Part 3.") == 1, "in the end it is said once all the same"
 
 
 def test_what_must_be_compared_again_and_again_is_told_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,4 +205,4 @@ def test_a_short_text_said_twice_in_a_row_does_not_stand_for_all_before_it() -> 
     text.put("a", "The fox ran.", append=False)
     text.put("b", "Done 1!", append=False)
     text.put("c", "Done 1!", append=False)
-    assert text.final == "The fox ran.\n\nDone 1!"
+    assert text.final.text == "The fox ran.\n\nDone 1!"
