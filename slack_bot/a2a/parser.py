@@ -197,9 +197,11 @@ class EventParser:
         """Texts that may be the answer, the best first, and where they are from."""
         failed = self.state.is_terminal and self.state is not TaskState.COMPLETED
         answer, reason = self._answer, self._ending_message if failed else ""
-        in_text = "" if answer.trusted == ARTIFACT else reason
+        by_settings = answer.text(answer.trusted) if answer.by_settings else ""
+        if answer.trusted != ARTIFACT:
+            by_settings = without(by_settings, reason)
         ranked = [
-            (without(answer.text_by_settings, in_text), "the source that the settings name"),
+            (by_settings, "the source that the settings name"),
             (self._best.get(ArtifactKind.PARTIAL, ""), "partial result"),
             self._with_ending(answer.text(ARTIFACT)),
             (self._best.get(ArtifactKind.COMPLETE, ""), "a sub-agent's result"),
@@ -207,7 +209,7 @@ class EventParser:
             (without(answer.text(MESSAGE), reason), "messages"),
             (without(answer.text(STATUS), reason), "working-status text"),
         ]
-        held = without(answer.unfinished_text, reason) if failed else answer.unmarked_text
+        held = without(answer.held_text(failed=failed), reason)
         if (failed or not self.asks) and not (self._leaked or self._dialect.leak.search(held)):
             ranked.append((held, "text that was held" if failed else "unmarked text"))
         if not failed and not self.asks:

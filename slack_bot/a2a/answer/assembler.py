@@ -3,8 +3,7 @@
 The answer may be in artifacts, messages or working-status text. The first source that speaks is live, the
 others are kept for the end (facts: A2A 8.1). Working-status text, and streaming text without a flag, is live
 only where the agent is known to answer there; else it is held. If it was the answer, the profile keeps that.
-An agent that then answers otherwise is not trusted again: a reader must not see narration turn into something
-else twice (delivery.md 2).
+An agent that then answers otherwise is not trusted again (delivery.md 2).
 """
 
 from __future__ import annotations
@@ -32,7 +31,8 @@ class AnswerAssembler:
     """The texts of one turn, each source of at most `max_chars`.
 
     `source` and `marker` are settings; unless "auto", they count more than `profile`, what was learned of the
-    agent. `default` is the source of its dialect. `trusted` is the source whose unmarked text is the answer.
+    agent. `default` is the source of its dialect. `trusted` is the source whose unmarked text is the answer,
+    `by_settings` if they name it.
     """
 
     def __init__(
@@ -44,8 +44,8 @@ class AnswerAssembler:
         default: str = "",
     ) -> None:
         self._profile = profile or {}
-        self._by_settings = source != "auto"
-        known = source if self._by_settings else self._profile.get(ANSWER_FROM) or default
+        self.by_settings = source != "auto"
+        known = source if self.by_settings else self._profile.get(ANSWER_FROM) or default
         self.trusted = known if known in (ARTIFACT, STATUS, MESSAGE) else ""
         self._waits = marker == "expected" or (marker == "auto" and self._profile.get(MARKER) == "yes")
         self._uses_filters = marker != "off"
@@ -288,31 +288,22 @@ class AnswerAssembler:
         sought = normalize(text)
         return bool(sought) and sought in self._texts[source].final.normalized
 
-    @property
-    def unmarked_text(self) -> str:
-        """The held text; of several runs between tools, the last."""
-        return "" if self._marked else self.filter_text(self._held.text or self._held_before_tool)
-
-    @property
-    def unfinished_text(self) -> str:
-        """The held text since the last tool call, if all of it may be the answer of a failed task."""
-        return "" if self._marked or self._has_asides else self.filter_text(self._held.text)
-
-    @property
-    def text_by_settings(self) -> str:
-        """The whole text of the source that the settings name."""
-        return self.text(self.trusted) if self._by_settings else ""
+    def held_text(self, *, failed: bool) -> str:
+        """The held text: of several runs between tools the last, of a failed task what came since."""
+        if self._marked or (failed and self._has_asides):
+            return ""
+        return self.filter_text(self._held.text or ("" if failed else self._held_before_tool))
 
     def profile_updates(self, answer: str, held_source: str) -> dict[str, str]:
         """What a turn with this answer adds to the profile. `held_source` is that of the held text."""
         facts: dict[str, str] = {}
         if self._marked and self._profile.get(MARKER) != "yes":
             facts[MARKER] = "yes"
-        is_learned = self.trusted and self._live_source and not self._by_settings
+        is_learned = self.trusted and self._live_source and not self.by_settings
         was_live = self._live_source == ARTIFACT and self._artifacts.updates > 1
         if is_learned and missing_suffix(self._texts[self._live_source].shown.text, answer) is None:
             facts[ANSWER_FROM] = _HOLD
-        elif not (self._profile.get(ANSWER_FROM) or self._by_settings or was_live):
+        elif not (self._profile.get(ANSWER_FROM) or self.by_settings or was_live):
             found = self._held_answer(answer, held_source)
             facts |= {ANSWER_FROM: found} if found else {}
         return facts

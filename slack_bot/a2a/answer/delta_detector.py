@@ -8,8 +8,8 @@ A text that begins with everything known is a snapshot and adds its rest; any ot
   begin with single letters, each begins with the one before it, not with the sum; three in a row are proof.
 - Without `append`, a text that the last deltas made together is a repetition (ADK).
 
-Many servers give each chunk an artifact or a message of its own. White space within the line, or a word that
-continues, shows that; then the following ones of the same name are chunks too.
+Many servers give each chunk an id of its own. White space within the line, or a word that continues, shows
+that; then the following texts of the same name are chunks too.
 """
 
 from __future__ import annotations
@@ -159,16 +159,6 @@ class DeltaDetector:
         """A sentence follows a sentence with nothing between."""
         last = self._deltas[-1] if self._deltas else ""
         return " " in last and " " in text and text[0].isupper() and last.endswith(_SENTENCE_ENDS)
-
-
-def join_chunks(chunks: list[str]) -> str:
-    """The text of the chunks that a task keeps as they came."""
-    if len(chunks) <= _LEAST_LINKS:
-        return "".join(chunks)
-    detector = DeltaDetector(appends=True)
-    for chunk in chunks:
-        detector.take(chunk)
-    return detector.text
 
 
 def _has_letters(text: str) -> bool:

@@ -20,9 +20,10 @@ from ..wire.frames import (
     StatusUpdate,
     TaskState,
 )
-from .delta_detector import DeltaDetector, join_chunks
+from .delta_detector import DeltaDetector
 
 _ANSWER, _NARRATION = "is_final_answer", "is_narration"
+_FEW_CHUNKS = 2  # say too little to be snapshots
 
 
 class SnapshotMerger:
@@ -113,4 +114,9 @@ def stored_text(artifact: Artifact) -> str:
     """The text of a task's artifact, whose parts are the chunks that came."""
     texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
     text = extract_content(artifact.parts, artifact.metadata).text
-    return join_chunks(texts) if text and len(texts) == len(artifact.parts) else text
+    if not text or len(texts) != len(artifact.parts) or len(texts) <= _FEW_CHUNKS:
+        return text
+    detector = DeltaDetector(appends=True)
+    for each in texts:
+        detector.take(each)
+    return detector.text
