@@ -130,13 +130,8 @@ class EventParser:
 
     def feed(self, frame: Frame) -> list[Event]:
         """What happened. Raises `BadAgentData` when the turn's text exceeds its bound."""
-        if (
-            self._auto
-            and self._dialect is GENERIC
-            and (found := detect_dialect(frame, self._answer.has_taken))
-        ):
-            self._dialect = found
-            self._last = None
+        if self._auto and (found := detect_dialect(frame, self._answer.has_taken)):
+            self._dialect, self._auto, self._last = found, False, None
         events = self._learn_ids(frame)
         match frame:
             case ArtifactUpdate():
@@ -225,8 +220,6 @@ class EventParser:
         if contains(ending, answer):
             return ending, "the terminal status message"
         return f"{answer.rstrip()}\n\n{ending}", "artifacts and the terminal status message"
-
-    # -- artifacts -------------------------------------------------------------------------------------------
 
     def _artifact(self, update: ArtifactUpdate) -> list[Event]:
         artifact, answer = update.artifact, self._answer
@@ -326,8 +319,6 @@ class EventParser:
             return [nothing("a form without fields")]
         self._form = form
         return [InputRequired(form, reason="a form")]
-
-    # -- status, snapshot, message ---------------------------------------------------------------------------
 
     def _status(self, state: TaskState, message: AgentMessage | None) -> list[Event]:
         self.state = state

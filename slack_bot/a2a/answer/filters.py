@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ...turn.form import Form
 from ..content.data_markdown import as_markdown
 from ..content.forms import form_of
-from ..content.parts import extract_content, words
+from ..content.parts import as_object, extract_content, words
 from ..wire.frames import Artifact
 
 _MOST_HELD = 4_000  # characters of white space; a tag or an envelope behind more is text
@@ -55,8 +54,7 @@ class MarkedText(NamedTuple):
 def filter_text(text: str) -> str:
     """The answer in a whole text."""
     filters = TextFilter()
-    sides = zip(filters.feed(text), filters.end(), strict=True)
-    before, answer = map("".join, sides)
+    before, answer = map("".join, zip(filters.feed(text), filters.end(), strict=True))
     return answer if filters.marker.opened else before
 
 
@@ -65,7 +63,7 @@ def result_text(artifact: Artifact) -> str:
     if artifact.text:
         return filter_text(artifact.text)
     for part in artifact.parts:
-        if isinstance(part.data, Mapping) and (content := part.data.get("content")) is not None:
+        if (content := as_object(part.data).get("content")) is not None:
             return words(content) or as_markdown(content)
     return extract_content(artifact.parts).text
 
@@ -179,7 +177,7 @@ class JsonContentFilter:
     def __init__(self, *, known: bool = False) -> None:
         self.is_envelope = known
         self.is_plain = self.is_closed = self.has_content = False
-        self.data: Mapping[str, Any] | None = None
+        self.data: dict[str, Any] | None = None
         self._raw: list[str] = []
         self._held = ""
         self._depth, self._level = 0, 1  # brackets that are open; those around the fields
@@ -271,13 +269,13 @@ def _unescaped(found: re.Match[str]) -> str:
     return _HALF if "\ud800" <= char <= "\udfff" else char
 
 
-def _envelope(raw: str) -> Mapping[str, Any] | None:
+def _envelope(raw: str) -> dict[str, Any] | None:
     try:
         found, _ = json.JSONDecoder(strict=False).raw_decode(raw, raw.index("{"))
     except (ValueError, RecursionError):
         return None
     inner = next((found[name] for name in _WRAPPERS if name in found), found)
-    return inner if isinstance(inner, Mapping) else None
+    return inner if isinstance(inner, dict) else None
 
 
 class MarkerFilter:

@@ -235,18 +235,13 @@ def _joined(parts: list[Part]) -> tuple[str, bool]:
             pieces.append(part.text)
             is_block = False
         elif part.text is None and (block := beside(part, text_beside)):
-            _strip_end(pieces)
+            while pieces and not pieces[-1].rstrip():
+                pieces.pop()
+            pieces[-1:] = [each.rstrip() for each in pieces[-1:]]
             pieces += ["\n\n", block] if pieces else [block]
             is_block = True
     text = "".join(pieces)
     return text, bool(parts) and parts[0].text is None and bool(text)
-
-
-def _strip_end(pieces: list[str]) -> None:
-    while pieces and not (kept := pieces[-1].rstrip()):
-        pieces.pop()
-    if pieces:
-        pieces[-1] = kept
 
 
 def last_message(history: Sequence[AgentMessage]) -> str:
