@@ -34,9 +34,8 @@ from ..replay.replay import (
 from ..replay.scenario import Scenario, as_captured
 from ..turn_log import Entry, LoggedTurn, TurnLog
 from .figures import Timeline, timeline
-from .html_page import page
 from .picture import draw
-from .table import Table, figures_of
+from .table import Table, figures_of, page
 from .timeline import TimelineBuilder
 
 ModeObserver = Callable[[Scenario, Settings, TurnLog], Observation]
