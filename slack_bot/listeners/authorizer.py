@@ -69,9 +69,7 @@ def new_authorize(client: AsyncWebClient) -> Authorize:
                 bot_user_id=str(data.get("user_id") or ""),
                 bot_id=str(data.get("bot_id") or ""),
                 bot_token=client.token,
-                bot_scopes={name.lower(): each for name, each in answer.headers.items()}.get(
-                    "x-oauth-scopes"
-                ),
+                bot_scopes=headers.get("x-oauth-scopes"),
                 user=str(data.get("user") or ""),
             )
         return identity
