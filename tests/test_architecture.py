@@ -24,7 +24,6 @@ ROOMS: dict[str, set[str]] = {
     "turn": set(),
     "errors": set(),
     "clock": set(),
-    "console": {"errors"},
     "settings": {"errors"},
     "observe": {"settings"},
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
@@ -52,7 +51,7 @@ ROOMS: dict[str, set[str]] = {
     "playground": {
         "testing", "tools", "app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
-    "cli": {"app", "console", "errors", "settings", "observe"},
+    "cli": {"app", "errors", "settings", "observe"},
     "__init__": set(),
     "__main__": {"cli"},
 }  # fmt: skip
