@@ -278,9 +278,9 @@ def _playground(args: argparse.Namespace) -> int:
         if args.name == "play":
             from .playground.server import main as serve
         elif args.name == "agent":
-            from .playground.reference.agent_server import main as serve
+            from .playground.reference.agent import main as serve
         else:
-            from .playground.replay_page import main as serve
+            from .playground.server import show_replays as serve
     return serve(args)
 
 
@@ -325,7 +325,7 @@ def _quiet_tool(args: argparse.Namespace) -> int:
     elif args.name == "explain":
         from .tools.replay.explain import main as run
     else:
-        from .tools.compare import main as run
+        from .tools.comparison import main as run
     with _quiet():
         return run(args)
 

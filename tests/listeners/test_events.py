@@ -38,17 +38,15 @@ class SlowToOpen(MemoryStore):
     def __init__(self, failures: int) -> None:
         super().__init__()
         self._failures = failures
-        self._accept = self.inbox.accept
-        self.inbox.accept = self._maybe  # type: ignore[method-assign]
 
     def break_down(self) -> None:
         self._failures = 1_000_000
 
-    async def _maybe(self, key: str, now: float) -> bool:
+    async def accept(self, key: str, now: float) -> bool:
         if self._failures:
             self._failures -= 1
             raise StoreError("The disk is full.")
-        return await self._accept(key, now)
+        return await super().accept(key, now)
 
 
 @on_virtual_time
@@ -74,7 +72,7 @@ async def test_it_is_stored_before_it_is_acknowledged() -> None:
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         (first, *_) = bot.workspace.take()
         assert await bot.deliver([first]) == [200]
-        assert not await store.inbox.accept(f"T1:{CHANNEL}:{root}", bot.now)
+        assert not await store.accept(f"T1:{CHANNEL}:{root}", bot.now)
         await bot.idle()
 
 
@@ -268,17 +266,13 @@ async def test_the_twin_of_a_question_that_was_taken_needs_no_store() -> None:
         assert await bot.deliver([one, other], retry=3) == [200, 200]
         await bot.idle()
         assert bot.read(root) == ["Answered."]
-        assert not bot.app.dispatcher.store_health.is_broken
+        assert not bot.app.dispatcher.is_store_broken
 
 
 @on_virtual_time
 async def test_what_people_say_to_each_other_is_never_answered_with_a_problem_of_the_store() -> None:
     class Unreadable(MemoryStore):
-        def __init__(self) -> None:
-            super().__init__()
-            self.conversations.get = self._fail  # type: ignore[method-assign]
-
-        async def _fail(self, agent: str, thread: ThreadKey) -> Conversation:
+        async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
             raise StoreError("The disk is gone.")
 
     async with run_bot(store=Unreadable()) as bot:
@@ -490,8 +484,7 @@ async def test_feedback_is_stored_and_thanked_for_in_private(side: str) -> None:
         bot.workspace.press("U2", CHANNEL, seen.ts, "feedback", now=bot.now, value=side)
         assert await bot.deliver() == [200]
         await bot.idle()
-        (entry,) = await store.feedback.entries(f"T1:{CHANNEL}:{root}")
-        assert (entry.user, entry.value, entry.at <= bot.now) == ("U2", side, True)
+        assert not await store.save_feedback(f"T1:{CHANNEL}:{root}", "U2", side, bot.now)  # it is there
         assert bot.ephemeral(root) == [("U2", "Thanks for your feedback.")]
 
 
@@ -506,7 +499,7 @@ async def test_the_same_feedback_again_is_not_thanked_for_and_another_value_is()
             bot.workspace.press("U2", CHANNEL, seen.ts, "feedback", now=bot.now, value=value)
             await bot.deliver()
             await bot.idle()
-        assert [entry.value for entry in await store.feedback.entries(f"T1:{CHANNEL}:{root}")] == ["negative"]
+        assert not await store.save_feedback(f"T1:{CHANNEL}:{root}", "U2", "negative", bot.now)
         assert bot.ephemeral(root) == [("U2", "Thanks for your feedback.")] * 2
 
 
@@ -514,10 +507,10 @@ async def test_the_same_feedback_again_is_not_thanked_for_and_another_value_is()
 async def test_feedback_that_cannot_be_stored_gets_a_notice() -> None:
     store = MemoryStore()
 
-    async def full(entry: object) -> None:
+    async def full(*_: object) -> bool:
         raise StoreError("The disk is full.")
 
-    store.feedback.record = full  # type: ignore[method-assign,assignment]
+    store.save_feedback = full  # type: ignore[method-assign]
     async with run_bot(store=store) as bot:
         root = await bot.ask("hi")
         await bot.idle()
