@@ -275,12 +275,12 @@ def _add_conform(verbs: _Verbs) -> None:
 
 def _playground(args: argparse.Namespace) -> int:
     with _needs_agent():
-        if args.name == "play":
-            from .playground.server import main as serve
-        elif args.name == "agent":
+        if args.name == "agent":
             from .playground.reference.agent import main as serve
         else:
-            from .playground.server import show_replays as serve
+            from .playground import server
+
+            serve = server.main if args.name == "play" else server.show_replays
     return serve(args)
 
 
