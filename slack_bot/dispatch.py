@@ -25,6 +25,7 @@ from .observe.facts import MessageIgnored, Observer, TurnEnded
 from .runner import RunnerOptions, referred, run_turn
 from .settings.load import Settings, secrets_of
 from .slack.api import SlackApi
+from .slack.blocks import metadata
 from .slack.orders import Destination, TurnEnd
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
@@ -162,11 +163,13 @@ class TurnDispatcher:
             self._spawn(self._hint(question), question)
         elif is_asker and question.text.strip(" .!").casefold() == "stop":
             self.stop(question.thread, question.user)
-        elif running is None:
-            self._remember_for_retry(question)
-            self._launch(question, deque())
         else:
-            self._remember_for_retry(question)
+            self._retryable[question.key] = question
+            while len(self._retryable) > self._settings.turns.retry_cache_size:
+                self._retryable.popitem(last=False)
+            if running is None:
+                self._launch(question, deque())
+                return
             if running.is_waiting_for(question.user):
                 running.handle.mark_answered()
             reaction = QueuedReaction(self._api, question.thread.channel, question.ts, question.key)
@@ -277,20 +280,24 @@ class TurnDispatcher:
             async with asyncio.timeout(self._settings.turns.turn_deadline):
                 await self._answer(question, sink, handle)
         except asyncio.CancelledError:
-            self._report_ended(question, Outcome.LOST, "the bot was stopped")
-            await self._notify(question, _ENDING, sink)
+            await self._break_off(question, sink, Outcome.LOST, "the bot was stopped", _ENDING)
             raise
         except TimeoutError:
             log.error("turn exceeded turns.turn_deadline", extra={"turn": question.key})
-            self._report_ended(question, Outcome.LOST, "the turn's deadline has passed")
-            note = _TOO_LONG
+            await self._break_off(question, sink, Outcome.LOST, "the turn's deadline has passed", _TOO_LONG)
         except Exception:  # the only one: a turn that broke ends here
             log.exception("turn broke", extra={"turn": question.key})
-            self._report_ended(question, Outcome.FAILED, "the turn broke; see the log")
-            note = _BROKE
-        else:
-            return
-        await self._notify(question, referred(note, question.key), sink, offer_retry=True)
+            await self._break_off(question, sink, Outcome.FAILED, "the turn broke; see the log", _BROKE)
+
+    async def _break_off(
+        self, question: Question, sink: Sink, outcome: Outcome, reason: str, note: str
+    ) -> None:
+        """End a turn whose runner could not."""
+        now, key = self._clock.monotonic(), question.key
+        self._observer(TurnEnded(now, key, outcome, reason, None, None, None, latches={}, late=0))
+        can_retry = note is not _ENDING
+        note = referred(note, key) if can_retry else note
+        await self._notify(question, note, sink, offer_retry=can_retry)
 
     async def _answer(self, question: Question, sink: Sink, handle: TurnHandle) -> None:
         known = await self._store.conversation(self._agent.name, question.thread)
@@ -361,26 +368,9 @@ class TurnDispatcher:
             log.error("the reader got no notice: %s", error, extra={"turn": question.key})
 
     async def _hint(self, question: Question) -> None:
-        args = {
-            "channel": question.thread.channel,
-            "thread_ts": question.thread.ts,
-            "text": _HINT,
-            "metadata": {
-                "event_type": "slack_bot_turn",
-                "event_payload": {"turn": question.key, "kind": "note"},
-            },
-        }
+        place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
+        args = {**place, "text": _HINT, "metadata": metadata(question.key, "note")}
         await self._api.for_turn(question.key).call("chat.postMessage", args)
-
-    def _report_ended(self, question: Question, outcome: Outcome, reason: str) -> None:
-        """Report the end of a turn whose runner could not."""
-        now = self._clock.monotonic()
-        self._observer(TurnEnded(now, question.key, outcome, reason, None, None, None, latches={}, late=0))
-
-    def _remember_for_retry(self, question: Question) -> None:
-        self._retryable[question.key] = question
-        while len(self._retryable) > self._settings.turns.retry_cache_size:
-            self._retryable.popitem(last=False)
 
     def _spawn(self, work: Coroutine[Any, Any, None], question: Question | None = None) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

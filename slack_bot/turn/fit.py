@@ -1,8 +1,8 @@
 """How much of a text goes into the present message, and whether the message ends there.
 
-What is shown cannot be taken back. So where the text comes bit by bit, the nearer the limit, the less good a
-place is enough to end a message: first only a blank line, then a line's end. Where there is more than fits,
-the best place of the last quarter is taken.
+Where the text comes bit by bit, the nearer the limit, the less good a place is enough to end a message: first
+only a blank line, then a line's end. Where there is more than fits, the best place of the last quarter is
+taken.
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ _LINE_REACH = 400  # characters of the line before a cut that are looked at
 class MessageLimits:
     """What one message takes.
 
-    `rotate_after` and `rotate_grace` are seconds (`math.inf` for messages that do not age): at `rotate_after`
-    a message ends if it ends well there, and after a grace more in any case. `rotate_bytes` are weighted
-    bytes: text + titles + 2 x (details + output), in UTF-8. `max_call_chars` are characters of one call.
+    After `rotate_after` seconds (`math.inf`: never) it ends if it ends well there, after `rotate_grace` more
+    in any case. `rotate_bytes` are UTF-8 bytes of text + titles + 2 x (details + output).
     """
 
     rotate_after: float = 240.0
@@ -83,7 +82,7 @@ def fit(
 ) -> Fit:
     """How much of `waiting` fits into a message of `used` bytes whose state is `before`.
 
-    `here`: how good a place the message's present end is; None: it has no text. `final`: no more text comes.
+    `here`: how good its present end is; None: it has no text. `final`: no more text comes.
     """
     if _fits(waiting, before, used, limits):
         if final or used + utf8_len(waiting) < limits.rotate_bytes * _TAKEN_FROM[CutQuality.PARAGRAPH]:
@@ -98,7 +97,7 @@ def fit(
 
 
 def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimits) -> Fit | None:
-    """Fit `waiting` up to its first line end, where the message ends; None: no line ends in time."""
+    """End the message at the first line end of `waiting`; None: no line ends in time."""
     room = min(max_chars(waiting, limits.rotate_bytes - limits.reserve - used), limits.max_call_chars)
     for cut in cuts_up_to(waiting, room, before, words=False):
         # of a line that may be a table's header row, the next line is not known yet
@@ -108,7 +107,7 @@ def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimi
 
 
 def quality_at_end(text: str, state_at_end: MarkdownState) -> CutQuality | None:
-    """How good a place the end of `text` is; None: within a word or a mark."""
+    """How good the end of `text` is; None: within a word or a mark."""
     state = state_at_end.at_end
     is_inside = bool(state.fence or state.table or state.inline)
     if text.endswith("\n") and not state.header:
@@ -157,10 +156,7 @@ def best_cut(
     *,
     is_near: bool = False,
 ) -> int:
-    """The best place up to `room`, from `near` on if there is one. 0: the message's present end.
-
-    `here` as in `fit`. `is_near`: the present end is as near to the limit.
-    """
+    """The best place up to `room`, if possible from `near` on; 0: the present end, which is `here` good."""
     found: dict[CutQuality, int] = {}
     word = anywhere = 0
     lead = len(text) - len(text.lstrip()) if here is None else 0  # nobody sees a message of white space
@@ -183,7 +179,6 @@ def best_cut(
 
 
 def _rank(cut: Cut, text: str) -> CutQuality:
-    """How good `cut` is with the text around it: no heading alone at the end of a message."""
     if cut.rank is CutQuality.ROW and _CLOSES.match(text, cut.at):
         return CutQuality.SENTENCE  # the next message would begin with an empty fence
     if cut.rank < CutQuality.LINE:
@@ -193,11 +188,11 @@ def _rank(cut: Cut, text: str) -> CutQuality:
 
 
 def _leading_on(text: str, rank: CutQuality) -> CutQuality:
+    """No heading alone ends a message."""
     return CutQuality.ROW if _LEADS_ON.fullmatch(last_line(text)) else rank
 
 
 def _anywhere(text: str, room: int) -> int:
-    """As much as there is room for, but no cut through a cluster, a run of marks or an entity."""
     cut = cluster_cut(text, room)
     fragile = _FRAGILE.search(text[max(0, cut - _FRAGILE_REACH) : cut])
     if fragile and len(fragile.group()) < min(cut, _FRAGILE_REACH):

@@ -68,7 +68,7 @@ _SEARCHED = 200_000  # characters of an answer in which a question is looked for
 
 
 class State(StrEnum):
-    """The states of a turn, as the reader sees it."""
+    """A turn as the reader sees it."""
 
     WAITING = "waiting"  # a typing status at most
     WORKING = "working"  # cards, no answer yet
@@ -79,7 +79,7 @@ class State(StrEnum):
 
 
 class Latch(StrEnum):
-    """The facts about a turn that are never reset."""
+    """What is never reset."""
 
     ANSWER_BEGUN = "answer_begun"
     FINAL_SEEN = "final_seen"
@@ -89,7 +89,7 @@ class Latch(StrEnum):
 
 
 class Rule(NamedTuple):
-    """What happens on an event: the method's name, and the state it leads to."""
+    """What happens on an event, and the state it leads to."""
 
     method: str
     leads_to: State
@@ -133,7 +133,7 @@ _CARD_STATES = {
 class Turn:
     """One turn. Only `handle` changes it.
 
-    `late` counts the late events. `shows_words`: the agent's words about its own failure are for readers.
+    `shows_words`: the agent's words about its own failure are for readers.
     """
 
     def __init__(self, *, shows_words: bool = False) -> None:
@@ -158,7 +158,6 @@ class Turn:
 
     @property
     def latches(self) -> dict[str, bool]:
-        """The latches by name, for explaining."""
         return {latch.value: latch in self._latched for latch in Latch}
 
     @property
@@ -167,13 +166,13 @@ class Turn:
         return self._form is not None and self._form.is_auth and self.state is not State.CLOSED
 
     def prepare(self, event: Event) -> Iterator[None]:
-        """The long work of `handle` in advance, step by step: a long answer is compared with another."""
+        """The long work of `handle` in advance, step by step: answers are compared."""
         if isinstance(event, AnswerReplaced | FinalAnswer):
             texts = self._answer(), event.text
             self._prepared = texts, (yield from compare_in_steps(*texts))
 
     def handle(self, event: Event) -> list[Action]:
-        """What `event` means now. Raises nothing; a late event gives no order."""
+        """What `event` means now."""
         rule = TABLE.get((self.state, type(event)))
         if rule is None:
             self.late += 1
@@ -257,7 +256,6 @@ class Turn:
         return AppendText(text, reason)
 
     def _answer(self) -> str:
-        """All that was handed on for showing."""
         self._handed = ["".join(self._handed)]
         return self._handed[0]
 

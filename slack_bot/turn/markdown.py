@@ -1,11 +1,8 @@
 """Where a growing Markdown text may be cut, and what is open at a cut.
 
-Slack re-parses a streamed message with every append, so a cut is ugly only until the rest comes. Two kinds of
-ugliness count: an open mark shows as stars and brackets, and a table's header row without its separator row
-is a line of bars. Text waits for their end, but only for marks that begin in the new text, and never once its
-line is whole (delivery.md 3).
-
-Lines are classified one at a time. Every function reads its text once.
+Slack re-parses a streamed message with every append, so a cut is ugly only until the rest comes: an open mark
+shows as stars, a table's header row without its separator row as bars. Text waits for their end, but only for
+marks that begin in the new text, and never once its line is whole (delivery.md 3).
 """
 
 from __future__ import annotations
@@ -38,9 +35,8 @@ _LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut befor
 class OpenMarks:
     """What is open at the end of a text.
 
-    `lead`, `fence` and `info` are the parts of a fence's first line; `emphasis` the runs, outermost first;
-    `code` the backticks of a code span; `header` a line that is a table's header row if a separator row
-    follows; `table` the header and separator rows of the present table, each with its line end.
+    `lead`, `fence` and `info` are a fence's first line; `emphasis` the runs, outermost first; `header` a line
+    that is a table's header row if a separator row follows; `table` the header and separator rows.
     """
 
     lead: str = ""
@@ -62,13 +58,13 @@ _NOTHING = OpenMarks()
 
 @dataclass(frozen=True, slots=True)
 class MarkdownState:
-    """What of a message decides about its next cut: what is `open` before its last, unfinished `line`."""
+    """What of a message decides about its next cut: what is `open` before its unfinished `line`."""
 
     open: OpenMarks = OpenMarks()
     line: str = ""
 
     def then(self, text: str) -> MarkdownState:
-        """The message with `text` behind it. Of a very long line, only what is open in it is kept."""
+        """The message with `text` behind it."""
         *lines, last = (self.line + text).split("\n")
         state = self.open
         for line in lines:
@@ -87,7 +83,7 @@ class MarkdownState:
 
 
 class CutQuality(IntEnum):
-    """How good a place is for the border between two messages."""
+    """How good a place is to end a message."""
 
     WORD = 0
     SENTENCE = 1
@@ -98,7 +94,7 @@ class CutQuality(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A place `at` which a text may be cut: how good it is, and what is against it."""
+    """A place `at` which a text may be cut."""
 
     at: int
     rank: CutQuality
@@ -108,11 +104,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """The largest indexes up to a limit at which a text may be cut; 0 where there is none.
-
-    `line`: behind a line end. `safe`: between words where nothing of the new text is open. `word`: between
-    words. None is behind a lone marker or a header row; in a code fence, all between words are safe.
-    """
+    """The last cuts of a text: behind a line, between words where nothing is open, and between any words."""
 
     line: int = 0
     safe: int = 0
@@ -120,7 +112,7 @@ class Cuts:
 
 
 def find_cuts(text: str, limit: int, before: MarkdownState, *, words: bool = True) -> Cuts:
-    """The cuts of `text` in a message with the state `before`. Without `words`, only `line` is right."""
+    """The last cuts of `text` up to `limit`. Without `words`, only `line` is right."""
     line = safe = word = 0
     for cut in cuts_up_to(text, limit, before, words=words):
         if cut.waits:
@@ -134,7 +126,7 @@ def find_cuts(text: str, limit: int, before: MarkdownState, *, words: bool = Tru
 
 
 def cuts_up_to(text: str, limit: int, before: MarkdownState, *, words: bool = True) -> Iterator[Cut]:
-    """The cuts of `text` in order, those above 0 and not above `limit`. `words`: not only line ends."""
+    """The cuts of `text` up to `limit`, in order. `words`: not only line ends."""
     last = min(limit, len(text))
     for cut in _cuts(before, text[: last + _LOOK_AHEAD], words):
         if cut.at > last:
@@ -144,7 +136,7 @@ def cuts_up_to(text: str, limit: int, before: MarkdownState, *, words: bool = Tr
 
 
 def _cuts(before: MarkdownState, text: str, words: bool) -> Iterator[Cut]:
-    """Every cut of `text`. Those of a possible header row come when the row below it is known."""
+    """Those of a possible header row come when the row below it is known."""
     *lines, last = (before.line + text).split("\n")
     state, offset = before.open, -len(before.line)
     header: list[Cut] = []
@@ -183,14 +175,12 @@ def _word_cut(place: CutPlace, offset: int) -> Cut:
 
 
 def _end_rank(after: OpenMarks, line: str) -> CutQuality:
-    """How good the end of `line` is, with `after` open there."""
     if after.fence or after.table or after.inline or _HEADING.match(line):
         return CutQuality.ROW
     return CutQuality.LINE if line.strip() else CutQuality.PARAGRAPH
 
 
 def _after(state: OpenMarks, line: str) -> OpenMarks:
-    """What is open after the whole `line`, given without its line end."""
     if state.fence:
         end = _FENCE_END.fullmatch(line)
         return _NOTHING if end and end["run"].startswith(state.fence) else state
@@ -206,7 +196,6 @@ def _after(state: OpenMarks, line: str) -> OpenMarks:
 
 
 def _within(state: OpenMarks, line: str) -> OpenMarks:
-    """What is open at the end of the unfinished `line`."""
     return state if state.fence or state.table else _read(state, line)
 
 
@@ -216,7 +205,6 @@ def _read(state: OpenMarks, line: str, header: str = "") -> OpenMarks:
 
 
 def _inherited(state: OpenMarks, line: str) -> tuple[str, ...]:
-    """The marks that earlier lines left open and that go on in `line`."""
     return () if state.table or _BLOCK.match(line) else state.inline
 
 
@@ -232,6 +220,6 @@ def _cells(row: str) -> list[str]:
 
 
 def _fence(line: str) -> re.Match[str] | None:
-    """`line` begins a fence; three backticks with more of them in the line are a code span."""
+    """Three backticks with more of them in the line are a code span."""
     found = _FENCE.fullmatch(line)
     return found if found and (found["run"][0] == "~" or "`" not in found["info"]) else None

@@ -38,18 +38,14 @@ _ENDED = {StepState.DONE, StepState.FAILED}
 
 
 class IdleNotice:
-    """What is shown while nothing comes from the agent: no more than is known.
-
-    Where no message is open it is a status. In an open message it is a card: it runs at first and is then
-    closed for good. From then on it is a status again, which shows once that message is too old and ended.
-    """
+    """What is shown while nothing comes from the agent: a status, or in an open message a card."""
 
     def __init__(self) -> None:
         self.card: TaskCard | None = None  # of the present wait
         self._count = 0
 
     def show(self, event: AgentIdle, *, in_message: bool) -> TaskCard | str:
-        """What to show now: a card or a status, "" for nothing. `in_message`: the answer has a message."""
+        """What to show now, "" for nothing."""
         minutes = int(event.seconds // 60)
         if not in_message or (self.card is not None and self.card.state is CardState.DONE):
             return _status(event.known, minutes)
@@ -84,14 +80,13 @@ def _status(known: TaskKnowledge, minutes: int) -> str:
 
 
 class PlanTitle:
-    """The line above the cards: the running step, and once all steps have ended, what was done."""
+    """The line above the cards: the running step, or what was done in the end."""
 
     def __init__(self) -> None:
         self._title = ""
         self._steps: tuple[PlanStep, ...] = ()  # of the newest plan
 
     def follow(self, event: PlanChanged, *, shows: bool) -> list[SetPlanTitle]:
-        """The plan changed. `shows`: a card of it is shown."""
         steps = self._steps = event.steps
         running = next((n for n, step in enumerate(steps, 1) if step.state is StepState.RUNNING), None)
         if running is not None:
@@ -120,7 +115,7 @@ class PlanTitle:
 
 
 def _done(steps: Sequence[PlanStep], running: StepState = StepState.RUNNING) -> str:
-    """What became of `steps`; running ones count as `running`. "" for fewer than two: one card says it."""
+    """Running steps count as `running`. "" for fewer than two: one card says it."""
     if len(steps) < 2:
         return ""
     states = [running if step.state is StepState.RUNNING else step.state for step in steps]
@@ -133,8 +128,8 @@ def _done(steps: Sequence[PlanStep], running: StepState = StepState.RUNNING) -> 
 def task_failure(end: TaskEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
     """The end of a turn whose task ended so. `is_unfinished`: an answer was begun.
 
-    `shows_words`: the agent's own words are for readers. Else they are shown only for a rejected task:
-    frameworks put the text of an exception into a failed status, which may show internals.
+    Unless the agent's words are for readers (`shows_words`), they are shown only for a rejected task:
+    frameworks put the text of an exception into a failed status.
     """
     words = end.text if shows_words or end.end is TaskEnd.REJECTED else ""
     note = _note(_TASK_ENDS[end.end], words, is_unfinished=is_unfinished)
@@ -142,7 +137,7 @@ def task_failure(end: TaskEnded, *, shows_words: bool, is_unfinished: bool) -> E
 
 
 def stream_failure(end: StreamEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
-    """The end of a turn whose stream ended so, with the task's end unknown. Arguments as above."""
+    """The end of a turn whose stream ended so, with the task's end unknown."""
     words = end.text if shows_words else ""
     note = _note(end.safe or "The agent could not answer.", words, is_unfinished=is_unfinished)
     return EndTurn(_OUTCOMES[end.end], note, offer_retry=True, reason=end.reason)
