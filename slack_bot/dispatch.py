@@ -11,7 +11,6 @@ import asyncio
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Coroutine
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
@@ -99,8 +98,6 @@ class TurnDispatcher:
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
         self._closing = False
 
-    # -- accepting questions ---------------------------------------------------------------------------------
-
     async def accept(self, question: Question) -> bool:
         """Store `question` and start its turn; False if it was accepted before.
 
@@ -128,13 +125,11 @@ class TurnDispatcher:
             raise
         self._store_failures = 0
         self._store_broken.clear()
+        if is_new and self._closing:  # since the store was asked
+            await self._store.release(question.key)
+            raise BotError(_CLOSING)
         if is_new:
-            async with AsyncExitStack() as on_failure:
-                on_failure.push_async_callback(self._store.release, question.key)
-                if self._closing:  # since the store was asked
-                    raise BotError(_CLOSING)
-                self._start(question)
-                on_failure.pop_all()
+            self._start(question)
         return is_new
 
     @property
@@ -190,8 +185,6 @@ class TurnDispatcher:
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
         )
 
-    # -- what people do to turns -----------------------------------------------------------------------------
-
     def stop(self, thread: ThreadKey, user: str, *, stream_closed: bool = False) -> StopResult:
         """End the running turn of a thread. Only its asker may.
 
@@ -229,8 +222,6 @@ class TurnDispatcher:
         args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
         await self._api.call("chat.postEphemeral", args)
 
-    # -- ending ----------------------------------------------------------------------------------------------
-
     async def close(self, grace: float) -> None:
         """Accept nothing more, wait `grace` seconds for running turns, end the rest with a notice."""
         self._closing = True
@@ -255,8 +246,6 @@ class TurnDispatcher:
         """Return when no turn runs or waits, and no background task is left."""
         while busy := self._turns | self._background:
             await asyncio.wait(busy)
-
-    # -- one turn --------------------------------------------------------------------------------------------
 
     def _launch(self, question: Question, waiting: deque[tuple[Question, QueuedReaction]]) -> None:
         running = self._running[question.thread] = _Running(question, waiting)
@@ -341,8 +330,6 @@ class TurnDispatcher:
                     await store.save_fact(agent.name, name, value, self._clock.wall())
         except StoreError as error:
             log.error("the agent's profile was not stored: %s", error)
-
-    # -- small things ----------------------------------------------------------------------------------------
 
     def _sink(self, question: Question) -> Sink:
         destination = Destination(

@@ -28,7 +28,7 @@ class StreamBuffer:
     """Decides when `ledger` may send its waiting text. It holds no text itself.
 
     A line is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush_delay`
-    seconds after the first token, then a pause after the last flush: a fifth of the answer's age, but at least
+    seconds after the first token, then a pause after the last flush: a fifth of the age, but at least
     that delay and at most `flush_interval`. What cannot be cut safely waits once as long again.
     """
 

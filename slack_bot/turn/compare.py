@@ -89,8 +89,7 @@ def compare(shown: str, whole: str) -> Comparison:
         try:
             next(steps)
         except StopIteration as end:
-            result: Comparison = end.value
-            return result
+            return Comparison(*end.value)
 
 
 def equivalent(one: str, other: str) -> bool:

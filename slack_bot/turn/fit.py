@@ -101,7 +101,7 @@ def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimi
     room = min(max_chars(waiting, limits.rotate_bytes - limits.reserve - used), limits.max_call_chars)
     for cut in cuts_up_to(waiting, room, before, words=False):
         # of a line that may be a table's header row, the next line is not known yet
-        if not cut.waits and ("\n" in waiting[cut.at :] or not before.then(waiting[: cut.at]).open.header):
+        if "\n" in waiting[cut.at :] or not before.then(waiting[: cut.at]).open.header:
             return Fit(cut.at, ends=True)
     return None
 
@@ -142,7 +142,7 @@ def _passing(
     if here in starts and used >= _TAKEN_FROM[here] * limits.rotate_bytes:
         return Fit(0, ends=True)
     for cut in cuts_up_to(waiting, len(waiting) - 1, before, words=False):
-        if not cut.waits and cut.at >= starts.get(_rank(cut, waiting), math.inf):
+        if cut.at >= starts.get(_rank(cut, waiting), math.inf):
             return Fit(cut.at, ends=True)
     return Fit(len(waiting), ends=False)
 
@@ -161,7 +161,7 @@ def best_cut(
     word = anywhere = 0
     lead = len(text) - len(text.lstrip()) if here is None else 0  # nobody sees a message of white space
     for cut in cuts_up_to(text, room, before):
-        if cut.waits or cut.at <= lead:
+        if cut.at <= lead:
             continue
         anywhere = cut.at
         if cut.inside and cut.rank < CutQuality.ROW:

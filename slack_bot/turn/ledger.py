@@ -177,8 +177,6 @@ class Ledger:
     def _sent_body(self) -> str:
         return self._sent[0] if self._sent else ""
 
-    # -- what comes ------------------------------------------------------------------------------------------
-
     def push(self, text: str) -> None:
         self.waiting.push(text)
 
@@ -193,8 +191,6 @@ class Ledger:
         assert self._sent is None, "text is on its way"
         self.waiting.clear()
         self.released = ""
-
-    # -- what is asked ---------------------------------------------------------------------------------------
 
     def use(self, limits: MessageLimits) -> None:
         """From now on these limits hold: for another surface, or with more segments."""
@@ -235,8 +231,6 @@ class Ledger:
         self._sent = body, grown.closed(closing), fitted.ends
         return SendText(opening + body + closing, present is None, fitted.ends, cards)
 
-    # -- what became of it -----------------------------------------------------------------------------------
-
     def confirmed(self) -> None:
         """Slack said ok to what `next` gave out last."""
         _, self.present, self._is_ending = self._take_sent()
@@ -269,8 +263,6 @@ class Ledger:
         sent, self._sent, self.in_doubt = self._sent, None, False
         assert sent is not None, "nothing is on its way"
         return sent
-
-    # -- deciding --------------------------------------------------------------------------------------------
 
     def _must_end(self, present: Segment, now: float, cards: int, *, final: bool) -> bool:
         limits = self.limits

@@ -192,8 +192,6 @@ class Turn:
     def _remember(self, event: TaskKnown) -> list[Action]:
         return [SaveIds(event.task_id, event.context_id, event.trace_id, event.reason)]
 
-    # -- the answer ------------------------------------------------------------------------------------------
-
     def _narrate(self, event: Narrated) -> list[Action]:
         if not event.text.strip():
             return [NoOp(event.reason)]
@@ -259,8 +257,6 @@ class Turn:
         self._handed = ["".join(self._handed)]
         return self._handed[0]
 
-    # -- cards -----------------------------------------------------------------------------------------------
-
     def _start_tool(self, event: ToolStarted) -> list[Action]:
         label = event.label or event.title
         step = self._cards.get(event.step_id or "") if event.step_id in self._steps else None
@@ -304,8 +300,6 @@ class Turn:
         if isinstance(shown, TaskCard):
             return [self._show(shown, f"no news: {event.reason}")]
         return [ShowStatus(shown, event.reason) if shown else NoOp(f"a pause: {event.reason}")]
-
-    # -- questions and ends ----------------------------------------------------------------------------------
 
     def _ask(self, event: InputRequired) -> list[Action]:
         known, self._form = self._form, event.form

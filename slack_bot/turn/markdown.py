@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 
-from .inline_marks import CutPlace, InlineMarks
+from .inline_marks import InlineMarks
 
 _FENCE = re.compile(
     r"(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<run>`{3,}|~{3,})(?P<info>.*)"
@@ -23,7 +23,7 @@ _HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 BAR = re.compile(r"(?<!\\)\|")
 RULE_SIGNS = frozenset("|-: \t")
 _RULE = re.compile(r":?-+:?")
-_LONE = re.compile(r"[#*|>_~`=:+-]+")
+_LONE = re.compile(r"[#*|>_~`=:+-]+")  # alone at the end of what is shown, it would be drawn as a mark
 _NUMBER = re.compile(r"\d{1,9}[.)]")
 _SENTENCE = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*")
 _LONG_LINE = 300  # characters of an unfinished line that are read again for each cut
@@ -94,12 +94,11 @@ class CutQuality(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A place `at` which a text may be cut."""
+    """A place `at` which a text may be cut. `inside`: a mark that begins in the new text is open."""
 
     at: int
     rank: CutQuality
-    waits: bool = False  # a lone marker would end the text, or a header row without its separator row
-    inside: bool = False  # a mark that begins in the new text is open
+    inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +114,6 @@ def find_cuts(text: str, limit: int, before: MarkdownState, *, words: bool = Tru
     """The last cuts of `text` up to `limit`. Without `words`, only `line` is right."""
     line = safe = word = 0
     for cut in cuts_up_to(text, limit, before, words=words):
-        if cut.waits:
-            continue
         word = cut.at
         if cut.rank >= CutQuality.ROW:
             line = cut.at
@@ -136,7 +133,7 @@ def cuts_up_to(text: str, limit: int, before: MarkdownState, *, words: bool = Tr
 
 
 def _cuts(before: MarkdownState, text: str, words: bool) -> Iterator[Cut]:
-    """Those of a possible header row come when the row below it is known."""
+    """Those of a possible header row come when the row below it is known, and none behind half a row."""
     *lines, last = (before.line + text).split("\n")
     state, offset = before.open, -len(before.line)
     header: list[Cut] = []
@@ -152,26 +149,22 @@ def _cuts(before: MarkdownState, text: str, words: bool) -> Iterator[Cut]:
             yield from cuts[-1:] if rules else cuts
         state, offset = after, offset + len(line) + 1
     if header and RULE_SIGNS.issuperset(last):
-        yield from (replace(cut, waits=True) for cut in header)
         return
     yield from header
     bar = None if offset < 0 or state.fence or state.table else BAR.search(last)
     for cut in _line_cuts(state, last, offset) if words else ():
-        yield cut if bar is None or cut.at <= offset + bar.start() else replace(cut, waits=True)
+        if bar is None or cut.at <= offset + bar.start():
+            yield cut
 
 
 def _line_cuts(state: OpenMarks, line: str, offset: int) -> Iterator[Cut]:
     if state.fence:
         yield from (Cut(offset + place.at, CutQuality.WORD) for place in InlineMarks().places(line))
     elif line and not line.lstrip(" \t>").startswith(("```", "~~~")):
-        marks = InlineMarks(_inherited(state, line))
-        yield from (_word_cut(place, offset) for place in marks.places(line))
-
-
-def _word_cut(place: CutPlace, offset: int) -> Cut:
-    rank = CutQuality.SENTENCE if _SENTENCE.fullmatch(place.token) else CutQuality.WORD
-    lone = _LONE.fullmatch(place.token) or (place.leads and _NUMBER.fullmatch(place.token))
-    return Cut(offset + place.at, rank, waits=bool(lone), inside=place.mark >= max(0, -offset))
+        for place in InlineMarks(_inherited(state, line)).places(line):
+            if not (_LONE.fullmatch(place.token) or (place.leads and _NUMBER.fullmatch(place.token))):
+                rank = CutQuality.SENTENCE if _SENTENCE.fullmatch(place.token) else CutQuality.WORD
+                yield Cut(offset + place.at, rank, inside=place.mark >= max(0, -offset))
 
 
 def _end_rank(after: OpenMarks, line: str) -> CutQuality:

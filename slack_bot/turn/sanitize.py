@@ -42,9 +42,6 @@ def _clean(text: str) -> str:
     return _LINE_END.sub("\n", text).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-# -- what is dangerous ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Danger:
     """A `pattern` of characters and classes, each with `{n}` or `{least,most}` at most.
@@ -129,9 +126,6 @@ def _compiled() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 _ENDED, _GROWING = _compiled()
-
-
-# -- over delta borders --------------------------------------------------------------------------------------
 
 
 @functools.lru_cache(maxsize=8)
@@ -272,9 +266,6 @@ class StreamSanitizer:
         for each in self._filters:
             text = each.push(text) + each.end()
         return text
-
-
-# -- whole texts ---------------------------------------------------------------------------------------------
 
 
 def slices(text: str) -> Iterator[str]:
