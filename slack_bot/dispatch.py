@@ -101,9 +101,8 @@ class TurnDispatcher:
     async def accept(self, question: Question) -> bool:
         """Store `question` and start its turn; False if it was accepted before.
 
-        Raises BotError when it cannot be accepted: then it must not be acknowledged to Slack. Once it is
-        stored, it is started even if the caller is cancelled, or released: Slack's redelivery would count as
-        accepted before.
+        Raises BotError when it cannot be accepted: then it must not be acknowledged to Slack. Once stored, it
+        is started even if the caller is cancelled: Slack's redelivery would count as accepted before.
         """
         if self._closing:
             raise BotError(_CLOSING)
@@ -134,24 +133,22 @@ class TurnDispatcher:
 
     @property
     def is_store_broken(self) -> bool:
-        """The last `store.max_failures` questions, or more, could not be stored."""
         return self._store_broken.is_set()
 
     async def wait_for_broken_store(self) -> StoreError:
-        """Wait until the store is broken: opening it again, in a new process, may help. Returns why."""
+        """Wait until `store.max_failures` questions in a row, or more, could not be stored."""
         await self._store_broken.wait()
         return StoreError(
             f"{self._store_failures} questions in a row could not be stored. {self._store_error}"
         )
 
     def refuse(self, question: Question) -> None:
-        """Post a notice, once, that `question` could not be accepted. This needs no store."""
+        """Post a notice, once, that `question` could not be accepted."""
         if question.key not in self._refused:
             self._refused.append(question.key)
             self._spawn(self._notify(question, _NOT_TAKEN), question)
 
     def _start(self, question: Question) -> None:
-        """Answer an accepted question: now, or after those before it in its thread."""
         running = self._running.get(question.thread)
         is_asker = running is not None and running.question.user == question.user
         if not question.text:
@@ -179,7 +176,6 @@ class TurnDispatcher:
         return user in (await self._store.conversation(self._agent.name, thread)).waits
 
     def ignored(self, message: Question, reason: str) -> None:
-        """Report to the observer that `message` is not a question to the bot, and why."""
         thread, now = message.thread, self._clock.monotonic()
         self._observer(
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
@@ -199,7 +195,7 @@ class TurnDispatcher:
         return StopResult.STOPPING
 
     async def retry(self, turn: str, user: str) -> RetryResult:
-        """Ask the question of `turn` again, as a new turn. Only its asker may, and once. Raises BotError."""
+        """Ask the question of `turn` again. Only its asker may, and once. Raises BotError."""
         question = self._retryable.get(turn)
         if question is None:
             return RetryResult.FORGOTTEN
@@ -209,16 +205,14 @@ class TurnDispatcher:
         return RetryResult.STARTED if await self.accept(again) else RetryResult.ALREADY
 
     async def feedback(self, turn: str, user: str, value: str) -> bool:
-        """Store feedback. False: the same was stored before. Raises StoreError."""
+        """False: the same was stored before. Raises StoreError."""
         return await self._store.save_feedback(turn, user, value, self._clock.wall())
 
     def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
-        """Slack's event for a stream of the bot in a thread: a turn may wait for it."""
         if self._stream_starts.saw(thread.channel, thread.ts, ts):
             log.debug("a missing stream was found by its event", extra={"thread_ts": thread.ts})
 
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
-        """Post `text` in a thread for one person only. Best effort."""
         args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
         await self._api.call("chat.postEphemeral", args)
 
@@ -254,7 +248,6 @@ class TurnDispatcher:
         task.add_done_callback(partial(self._on_turn_done, running=running))
 
     def _on_turn_done(self, task: asyncio.Task[None], running: _Running) -> None:
-        """Start the next question of the thread."""
         self._turns.discard(task)
         _log_if_broken(task, running.question)
         del self._running[running.question.thread]
@@ -321,7 +314,6 @@ class TurnDispatcher:
             log.error("a thread's context was not stored: %s", error, extra={"thread_ts": thread.ts})
 
     async def _save_profile(self) -> None:
-        """Store what the turn showed about the agent: it saves an attempt next time."""
         agent, store = self._agent, self._store
         try:
             known = await store.profile(agent.name) if agent.profile else {}
@@ -368,11 +360,7 @@ class TurnDispatcher:
 
 
 def conversation_after(before: Conversation, question: Question, result: TurnResult) -> Conversation:
-    """What is known of a thread after a turn.
-
-    An agent still waits for a person it asked when others ask, are asked or answer in the thread, and when
-    that person's answer did not reach it.
-    """
+    """What is known of a thread after a turn. An agent waits for a person until that person's answer came."""
     known = replace(before, context_id=result.context_id or before.context_id)
     if result.awaiting_task_id is not None:
         return known.asked(question.user, result.awaiting_task_id)

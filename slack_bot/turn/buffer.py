@@ -1,7 +1,6 @@
 """When waiting text is shown: soon, but cut only where it may be cut.
 
-`deadline` says when to look again, so the last words before a pause do not stay unseen (delivery.md 3). Slack
-trims white space: alone it is not sent, and cuts are behind it.
+Slack trims white space: alone it is not sent, and cuts are behind it (delivery.md 3).
 """
 
 from __future__ import annotations
@@ -50,7 +49,6 @@ class StreamBuffer:
         self._base, self._base_state = 0, self._state  # a safe cut from which on the text is read
 
     def push(self, text: str, now: float) -> None:
-        """Add `text`, which came at `now`."""
         self._waiting.push(text)
         if text and not text.isspace():
             self._began_at = now if self._began_at is None else self._began_at
@@ -67,7 +65,7 @@ class StreamBuffer:
         self._forced = self._waiting.size - (len(word.group()) if word else 0)
 
     def retract(self, count: int) -> None:
-        """The last `count` characters that wait are not to be shown after all."""
+        """The last `count` characters are not to be shown after all."""
         assert count <= self._waiting.size, "it was released"
         self._waiting.drop_last(count)
         self._forced = min(self._forced, self._waiting.size)
@@ -78,9 +76,9 @@ class StreamBuffer:
                 self._began_at = None
 
     def deadline(self) -> float | None:
-        """When `release` may have something to do without a further push; None: nothing to be seen waits.
+        """When `release` may have something to do; None: nothing to be seen waits.
 
-        It may be too early: cuts within a line are looked for when the time has come, by `is_ready`.
+        It may be too early: only `is_ready` looks for cuts within a line.
         """
         if self._since is None or self._is_due():
             return self._since
@@ -90,7 +88,6 @@ class StreamBuffer:
         return due if self._cuts.safe or self._needs_look() else due + pause
 
     def is_ready(self, now: float) -> bool:
-        """`release` may have something to do now."""
         while (due := self.deadline()) is not None and now + TIMER_TOLERANCE >= due:
             if self._is_due() or not self._needs_look():
                 return True
@@ -98,7 +95,6 @@ class StreamBuffer:
         return False
 
     def release(self, now: float) -> int:
-        """Let the ledger send what should be shown now. Returns how many characters that is."""
         count = self._cut(now) if self.is_ready(now) else 0
         if count:
             text = self._ledger.release(count)
@@ -110,13 +106,11 @@ class StreamBuffer:
         return count
 
     def release_all(self) -> None:
-        """Let the ledger send all of it, unless it is white space alone."""
         if self._is_visible:
             self._ledger.release(self._waiting.size)
             self.begun = True
 
     def acknowledge(self, now: float) -> None:
-        """The call with what was released last is over."""
         if self._released_at is not None:
             waited = now if self._joined is None else self._joined
             self._since = waited if self._is_visible else None

@@ -1,8 +1,7 @@
 """What is added where one text is cut over two messages, so that each looks right on its own.
 
-A fence, emphasis or a code span is closed where a message ends and opened again where the next one begins. A
-table repeats its header there, a quote its bars, a nested list its level. All of it is short: marks too long
-or too many to be meant are left out.
+Fences, emphasis and code spans are closed where a message ends and opened again in the next one; a table
+repeats its header, a quote its bars, a nested list its level. Marks too long or too many to be meant are not.
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ def closing_markup(state: MarkdownState, last: str) -> str:
 def opening_markup(state: MarkdownState, last_line: str, head: str) -> str:
     """What the next message begins with; never white space, which Slack would drop.
 
-    `state` is that of the message that was cut, without what closes it, `last_line` its last line that is not
-    blank, `head` how the text goes on.
+    `state` and `last_line` are those of the message that was cut, without what closes it; `head` follows.
     """
     at_end, line = state.at_end, state.line
     if at_end.fence:
@@ -119,7 +117,7 @@ def _carried_marks(state: OpenMarks) -> tuple[str, ...]:
 
 
 def _rules(header: str, line: str, head: str) -> bool:
-    """The row that begins `line + head` makes `header` a table's header row, as far as is known."""
+    """The row that `line` and `head` begin makes `header` a table's header row, as far as is known."""
     if not BAR.search(header):
         return False
     row, ends, _ = (line + head).partition("\n")
@@ -130,13 +128,11 @@ def _rules(header: str, line: str, head: str) -> bool:
 
 
 def _is_row(table: str, head: str) -> bool:
-    """`head`, of which the first character alone may have come, goes on with the table."""
     first = head.lstrip(" \t")[:1]
     return first == "|" if table.lstrip().startswith("|") else bool(first) and first not in "\n#>-*+`~"
 
 
 def _table_opener(table: str, row: str, head: str) -> str:
-    """The header again, and empty cells for those of `row` in the last message."""
     if row and head.startswith("\n"):
         goes_on = row.strip() and _is_row(table, head[1:])
         return table.lstrip().removesuffix("\n") if goes_on else ""

@@ -1,7 +1,7 @@
 """Whether two texts are the same answer, and what is missing from one of them.
 
-Agents send one answer several times with different white space (facts: A2A 8.1), so texts are compared word
-by word, in NFC. That costs the square of a run of combining marks: a long word is normalised in pieces.
+Agents repeat an answer with other white space (facts: A2A 8.1), so texts are compared word by word, in NFC.
+That costs the square of a run of combining marks: a long word is normalised in pieces.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STEP = 100_000  # characters that are compared in one step
 
 
 def normalize(text: str) -> str:
-    """`text` in NFC, runs of white space as one space, none at the ends."""
+    """`text` in NFC, with single spaces."""
     words = text.split()
     return " ".join(words if text.isascii() else map(_composed, words))
 
@@ -98,5 +98,5 @@ def equivalent(one: str, other: str) -> bool:
 
 
 def missing_suffix(shown: str, whole: str) -> str | None:
-    """The end of `whole` that `shown` lacks; None if it does not begin with the words of `shown`."""
+    """The end of `whole` that `shown` lacks; None if `shown` is not its beginning."""
     return compare(shown, whole).missing

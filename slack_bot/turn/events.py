@@ -1,4 +1,4 @@
-"""What happened in a turn: a closed union of frozen facts. `reason` is for developers and decides nothing."""
+"""What happened in a turn: a closed union of frozen facts. `reason` is for developers only."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TaskEnd(StrEnum):
 
 
 class StreamEnd(StrEnum):
-    """How the agent's stream ended, after all attempts to learn more."""
+    """How the agent's stream ended."""
 
     CLOSED = "closed"  # properly: the task's end is known
     REFUSED = "refused"  # the question never reached the agent
@@ -64,7 +64,7 @@ class TaskKnown:
 
 @dataclass(frozen=True, slots=True)
 class Narrated:
-    """The agent says what it is doing. `replaces` what it said since the last step; `passing`: not kept."""
+    """What the agent is doing. `replaces` what it said since the last step; `passing`: not kept."""
 
     text: str
     replaces: bool = False
@@ -108,7 +108,7 @@ class FinalAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A tool call began, in the plan step `step_id` if known. `label`: what it does, in the agent's words."""
+    """A tool call began. `label`: what it does, in the agent's words."""
 
     tool_id: str
     title: str
@@ -180,7 +180,7 @@ class AgentIdle:
 
 @dataclass(frozen=True, slots=True)
 class StreamEnded:
-    """Nothing more comes. `safe` is for the reader of a bad end, `text` is what the agent's server wrote."""
+    """Nothing more comes. `safe` is for the reader of a bad end, `text` the server's words."""
 
     end: StreamEnd
     safe: str = ""

@@ -1,8 +1,7 @@
 """How much of a text goes into the present message, and whether the message ends there.
 
-Where the text comes bit by bit, the nearer the limit, the less good a place is enough to end a message: first
-only a blank line, then a line's end. Where there is more than fits, the best place of the last quarter is
-taken.
+The nearer the limit, the less good a place is enough to end a message: first only a blank line, then a line's
+end. Where more waits than fits, the best place of the last quarter is taken.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from .carryover import LONGEST_CLOSER, closing_markup, last_line
 from .graphemes import cluster_cut
@@ -49,12 +49,8 @@ class MessageLimits:
         return self.rotate_bytes // 4
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """`chars` characters of the text go into the message, and it `ends` there."""
-
-    chars: int
-    ends: bool
+Fit: TypeAlias = tuple[int, bool]
+"""How many characters of the text go into the message, and whether it ends there."""
 
 
 def utf8_len(text: str) -> int:
@@ -86,14 +82,14 @@ def fit(
     """
     if _fits(waiting, before, used, limits):
         if final or used + utf8_len(waiting) < limits.rotate_bytes * _TAKEN_FROM[CutQuality.PARAGRAPH]:
-            return Fit(len(waiting), ends=False)
+            return (len(waiting), False)
         return _passing(waiting, before, used, here, limits)
     room = max_chars(waiting, limits.rotate_bytes - limits.reserve - used)
     if room > limits.max_call_chars:
-        return Fit(best_cut(waiting, before, limits.max_call_chars, 0, None), ends=False)
+        return (best_cut(waiting, before, limits.max_call_chars, 0, None), False)
     last_quarter = limits.rotate_bytes - limits.rotate_bytes // 4 - used
     near = max_chars(waiting, last_quarter)
-    return Fit(best_cut(waiting, before, room, near, here, is_near=last_quarter <= 0), ends=True)
+    return (best_cut(waiting, before, room, near, here, is_near=last_quarter <= 0), True)
 
 
 def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimits) -> Fit | None:
@@ -102,7 +98,7 @@ def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimi
     for cut in cuts_up_to(waiting, room, before, words=False):
         # of a line that may be a table's header row, the next line is not known yet
         if "\n" in waiting[cut.at :] or not before.then(waiting[: cut.at]).open.header:
-            return Fit(cut.at, ends=True)
+            return (cut.at, True)
     return None
 
 
@@ -134,17 +130,16 @@ def _fits(waiting: str, before: MarkdownState, used: int, limits: MessageLimits)
 def _passing(
     waiting: str, before: MarkdownState, used: int, here: CutQuality | None, limits: MessageLimits
 ) -> Fit:
-    """All of it fits: but is there a place in it that is good enough this near to the limit?"""
     starts = {
         rank: max_chars(waiting, math.ceil(part * limits.rotate_bytes) - used)
         for rank, part in _TAKEN_FROM.items()
     }
     if here in starts and used >= _TAKEN_FROM[here] * limits.rotate_bytes:
-        return Fit(0, ends=True)
+        return (0, True)
     for cut in cuts_up_to(waiting, len(waiting) - 1, before, words=False):
         if cut.at >= starts.get(_rank(cut, waiting), math.inf):
-            return Fit(cut.at, ends=True)
-    return Fit(len(waiting), ends=False)
+            return (cut.at, True)
+    return (len(waiting), False)
 
 
 def best_cut(

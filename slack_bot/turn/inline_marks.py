@@ -1,8 +1,7 @@
 """Which marks are open within a line of Markdown (emphasis, code spans, links), and where its words end.
 
-It asks what a reader would see if the text ended here, so its rules are looser than CommonMark's: a star next
-to a letter closes if it can, else it opens. A mark wrongly taken for open costs a pause, the opposite error
-shows stars.
+Its rules are looser than CommonMark's: a star next to a letter closes if it can, else it opens. A mark
+wrongly taken for open costs a pause, the opposite error shows stars.
 """
 
 from __future__ import annotations
@@ -56,18 +55,15 @@ class InlineMarks:
         self._stack = [_Mark(run[0], len(run), -1) for run in opened]
 
     def runs(self, chars: str) -> tuple[str, ...]:
-        """The open marks made of one of `chars`, outermost first."""
         return tuple(mark.char * mark.count for mark in self._stack if mark.char in chars)
 
     def read(self, line: str) -> InlineMarks:
-        """Read `line`. Returns these marks."""
         for found in _TOKEN.finditer(line):
             if found.lastgroup == "mark":
                 self._read(found.group(), line, *found.span())
         return self
 
     def places(self, line: str) -> Iterator[CutPlace]:
-        """Read `line` and yield every border between its words, in order."""
         word, leads = 0, True
         for found in _TOKEN.finditer(line):
             start, end = found.span()

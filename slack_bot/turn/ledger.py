@@ -2,8 +2,8 @@
 
 Each character is in exactly one place, in order: it waits, is released (it may be sent), was sent, or is
 confirmed and shown in a message. `StreamBuffer` decides when waiting text is released. Only Slack's ok
-confirms. While the outcome of a call is in doubt, nothing more is given out. So no character is asked for
-twice, and none is lost, whatever becomes of a call.
+confirms. While the outcome of a call is in doubt, nothing more is given out. So no character is lost, and
+none is shown twice.
 
 An answer is laid into segments, one message each, because a message takes only so much, for so long:
 
@@ -143,10 +143,9 @@ Step = SendText | FinishSegment | SegmentsExhausted
 
 
 class Ledger:
-    """Lays one answer into segments. Its work for a call is proportional to a segment, not to the answer.
+    """Lays one answer into segments. The work for a call does not grow with the answer.
 
-    `present` is the message that text goes into now; None: the next text begins one. `in_doubt`: a call had
-    no answer and is not settled.
+    `present` is the message that text goes into now. `in_doubt`: a call had no answer and is not settled.
     """
 
     def __init__(self, limits: MessageLimits) -> None:
@@ -165,12 +164,10 @@ class Ledger:
 
     @property
     def text(self) -> str:
-        """The answer as far as it was released: confirmed, sent, or still to be sent."""
         return "".join((*(segment.body for segment in self.segments), self._sent_body, self.released))
 
     @property
     def has_more(self) -> bool:
-        """Released text that can be seen is not confirmed."""
         return any(text and not text.isspace() for text in (self.released, self._sent_body))
 
     @property
@@ -187,13 +184,11 @@ class Ledger:
         return text
 
     def discard(self) -> None:
-        """Drop all text that is not confirmed."""
         assert self._sent is None, "text is on its way"
         self.waiting.clear()
         self.released = ""
 
     def use(self, limits: MessageLimits) -> None:
-        """From now on these limits hold: for another surface, or with more segments."""
         self.limits = limits
 
     def rotate(self) -> None:
@@ -209,10 +204,7 @@ class Ledger:
         return due if now < due or _ends_well(present) else due + self.limits.rotate_grace
 
     def next(self, now: float, *, cards: int = 0, final: bool = False) -> Step | None:
-        """The next step; None: nothing to do, or the outcome of a call is not known yet.
-
-        `cards` is the weight of cards that wait to go along. `final`: no more text comes.
-        """
+        """The next step; None: nothing to do now. `cards`: their weight, if some wait to go along."""
         if self._sent is not None:
             return None
         present = self.present
@@ -222,25 +214,25 @@ class Ledger:
             return None
         if present is None and len(self._over) >= self.limits.max_segments:
             return SegmentsExhausted()
-        opening, fitted = self._fit(now, cards, final=final)
-        if present is not None and fitted.ends and not fitted.chars:
+        opening, (chars, ends) = self._fit(now, cards, final=final)
+        if present is not None and ends and not chars:
             return self._end(present)
-        body, self.released = self.released[: fitted.chars], self.released[fitted.chars :]
+        body, self.released = self.released[:chars], self.released[chars:]
         grown = (present or Segment(now)).grown(opening, body, cards)
-        closing = self._closing(grown) if fitted.ends else ""
-        self._sent = body, grown.closed(closing), fitted.ends
-        return SendText(opening + body + closing, present is None, fitted.ends, cards)
+        closing = self._closing(grown) if ends else ""
+        self._sent = body, grown.closed(closing), ends
+        return SendText(opening + body + closing, present is None, ends, cards)
 
     def confirmed(self) -> None:
         """Slack said ok to what `next` gave out last."""
         _, self.present, self._is_ending = self._take_sent()
 
     def refused(self) -> None:
-        """It was not applied. The message takes more; `next` gives the text out again."""
+        """It was not applied: `next` gives the text out again."""
         self.released = self._take_sent()[0] + self.released
 
     def unknown(self) -> None:
-        """It had no answer: it was applied or not. Nothing is given out until it is `settled`."""
+        """It had no answer. Nothing is given out until it is `settled`."""
         assert self._sent is not None, "nothing is on its way"
         self.in_doubt = True
 
@@ -282,9 +274,8 @@ class Ledger:
         return SendText(closing, begins=False, ends=True)
 
     def _fit(self, now: float, cards: int, *, final: bool) -> tuple[str, Fit]:
-        """What goes in front of the released text, and how much of it goes into the message."""
         if not self.has_more:
-            return "", Fit(0, ends=False)
+            return "", (0, False)
         present, limits = self.present or Segment(now), self.limits
         opening = "" if present.text else self._opening()
         before, used = present.state.then(opening), present.weight + cards + utf8_len(opening)
@@ -320,7 +311,7 @@ class Ledger:
 
 
 def split_into_segments(text: str, limits: MessageLimits) -> Iterator[Segment]:
-    """The whole of `text` as the messages it needs, however many; white space at its end is left out."""
+    """`text` as the messages it needs, however many, without white space at its end."""
     ledger = Ledger(replace(limits, rotate_after=math.inf, max_segments=len(text) + 1))
     ledger.released = text
     while (step := ledger.next(0.0, final=True)) is not None:

@@ -1,8 +1,8 @@
 """Where a growing Markdown text may be cut, and what is open at a cut.
 
-Slack re-parses a streamed message with every append, so a cut is ugly only until the rest comes: an open mark
-shows as stars, a table's header row without its separator row as bars. Text waits for their end, but only for
-marks that begin in the new text, and never once its line is whole (delivery.md 3).
+Slack re-parses a streamed message with every append, so a cut is ugly only until the rest comes: open marks
+show as stars, a header row without its separator row as bars. Text waits for the end of marks that begin in
+it, until its line is whole (delivery.md 3).
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ class ThreadKey:
 class Question:
     """One message to the agent, as accepted from Slack.
 
-    `user_team` is the *asker's* team, which differs from `thread.team` in Slack Connect channels. `task_id`:
-    the message answers an agent that asked. `attempt` counts the asker's retries; each is another question.
+    `user_team` is the asker's, which differs from `thread.team` in Slack Connect channels. `task_id`: it
+    answers an agent that asked. `attempt` counts the asker's retries.
     """
 
     thread: ThreadKey

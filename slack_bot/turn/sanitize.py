@@ -4,13 +4,12 @@ In this order, because each step may uncover something for the next:
 
 1. Characters. Control characters and those that turn text around are removed. Every line end becomes a
    newline. Halves of a surrogate pair are joined, or replaced.
-2. Secrets: first the values given, then what looks like a token or a private key. A key's body is dropped up
-   to its END line, or a backtick: a key has none, but the code span or fence around it does.
-3. Mentions. Slack makes a live mention of `<!channel>`, `<@U1>` and `<#C1>`, and its own parser decides
-   what is code (facts: Slack 6). So the `<` in front of one becomes `&lt;` everywhere.
+2. Secrets: first the values given, then what looks like a token or a private key. A key ends at its END line
+   or at a backtick: the code span or fence around it.
+3. Mentions. Slack makes a live mention of `<!channel>`, `<@U1>` and `<#C1>`, and its own parser decides what
+   is code (facts: Slack 6). So their `<` becomes `&lt;` everywhere.
 
-The end of a text is kept back while it may begin a danger: a place is decided only when no pattern is open
-there. So the deltas never change what comes out, and a long text may be worked off in `slices`.
+The end of a text is kept back while it may begin a danger, so the deltas never change what comes out.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def _clean(text: str) -> str:
 class _Danger:
     """A `pattern` of characters and classes, each with `{n}` or `{least,most}` at most.
 
-    Of a secret, the first `keeps` characters stay, and what follows is dropped as long as it matches `tail`.
+    The first `keeps` characters of a secret stay; what follows is dropped as long as it matches `tail`.
     """
 
     pattern: str
@@ -62,7 +61,6 @@ class _Danger:
         return self._before(self.pattern[0]) + self.pattern[1:]
 
     def begun(self) -> str:
-        """Matches a beginning of it, but not all, where the text ends."""
         beginning = ""
         for chars, least, most in reversed(_STEP.findall(_CONDITION.sub("", self.pattern))):
             least, most = least or "1", most or least or "1"
@@ -113,10 +111,7 @@ _DANGERS = (
 
 
 def _compiled() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """All dangers, and with group `open` also those that the text's end cuts.
-
-    Grouped by first character, so that most of a text is skipped at once.
-    """
+    """All dangers, and also, as group `open`, those that the text's end cuts; by first character."""
     rests: dict[str, list[str]] = {}
     for number, danger in enumerate(_DANGERS):
         rests.setdefault(danger.pattern[0], []).append(f"(?P<d{number}>{danger.rest()})")
@@ -130,7 +125,7 @@ _ENDED, _GROWING = _compiled()
 
 @functools.lru_cache(maxsize=8)
 def _secrets(given: tuple[str, ...]) -> tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str]] | None:
-    """The values, longest first, because one may begin another; patterns of them and of their beginnings."""
+    """The values, longest first, and patterns of them and of their first characters."""
     values = sorted({value for value in given if len(value) >= _SHORTEST_SECRET}, key=len, reverse=True)
     if not values:
         return None
@@ -244,7 +239,6 @@ class StreamSanitizer:
         self._filters: list[_Values | _Filter] = [*([_Values(*given)] if given else []), _Filter()]
 
     def push(self, text: str) -> str:
-        """What may be shown now that `text` has come, at most a slice."""
         if self._half or _RARE.search(text):
             text = self._half + _GONE.sub("", text)
             half = _HALF_DONE.search(text)
@@ -261,7 +255,6 @@ class StreamSanitizer:
         return text[:1].isalnum()
 
     def end(self) -> str:
-        """What was undecided."""
         text = _clean(self._half)
         for each in self._filters:
             text = each.push(text) + each.end()
