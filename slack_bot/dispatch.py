@@ -25,11 +25,11 @@ from .runner import RunnerOptions, referred, run_turn
 from .settings.load import Settings, secrets_of
 from .slack.api import SlackApi
 from .slack.blocks import metadata
-from .slack.orders import Destination, TurnEnd
+from .slack.fault_policy import StreamingRefusalCache
+from .slack.model import Destination, TurnEnd
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
-from .slack.surfaces.fallback import StreamingRefusalCache
 from .store.contracts import Conversation, Store
 from .turn.actions import SaveIds
 from .turn.record import Outcome, Question, ThreadKey, TurnResult
@@ -164,7 +164,8 @@ class TurnDispatcher:
                 return
             if running.is_waiting_for(question.user):
                 running.handle.mark_answered()
-            reaction = QueuedReaction(self._api, question.thread.channel, question.ts, question.key)
+            api = self._api.for_turn(question.key, question.thread.ts)
+            reaction = QueuedReaction(api, question.thread.channel, question.ts)
             running.waiting.append((question, reaction))
             self._spawn(reaction.show(), question)
 
@@ -214,7 +215,7 @@ class TurnDispatcher:
 
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
-        await self._api.call("chat.postEphemeral", args)
+        await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)
 
     async def close(self, grace: float) -> None:
         """Accept nothing more, wait `grace` seconds for running turns, end the rest with a notice."""
@@ -295,13 +296,8 @@ class TurnDispatcher:
                 await save(replace(known, context_id=ids.context_id))
 
         question = replace(question, context_id=known.context_id, task_id=known.waits.get(question.user))
-        options = RunnerOptions(
-            agent=self._settings.agent,
-            stream=self._settings.stream,
-            secrets=self._secrets,
-            remember=save_ids,
-            start_slot_timeout=self._settings.governor.start_slot_timeout,
-        )
+        settings, timeout = self._settings, self._settings.governor.start_slot_timeout
+        options = RunnerOptions(settings.agent, settings.stream, self._secrets, save_ids, timeout)
         result = await run_turn(question, self._agent, sink, options, self._clock, self._observer, handle)
         await save(conversation_after(known, question, result))
         await self._save_profile()
@@ -349,7 +345,7 @@ class TurnDispatcher:
     async def _hint(self, question: Question) -> None:
         place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
         args = {**place, "text": _HINT, "metadata": metadata(question.key, "note")}
-        await self._api.for_turn(question.key).call("chat.postMessage", args)
+        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
 
     def _spawn(self, work: Coroutine[Any, Any, None], question: Question | None = None) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
