@@ -78,6 +78,11 @@ class Delivery:
         return self.messages[-1] if self.messages else None
 
     @property
+    def is_signed(self) -> bool:
+        """The last message has the footer."""
+        return self.last is not None and self.last.is_signed
+
+    @property
     def known(self) -> list[str]:
         """The messages of this answer that Slack has named."""
         return [message.ts for message in self.messages if message.ts is not None]
@@ -249,7 +254,7 @@ class Delivery:
             if self.ended is not None or not await self.post(segment, below, close):
                 return False
         await self._remove(len(segments))
-        return self.last is not None and self.last.is_signed
+        return self.is_signed
 
     async def _remove(self, first: int) -> None:
         """Delete the messages from the `first` on: what they read is not the answer."""
@@ -411,7 +416,7 @@ class Delivery:
             message.is_signed = await self._stop(message, close, footer, session)
         if message.is_signed or self.ended is not None:
             return message.is_signed
-        return await self.attach_footer(message, footer, close)
+        return await self.attach_footer(footer, close)
 
     async def _stop(
         self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), session: str = ""
@@ -421,14 +426,22 @@ class Delivery:
             await self.apply_fault(stopped)
         return isinstance(stopped, CallOk)
 
-    async def attach_footer(self, message: SlackMessage, footer: Sequence[Args], close: CardClosing) -> bool:
-        """Write `footer` under a message that is stopped, by rewriting it. False: it is not there."""
+    async def attach_footer(
+        self, footer: Sequence[Args], close: CardClosing, message: SlackMessage | None = None
+    ) -> bool:
+        """Write `footer` under a stopped message, the last if none is given. False: it is not there."""
         if self.ledger.in_doubt:
             await self.settle()
+        message = message or self.last
+        if message is None:
+            return False
         message.cards.become(self._cards.present)  # nothing follows any more that would show their state
         if not (message.text or footer or not message.cards.is_empty):
             return True
-        failed = await self._surface_of(message).attach_footer(message, footer, close)
+        if message.surface is SurfaceKind.STREAM:
+            failed = await self.posts.rewrite(message, message.text, footer, close)
+        else:
+            failed = await self.posts.show(message, message.text, message.title, footer=footer, close=close)
         if failed is not None:
             await self.apply_fault(failed)
         return message.is_signed

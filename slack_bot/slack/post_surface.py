@@ -155,11 +155,6 @@ class PostSurface:
             await self.show(message, message.text, message.title, close=CardClosing.CONTINUES)
         return CallOk({})
 
-    async def attach_footer(
-        self, message: SlackMessage, footer: Sequence[Args], close: CardClosing
-    ) -> CallFailed | None:
-        return await self.show(message, message.text, message.title, footer=footer, close=close)
-
     async def show(
         self,
         message: SlackMessage,

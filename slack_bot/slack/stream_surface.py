@@ -124,11 +124,6 @@ class StreamSurface:
             await self._posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
         return stopped
 
-    async def attach_footer(
-        self, message: SlackMessage, footer: Sequence[Args], close: CardClosing
-    ) -> CallFailed | None:
-        return await self._posts.rewrite(message, message.text, footer, close)
-
     async def stop(
         self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), *, session: str = ""
     ) -> CallOk | CallFailed:
