@@ -12,12 +12,12 @@ from typing import Any
 
 from ..turn.record import Outcome
 from . import blocks
+from .api import TurnClient
 from .calls import NOT_REFUSED, CallFailed, CallOk, call_until_known
 from .cards import CardClosing
 from .delivery import Delivery
 from .model import SlackMessage, TurnEnd
 from .status import TypingStatus
-from .turn_client import TurnClient
 
 _log = logging.getLogger(__name__)
 

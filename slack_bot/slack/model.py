@@ -11,7 +11,7 @@ from ..turn.form import Form
 from ..turn.ledger import Segment
 from ..turn.record import Outcome
 from .cards import MessageCards
-from .fault_policy import SurfaceKind
+from .faults import SurfaceKind
 from .stream_starts import StreamStart
 
 

@@ -18,18 +18,17 @@ from ..turn.ledger import split_into_segments
 from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
 from . import blocks
-from .api import SlackApi
+from .api import SlackApi, TurnClient
 from .blocks import Block
 from .calls import CallFailed, CallOk
 from .cards import CardClosing
 from .delivery import Delivery
-from .fault_policy import StreamingRefusalCache
+from .faults import StreamingRefusalCache
 from .files import AnswerFile
 from .model import Batch, Destination, TurnEnd, WriteResult
 from .rate_limiter.governor import Priority
 from .status import TypingStatus
 from .stream_starts import StreamStartTracker
-from .turn_client import TurnClient
 
 _log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import context
 from slack_bot.slack.cards import CONTINUES, MAX_CARDS, CardClosing
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.fault_policy import StreamingRefusalCache, SurfaceKind
+from slack_bot.slack.faults import StreamingRefusalCache, SurfaceKind
 from slack_bot.slack.model import Batch, WriteResult
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.fault_policy import StreamingRefusalCache
+from slack_bot.slack.faults import StreamingRefusalCache
 from slack_bot.slack.files import COMING, WRITING_ON, AnswerFile
 from slack_bot.slack.model import Batch, TurnEnd, WriteResult
 from slack_bot.slack.status import TypingStatus

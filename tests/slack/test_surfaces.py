@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.cards import CONTINUES, CardClosing
-from slack_bot.slack.fault_policy import SurfaceKind
-from slack_bot.slack.faults import Fault
+from slack_bot.slack.faults import Fault, SurfaceKind
 from slack_bot.slack.model import MessageWrite, SlackMessage
 from slack_bot.slack.post_surface import PostSurface
 from slack_bot.slack.stream_surface import StreamSurface

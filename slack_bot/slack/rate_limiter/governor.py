@@ -1,5 +1,8 @@
 """PURE. Who may call what, and when: all calls of all turns share Slack's budgets (delivery contract, 6).
 
+Slack names a rate for a minute and tolerates bursts it does not name (facts: Slack 1.5). A refusal blocks a
+budget for as long as Slack asks and halves its rate; each quiet minute raises it again by half.
+
 Twenty live answers share about one and a half appends a second, so some always wait. Among equals the call
 goes first whose reader has seen nothing new for the longest. Text that has waited too long counts as a card,
 so that cards cannot starve it. A part of each budget is kept for higher priorities: a new answer starts at
@@ -13,11 +16,90 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from .token_bucket import Rate, TokenBucket
-
+_RAISE = 1.5  # times, after each quiet time
+_LEAST = 1 / 8  # of the ceiling: a slower bucket would not learn that the limit is gone
+_ROUNDING = 1e-6  # tokens that may be missing: times are sums of floats
 _MAX_QUEUES = 256  # most of them of channels; beyond that, those at rest are forgotten
 _SMALL = 10.0  # calls: a smaller burst keeps nothing for higher priorities
 _BY_CHANNEL = frozenset({"chat.postMessage"})  # Slack counts these per channel, the others per workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Calls a second in the long run, and calls at once after a pause (at least 1)."""
+
+    per_second: float
+    burst: float
+
+
+class TokenBucket:
+    """The tokens of one budget. Times are seconds of one clock that never goes back.
+
+    `recover_after` is how long it must be quiet before the rate is raised.
+    """
+
+    def __init__(self, ceiling: Rate, recover_after: float, now: float) -> None:
+        self._ceiling, self._recover_after = ceiling, recover_after
+        self._tokens, self._at = ceiling.burst, now
+        self._quiet_since = now
+        self._blocked_until = now
+        self.rate = ceiling.per_second
+
+    @property
+    def capacity(self) -> float:
+        """Calls at once after a pause, at the present rate."""
+        return max(1.0, self._ceiling.burst * self.rate / self._ceiling.per_second)
+
+    @property
+    def is_lowered(self) -> bool:
+        return self.rate < self._ceiling.per_second
+
+    def has(self, tokens: float, now: float) -> bool:
+        self._refill(now)
+        return now >= self._blocked_until and self._tokens >= tokens - _ROUNDING
+
+    def take(self) -> None:
+        """One call goes. Ask `has` first."""
+        self._tokens -= 1.0
+
+    def put_back(self, now: float) -> None:
+        self._refill(now)
+        self._tokens = min(self.capacity, self._tokens + 1.0)
+
+    def when(self, tokens: float, now: float) -> float:
+        """The time at which so many tokens are there, if nothing is taken until then."""
+        self._refill(now)
+        missing = max(0.0, tokens - self._tokens)
+        return max(now, self._blocked_until, self._at + missing / self.rate)
+
+    def blocked_for(self, now: float) -> float:
+        return max(0.0, self._blocked_until - now)
+
+    def refuse(self, seconds: float, now: float) -> None:
+        """Slack refused a call and asked for a pause. Calls under way together count as one refusal."""
+        self._refill(now)
+        if now >= self._blocked_until:
+            self.rate = max(self._ceiling.per_second * _LEAST, self.rate / 2)
+        self._blocked_until = max(self._blocked_until, now + seconds)
+        self._quiet_since = self._at = self._blocked_until
+        self._tokens = 1.0  # Slack says that one call is good then
+
+    def is_at_rest(self, now: float) -> bool:
+        """Nothing would be lost by forgetting it."""
+        self._refill(now)
+        return not self.is_lowered and self._tokens >= self._ceiling.burst
+
+    def _refill(self, now: float) -> None:
+        while self.is_lowered and now - self._quiet_since >= self._recover_after:
+            self._quiet_since += self._recover_after
+            self._grow(self._quiet_since)
+            self.rate = min(self._ceiling.per_second, self.rate * _RAISE)
+        self._grow(now)
+
+    def _grow(self, until: float) -> None:
+        if until > self._at:
+            self._tokens = min(self.capacity, self._tokens + (until - self._at) * self.rate)
+            self._at = until
 
 
 class Priority(IntEnum):
@@ -62,7 +144,7 @@ class RateLimits:
     starving_after: float = 10.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class CallRequest:
     """A call that waits for its permit. `number` is unique and grows.
 
@@ -70,24 +152,20 @@ class CallRequest:
     was shown something last, `ends_at` when it stops waiting. `again`: Slack has refused this call once.
     """
 
-    number: int
     method: str
     priority: Priority
-    asked_at: float
-    unseen_since: float
     patience: float
     channel: str = ""
+    unseen_since: float = 0.0
     again: bool = False
+    number: int = 0
+    asked_at: float = 0.0
     ends_at: float = math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class CallDecision:
-    """A request has waited. `blocked_for`: None, it may go; or the seconds Slack wants no such call, 0 where
-    only its turn did not come in time."""
-
-    request: CallRequest
-    blocked_for: float | None = None
+CallDecision = tuple[CallRequest, float | None]
+"""A request that has waited, and None: it may go; or the seconds Slack wants no such call, 0 where only its
+turn did not come in time."""
 
 
 @dataclass(slots=True)
@@ -106,7 +184,6 @@ class Governor:
         self._queues: dict[tuple[str, str], _Queue] = {}
 
     def ask(self, request: CallRequest, now: float) -> None:
-        """`request` waits; or, if its number waits already, with its new priority."""
         self._queue(request, now).waiting[request.number] = request
 
     def drop(self, request: CallRequest, now: float) -> None:
@@ -125,7 +202,7 @@ class Governor:
         for queue in self._queues.values():
             if queue.waiting:
                 decisions += self._decide(queue, now)
-        return sorted(decisions, key=lambda decision: decision.request.priority)
+        return sorted(decisions, key=lambda decision: decision[0].priority)
 
     def next_at(self, now: float) -> float | None:
         """When `decide` has something to give if nothing happens before; None: nothing waits."""
@@ -137,18 +214,18 @@ class Governor:
             priority = Priority.CARDS if self._starves(request, now) else request.priority
             return priority, request.unseen_since, request.number
 
-        decisions = []
+        decisions: list[CallDecision] = []
         blocked = queue.bucket.blocked_for(now)
         for request in sorted(queue.waiting.values(), key=order):
             if blocked > request.patience:
-                decisions.append(CallDecision(request, blocked))
+                decisions.append((request, blocked))
             elif queue.bucket.has(self._needed(queue.bucket, request, now), now):
                 queue.bucket.take()
-                decisions.append(CallDecision(request))
+                decisions.append((request, None))
             elif now >= request.ends_at:
-                decisions.append(CallDecision(request, blocked))
-        for decision in decisions:
-            del queue.waiting[decision.request.number]
+                decisions.append((request, blocked))
+        for request, _ in decisions:
+            del queue.waiting[request.number]
         return decisions
 
     def _due(self, queue: _Queue, now: float) -> float:

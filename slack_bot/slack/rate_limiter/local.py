@@ -1,21 +1,18 @@
 """The governor at work in this process: calls wait here for their permits.
 
 A turn reserves a permit before it takes its text out of the buffer, so text that comes meanwhile goes with
-the same call. Nothing polls: each new request, return or refusal makes the governor decide again, and one
-timer is set to the time it names.
+the same call. Nothing polls: each change makes the governor decide again, and one timer is set.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Protocol
 
 from ...clock import Clock
 from ...settings.models import GovernorSettings
-from .governor import CallDecision, CallRequest, Governor, Priority, RateLimits
-from .token_bucket import Rate
+from .governor import CallRequest, Governor, Priority, Rate, RateLimits
 
 _MINUTE = 60.0
 _TICK = 0.001  # seconds: a timer that fires early must not fire for ever
@@ -70,22 +67,15 @@ class LocalRateLimiter:
     def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
         now = self._clock.monotonic()
         self._count += 1
-        ends_at = request.ends_at
+        request.number, request.asked_at = self._count, now
+        request.unseen_since = request.unseen_since or now
         if request.again and request.method == "chat.startStream":
-            ends_at = now + self._start_timeout  # there are other ways to show an answer
-        unseen_since = request.unseen_since or now
-        request = replace(
-            request, number=self._count, asked_at=now, unseen_since=unseen_since, ends_at=ends_at
-        )
-        permit = Permit(self, request)
-        self.enqueue(permit)
+            request.ends_at = now + self._start_timeout  # there are other ways to show an answer
+        permit = self._waiting[request.number] = Permit(self, request)
+        self._governor.ask(request, now)
+        self.decide()
         permit.wake = wake
         return permit
-
-    def enqueue(self, permit: Permit) -> None:
-        self._waiting[permit.request.number] = permit
-        self._governor.ask(permit.request, self._clock.monotonic())
-        self.decide()
 
     def remove(self, permit: Permit) -> None:
         now = self._clock.monotonic()
@@ -102,8 +92,8 @@ class LocalRateLimiter:
     def decide(self) -> None:
         """Grant what may go, and decide again when the next one may."""
         now = self._clock.monotonic()
-        for decision in self._governor.decide(now):
-            self._waiting.pop(decision.request.number).settle(decision)
+        for request, blocked_for in self._governor.decide(now):
+            self._waiting.pop(request.number).settle(blocked_for)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -132,18 +122,19 @@ class Permit:
         """Go on waiting with another priority, and `wake` in place of the old one."""
         self.wake = wake
         if not self.is_settled and priority is not self.request.priority:
-            self.request = replace(self.request, priority=priority)
-            self._limiter.enqueue(self)
+            self.request.priority = priority
+            self._limiter.decide()
 
     async def wait(self, patience: float) -> float | None:
-        """Return None when it is granted, or the seconds Slack wants no such call where these are more than
-        `patience`. A stream that Slack refused to start waits `start_slot_timeout` again and no longer.
+        """None when it is granted, or the seconds of Slack's block where these exceed `patience`.
+
+        A stream that Slack refused to start waits `start_slot_timeout` again and no longer.
         """
         if self.is_settled:
             return self._blocked_for
         if patience != self.request.patience:
-            self.request = replace(self.request, patience=patience)
-            self._limiter.enqueue(self)
+            self.request.patience = patience
+            self._limiter.decide()
         try:
             await self._settled.wait()
         except asyncio.CancelledError:
@@ -151,8 +142,8 @@ class Permit:
             raise
         return self._blocked_for
 
-    def settle(self, decision: CallDecision) -> None:
-        self._blocked_for = decision.blocked_for
+    def settle(self, blocked_for: float | None) -> None:
+        self._blocked_for = blocked_for
         self._settled.set()
         if self.wake is not None:
             self.wake()

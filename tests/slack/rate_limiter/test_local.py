@@ -18,7 +18,7 @@ from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 def request(
     method: str = "chat.startStream", priority: Priority = Priority.START, patience: float = 60.0
 ) -> CallRequest:
-    return CallRequest(0, method, priority, 0.0, 0.0, patience, "C1")
+    return CallRequest(method, priority, patience, "C1")
 
 
 def limiter_of(**settings: float) -> LocalRateLimiter:
