@@ -97,7 +97,7 @@ async def build(
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
         agent = Agent(http, settings.agent, clock)
-        agent.load_profile(await store.profiles.get(agent.name))
+        agent.load_profile(await store.profile(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
         api = SlackApi(
             web_client,
@@ -189,7 +189,7 @@ async def _clean_up(app: App) -> None:
     """Remove old keys from the store at times. Errors are only logged: no question depends on it."""
     while True:
         try:
-            await app.store.inbox.remove_old(app.clock.wall())
+            await app.store.remove_old(app.clock.wall())
         except StoreError as error:
             log.warning("old entries of the store were not removed: %s", error)
         await asyncio.sleep(app.settings.store.cleanup_interval)
@@ -198,10 +198,10 @@ async def _clean_up(app: App) -> None:
 async def _stop_on_broken_store(dispatcher: TurnDispatcher, stop: asyncio.Event) -> StoreError:
     """Set `stop` once the store failed too often and no answer runs. Returns the error to raise."""
     while True:
-        problem = await dispatcher.store_health.broken()
+        problem = await dispatcher.wait_for_broken_store()
         log.error("%s The bot ends as soon as no answer runs.", problem)
         await dispatcher.idle()
-        if dispatcher.store_health.is_broken:
+        if dispatcher.is_store_broken:
             stop.set()
             return StoreError(
                 f"{problem} The bot ends so that it is started again and opens the store again."

@@ -264,8 +264,6 @@ TEST_KIT = ["testing/**/*.py"]  # public: others call it, too
 CALLED_ELSEWHERE = {
     "_BlockText.iter_text": "httpx_sse calls it",
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
-    "FeedbackStore.entries": "a store gives back what it keeps; the bot itself only writes feedback",
-    "_Feedback.entries": "as FeedbackStore",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

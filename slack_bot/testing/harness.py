@@ -134,7 +134,7 @@ async def keep_delivering(app: App, workspace: Workspace) -> None:
 async def set_context(app: App, thread: ThreadKey, context_id: str) -> None:
     """The bot knows the A2A context of a thread already."""
     known = Conversation(context_id=context_id)
-    await app.store.conversations.put(app.agent.name, thread, known, app.clock.wall())
+    await app.store.save_conversation(app.agent.name, thread, known, app.clock.wall())
 
 
 # -- in memory

@@ -29,8 +29,7 @@ async def test_feedback_is_stored_and_thanked_for_in_private(side: str) -> None:
         bot.workspace.press("U2", CHANNEL, seen.ts, "feedback", now=bot.now, value=side)
         assert await bot.deliver() == [200]
         await bot.idle()
-        (entry,) = await store.feedback.entries(f"T1:{CHANNEL}:{root}")
-        assert (entry.user, entry.value, entry.at <= bot.now) == ("U2", side, True)
+        assert not await store.save_feedback(f"T1:{CHANNEL}:{root}", "U2", side, bot.now)  # it is there
         assert bot.ephemeral(root) == [("U2", "Thanks for your feedback.")]
 
 
@@ -45,7 +44,7 @@ async def test_the_same_feedback_again_is_not_thanked_for_and_another_value_is()
             bot.workspace.press("U2", CHANNEL, seen.ts, "feedback", now=bot.now, value=value)
             await bot.deliver()
             await bot.idle()
-        assert [entry.value for entry in await store.feedback.entries(f"T1:{CHANNEL}:{root}")] == ["negative"]
+        assert not await store.save_feedback(f"T1:{CHANNEL}:{root}", "U2", "negative", bot.now)
         assert bot.ephemeral(root) == [("U2", "Thanks for your feedback.")] * 2
 
 
@@ -53,10 +52,10 @@ async def test_the_same_feedback_again_is_not_thanked_for_and_another_value_is()
 async def test_feedback_that_cannot_be_stored_gets_a_notice() -> None:
     store = MemoryStore()
 
-    async def full(entry: object) -> None:
+    async def full(*_: object) -> bool:
         raise StoreError("The disk is full.")
 
-    store.feedback.record = full  # type: ignore[method-assign,assignment]
+    store.save_feedback = full  # type: ignore[method-assign]
     async with run_bot(store=store) as bot:
         root = await bot.ask("hi")
         await bot.idle()

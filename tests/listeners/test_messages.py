@@ -36,17 +36,15 @@ class SlowToOpen(MemoryStore):
     def __init__(self, failures: int) -> None:
         super().__init__()
         self._failures = failures
-        self._accept = self.inbox.accept
-        self.inbox.accept = self._maybe  # type: ignore[method-assign]
 
     def break_down(self) -> None:
         self._failures = 1_000_000
 
-    async def _maybe(self, key: str, now: float) -> bool:
+    async def accept(self, key: str, now: float) -> bool:
         if self._failures:
             self._failures -= 1
             raise StoreError("The disk is full.")
-        return await self._accept(key, now)
+        return await super().accept(key, now)
 
 
 @on_virtual_time
@@ -72,7 +70,7 @@ async def test_it_is_stored_before_it_is_acknowledged() -> None:
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         (first, *_) = bot.workspace.take()
         assert await bot.deliver([first]) == [200]
-        assert not await store.inbox.accept(f"T1:{CHANNEL}:{root}", bot.now)
+        assert not await store.accept(f"T1:{CHANNEL}:{root}", bot.now)
         await bot.idle()
 
 
@@ -267,17 +265,13 @@ async def test_the_twin_of_a_question_that_was_taken_needs_no_store() -> None:
         assert await bot.deliver([one, other], retry=3) == [200, 200]
         await bot.idle()
         assert bot.read(root) == ["Answered."]
-        assert not bot.app.dispatcher.store_health.is_broken
+        assert not bot.app.dispatcher.is_store_broken
 
 
 @on_virtual_time
 async def test_what_people_say_to_each_other_is_never_answered_with_a_problem_of_the_store() -> None:
     class Unreadable(MemoryStore):
-        def __init__(self) -> None:
-            super().__init__()
-            self.conversations.get = self._fail  # type: ignore[method-assign]
-
-        async def _fail(self, agent: str, thread: ThreadKey) -> Conversation:
+        async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
             raise StoreError("The disk is gone.")
 
     async with run_bot(store=Unreadable()) as bot:
