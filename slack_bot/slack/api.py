@@ -63,7 +63,7 @@ Messages = list[Mapping[str, Any]]
 
 
 def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | None = None) -> AsyncWebClient:
-    """The Web API client of the whole bot: no retries of its own, all calls on one shared `session`."""
+    """No retries of its own, all calls on one `session`."""
     token = settings.bot_token
     return AsyncWebClient(
         token=None if token is None else token.get_secret_value(),
@@ -102,7 +102,6 @@ class SlackApi:
         self._shown_at = 0.0
 
     def for_turn(self, turn: str, thread_ts: str | None = None) -> SlackApi:
-        """The same API for the turn named `turn`, with reservations of its own."""
         api = copy(self)
         api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
         api._reserved, api._shown_at = {}, 0.0
@@ -115,10 +114,9 @@ class SlackApi:
         priority: Priority | None = None,
         wake: Callable[[], None] | None = None,
     ) -> bool:
-        """Wait for the permit of this turn's next call of `method`, without making the call yet.
+        """Whether this turn may call `method` at once. If not, `wake` is called when it may.
 
-        True: it may be made at once. False: `wake` is called when it may; asking again only changes the
-        priority and `wake`. One method at a time: what was reserved for another is given back.
+        Asking again only changes the priority and `wake`; what was reserved for another method is given back.
         """
         if self._rate_limiter is None:
             return True
@@ -139,10 +137,9 @@ class SlackApi:
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
     ) -> CallOk | CallFailed:
-        """Call `method`, again while Slack says later. Never raises for what Slack or the network does.
+        """Call `method`, again while Slack says later, for `patience` seconds in all; None: the setting.
 
-        `patience` is the most seconds to wait for that, in all; None: the setting. A call that was refused
-        before for want of a scope is not made.
+        Never raises for what Slack or the network does.
         """
         channel = str(args.get("channel") or args.get("channel_id") or "")
         if _scope_key(method, channel) in self._missing_scopes:
@@ -193,7 +190,7 @@ class SlackApi:
         *,
         is_read: bool,
     ) -> CallOk | CallFailed:
-        """The outcome of one `request`, as a value; the observer is told of it."""
+        """The outcome of one `request`."""
         began = self._clock.monotonic()
         limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
         result: CallOk | CallFailed = CallFailed(Fault.UNKNOWN, "given_up")
@@ -362,15 +359,13 @@ class TurnClient:
 
 
 def _scope_key(method: str, channel: str) -> tuple[str, str]:
-    """What a missing scope forbids until the next start, for a new scope comes with a new token.
-
-    The scope of `conversations.*` depends on the kind of conversation, so there it counts for that one alone.
-    """
+    """What a missing scope forbids until the next start, when a new token may have it. The scope of
+    `conversations.*` depends on the kind of conversation."""
     return method, channel if method.startswith("conversations.") else ""
 
 
 def _refused(error: SlackApiError) -> CallFailed:
-    """What Slack's answer says. It is the SDK's response, or aiohttp's where the body was not JSON."""
+    """The answer is the SDK's response, or aiohttp's where the body was not JSON."""
     answer = error.response
     status = int(getattr(answer, "status_code", 0) or getattr(answer, "status", 0))
     data = getattr(answer, "data", None)

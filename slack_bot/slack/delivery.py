@@ -172,7 +172,7 @@ class Delivery:
             await self._end_message()
 
     def _next_step(self, *, final: bool) -> tuple[Step | None, Sequence[TaskCard], str]:
-        """And the cards and the plan's title that go along."""
+        """What the ledger gives out, and the cards and plan's title that go along."""
         if self.begins:
             if final and self._is_shown():
                 return None, (), ""

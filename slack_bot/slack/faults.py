@@ -84,10 +84,10 @@ _BY_STATUS = {
 
 
 def fault_of(status: int, error: str) -> Fault:
-    """The class of an answer with HTTP `status` and error name `error` ("" where the body had none).
+    """The class of an answer with HTTP `status`; `error` is "" where the body had none.
 
-    A 5xx may come from something behind the place where the call was applied, whatever name it carries. A 4xx
-    is the client's mistake by its definition, so it was not applied.
+    A 5xx may come from behind the place where the call was applied, whatever name it carries. A 4xx was not
+    applied.
     """
     if status == 429:
         return Fault.LATER
@@ -146,11 +146,8 @@ _DOWN = {SurfaceKind.STREAM: SurfaceKind.EDIT, SurfaceKind.EDIT: SurfaceKind.POS
 
 
 def after_write(fault: Fault, *, opens: bool, is_plain: bool, in_doubt: bool = False) -> Remedy:
-    """The remedy after a write failed with `fault`.
-
-    `opens`: it would have opened the message. `is_plain`: it was in its plainest form already. `in_doubt`: an
-    earlier attempt may have been applied.
-    """
+    """`opens`: the write would have opened the message. `is_plain`: it was in its plainest form already.
+    `in_doubt`: an earlier attempt may have been applied."""
     remedy = AFTER_WRITE[fault]
     if in_doubt and remedy not in ENDS:
         return Remedy.SETTLE
@@ -162,17 +159,14 @@ def after_write(fault: Fault, *, opens: bool, is_plain: bool, in_doubt: bool = F
 
 
 def next_surface(kind: SurfaceKind, remedy: Remedy) -> SurfaceKind:
-    """The surface after `remedy` was decided for a write on `kind`."""
+    """The surface after `remedy` for a write on `kind`."""
     if remedy in ENDS:
         return SurfaceKind.NONE
     return _DOWN.get(kind, kind) if remedy in (Remedy.DOWN, Remedy.REMEMBER) else kind
 
 
 class StreamingRefusalCache:
-    """What Slack refused lately, so that not every question has to find out.
-
-    Surfaces are kept for each team and kind of channel, forms of a text for each team and method.
-    """
+    """What Slack refused lately: surfaces by team and kind of channel, forms of a text by team and method."""
 
     def __init__(self, seconds: float = 300.0) -> None:
         self._seconds = seconds
@@ -182,7 +176,6 @@ class StreamingRefusalCache:
         self._until[team, channel[:1], kind] = now + self._seconds
 
     def best(self, team: str, channel: str, now: float, *, can_stream: bool = True) -> SurfaceKind:
-        """The best surface that was not refused lately."""
         for kind in (SurfaceKind.STREAM, SurfaceKind.EDIT) if can_stream else (SurfaceKind.EDIT,):
             if self._until.get((team, channel[:1], kind), now) <= now:
                 return kind

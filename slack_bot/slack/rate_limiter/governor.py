@@ -1,12 +1,9 @@
 """PURE. Who may call what, and when: all calls of all turns share Slack's budgets (delivery contract, 6).
 
-Slack names a rate for a minute and tolerates bursts it does not name (facts: Slack 1.5). A refusal blocks a
-budget for as long as Slack asks and halves its rate; each quiet minute raises it again by half.
-
-Twenty live answers share about one and a half appends a second, so some always wait. Among equals the call
-goes first whose reader has seen nothing new for the longest. Text that has waited too long counts as a card,
-so that cards cannot starve it. A part of each budget is kept for higher priorities: a new answer starts at
-once.
+Slack tolerates bursts (facts: Slack 1.5). A refusal blocks a budget for as long as Slack asks and halves its
+rate; each quiet minute raises it again by half. Among equals the call goes first whose reader has seen
+nothing new for the longest. Text that has waited too long counts as a card, so that cards cannot starve it.
+A part of each budget is kept for higher priorities: a new answer starts at once.
 """
 
 from __future__ import annotations
@@ -33,10 +30,7 @@ class Rate:
 
 
 class TokenBucket:
-    """The tokens of one budget. Times are seconds of one clock that never goes back.
-
-    `recover_after` is how long it must be quiet before the rate is raised.
-    """
+    """The tokens of one budget. `recover_after`: quiet seconds before the rate is raised."""
 
     def __init__(self, ceiling: Rate, recover_after: float, now: float) -> None:
         self._ceiling, self._recover_after = ceiling, recover_after
@@ -47,7 +41,6 @@ class TokenBucket:
 
     @property
     def capacity(self) -> float:
-        """Calls at once after a pause, at the present rate."""
         return max(1.0, self._ceiling.burst * self.rate / self._ceiling.per_second)
 
     @property
@@ -59,7 +52,6 @@ class TokenBucket:
         return now >= self._blocked_until and self._tokens >= tokens - _ROUNDING
 
     def take(self) -> None:
-        """One call goes. Ask `has` first."""
         self._tokens -= 1.0
 
     def put_back(self, now: float) -> None:
@@ -67,7 +59,7 @@ class TokenBucket:
         self._tokens = min(self.capacity, self._tokens + 1.0)
 
     def when(self, tokens: float, now: float) -> float:
-        """The time at which so many tokens are there, if nothing is taken until then."""
+        """The time at which so many tokens are there."""
         self._refill(now)
         missing = max(0.0, tokens - self._tokens)
         return max(now, self._blocked_until, self._at + missing / self.rate)
@@ -76,7 +68,7 @@ class TokenBucket:
         return max(0.0, self._blocked_until - now)
 
     def refuse(self, seconds: float, now: float) -> None:
-        """Slack refused a call and asked for a pause. Calls under way together count as one refusal."""
+        """Calls under way together count as one refusal."""
         self._refill(now)
         if now >= self._blocked_until:
             self.rate = max(self._ceiling.per_second * _LEAST, self.rate / 2)
@@ -85,7 +77,6 @@ class TokenBucket:
         self._tokens = 1.0  # Slack says that one call is good then
 
     def is_at_rest(self, now: float) -> bool:
-        """Nothing would be lost by forgetting it."""
         self._refill(now)
         return not self.is_lowered and self._tokens >= self._ceiling.burst
 
@@ -126,7 +117,7 @@ _PRIORITIES = {
 
 
 def priority_of(method: str) -> Priority:
-    """The default of a call: text whose permit was not reserved belongs to an ending."""
+    """Text whose permit was not reserved belongs to an ending."""
     return _PRIORITIES.get(method, Priority.STOP)
 
 
@@ -134,8 +125,7 @@ def priority_of(method: str) -> Priority:
 class RateLimits:
     """Slack's budgets. `others` is that of every method not named.
 
-    `recover_after`: seconds of quiet before a lowered rate is raised. `starving_after`: seconds after which
-    waiting text counts as a card.
+    `starving_after`: seconds after which waiting text counts as a card.
     """
 
     methods: Mapping[str, Rate]
@@ -205,7 +195,7 @@ class Governor:
         return sorted(decisions, key=lambda decision: decision[0].priority)
 
     def next_at(self, now: float) -> float | None:
-        """When `decide` has something to give if nothing happens before; None: nothing waits."""
+        """When `decide` has something to give; None: nothing waits."""
         times = [self._due(queue, now) for queue in self._queues.values() if queue.waiting]
         return min(times, default=None)
 
@@ -229,7 +219,7 @@ class Governor:
         return decisions
 
     def _due(self, queue: _Queue, now: float) -> float:
-        """When the first of the queue may go. Too early at worst: where text comes to count as a card."""
+        """Too early at worst: where text comes to count as a card."""
         times = []
         for request in queue.waiting.values():
             granted_at = queue.bucket.when(self._needed(queue.bucket, request, now), now)
@@ -244,7 +234,7 @@ class Governor:
         return request.priority is Priority.LATER and now >= starves_at
 
     def _needed(self, bucket: TokenBucket, request: CallRequest, now: float) -> float:
-        """The tokens that must be there for `request` to take one. A small burst reserves nothing."""
+        """The tokens that must be there for `request` to take one."""
         if bucket.is_lowered or bucket.capacity < _SMALL or self._starves(request, now):
             return 1.0
         return 1.0 + bucket.capacity * _RESERVED.get(request.priority, 0.0)

@@ -27,7 +27,7 @@ class RateLimiter(Protocol):
     def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
         """Wait for a permit. `wake` is called once when the wait is over, unless that is at once.
 
-        The rate limiter fills in the request's number and times; `unseen_since` 0 means since now.
+        The request's number and times are filled in; `unseen_since` 0 means since now.
         """
 
 
@@ -90,7 +90,6 @@ class LocalRateLimiter:
         self.decide()
 
     def decide(self) -> None:
-        """Grant what may go, and decide again when the next one may."""
         now = self._clock.monotonic()
         for request, blocked_for in self._governor.decide(now):
             self._waiting.pop(request.number).settle(blocked_for)
@@ -115,11 +114,9 @@ class Permit:
 
     @property
     def is_settled(self) -> bool:
-        """`wait` returns at once."""
         return self._settled.is_set()
 
     def move(self, priority: Priority, wake: Callable[[], None] | None = None) -> None:
-        """Go on waiting with another priority, and `wake` in place of the old one."""
         self.wake = wake
         if not self.is_settled and priority is not self.request.priority:
             self.request.priority = priority
