@@ -22,9 +22,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from ..clock import Clock
 from ..observe.facts import Observer, SlackCalled
-from ..settings.models import SlackSettings
-from .calls import NOT_REFUSED, CallFailed, CallOk, backoff, call_until_known
-from .faults import Fault, fault_of
+from ..settings.models import SlackSettings, StreamSettings
+from .calls import NOT_REFUSED, CallFailed, CallOk, CallResult, backoff, call_until_known
+from .faults import Fault, StreamingRefusalCache, fault_of
 from .model import Destination
 from .rate_limiter.governor import CallRequest, Priority, priority_of
 from .rate_limiter.local import READS, Permit, RateLimiter
@@ -136,7 +136,7 @@ class SlackApi:
 
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
-    ) -> CallOk | CallFailed:
+    ) -> CallResult:
         """Call `method`, again while Slack says later, for `patience` seconds in all; None: the setting.
 
         Never raises for what Slack or the network does.
@@ -189,11 +189,11 @@ class SlackApi:
         request: Coroutine[Any, Any, Mapping[str, Any]],
         *,
         is_read: bool,
-    ) -> CallOk | CallFailed:
+    ) -> CallResult:
         """The outcome of one `request`."""
         began = self._clock.monotonic()
         limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
-        result: CallOk | CallFailed = CallFailed(Fault.UNKNOWN, "given_up")
+        result: CallResult = CallFailed(Fault.UNKNOWN, "given_up")
         try:
             async with asyncio.timeout(limit):
                 result = CallOk(await request)
@@ -213,7 +213,7 @@ class SlackApi:
             self._observer(SlackCalled(now, self._turn, method, args, failure is None, failure, now - began))
         return result
 
-    async def upload(self, url: str, content: bytes) -> CallOk | CallFailed:
+    async def upload(self, url: str, content: bytes) -> CallResult:
         """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
         request = self._send_file(url, content)
         return await self._attempt("upload", {"bytes": len(content)}, request, is_read=True)
@@ -263,19 +263,24 @@ class SlackApi:
 
 
 class TurnClient:
-    """One turn's calls; `api.call` is for those that are made though writes are cancelled.
+    """One turn's calls, and what all parts of the turn share.
 
-    `on_wait` is called where the reader will see nothing for a while.
+    `api.call` is for calls that are made though writes are cancelled. `on_wait` is called where the reader
+    will see nothing for a while.
     """
 
     def __init__(
         self,
         api: SlackApi,
         place: Destination,
+        settings: StreamSettings,
+        clock: Clock,
+        refusals: StreamingRefusalCache,
         stream_starts: StreamStartTracker,
         on_wait: Callable[[], None] = lambda: None,
     ) -> None:
-        self.api, self.place, self.on_wait, self.stream_starts = api, place, on_wait, stream_starts
+        self.api, self.place, self.settings, self.clock = api, place, settings, clock
+        self.refusals, self.stream_starts, self.on_wait = refusals, stream_starts, on_wait
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way
 
@@ -297,7 +302,7 @@ class TurnClient:
 
     async def call_until_known(
         self, method: str, args: Mapping[str, object], *, applied_as: Fault | None = None
-    ) -> CallOk | CallFailed:
+    ) -> CallResult:
         """Call what may be repeated. A repetition that is refused as `applied_as` was applied before."""
         result = await call_until_known(lambda: self.api.call(method, args))
         if isinstance(result, CallFailed) and result.in_doubt and result.fault is applied_as:
@@ -336,7 +341,7 @@ class TurnClient:
         args: Mapping[str, object],
         start: StreamStart | None = None,
         answer_wait: float = 0.0,
-    ) -> CallOk | CallFailed:
+    ) -> CallResult:
         """Call `method` unless writes are cancelled before it has an answer: `DROPPED`.
 
         After Slack's event about a stream that may be that of `start`, the answer is waited for only

@@ -55,6 +55,9 @@ class CallFailed:
         return self.fault not in NOT_REFUSED
 
 
+CallResult = CallOk | CallFailed
+
+
 def backoff(first: float, longest: float, total: float = math.inf) -> Iterator[float]:
     """Pauses that double from `first` up to `longest`; their sum is `total`."""
     pause = first

@@ -11,9 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..clock import Clock
 from ..errors import SlackError
-from ..settings.models import StreamSettings
 from ..turn.actions import TaskCard
 from ..turn.fit import MessageLimits
 from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
@@ -25,7 +23,6 @@ from .faults import (
     ENDS,
     MAX_DOUBTS,
     Remedy,
-    StreamingRefusalCache,
     SurfaceKind,
     after_write,
     next_surface,
@@ -47,15 +44,14 @@ class Delivery:
     have, or with `refusal` set, Slack takes no more. `SlackError`: Slack cannot be written to at all.
     """
 
-    def __init__(
-        self, client: TurnClient, settings: StreamSettings, clock: Clock, refusals: StreamingRefusalCache
-    ) -> None:
-        self._client, self._settings, self._clock, self._refusals = client, settings, clock, refusals
-        self.posts = PostSurface(client, settings, clock, refusals)
-        self.stream = StreamSurface(client, settings, clock, self.posts)
+    def __init__(self, client: TurnClient) -> None:
+        self._client, self._clock = client, client.clock
+        self._settings = settings = client.settings
+        self.posts = PostSurface(client)
+        self.stream = StreamSurface(client, self.posts)
         self.reconciler = Reconciler(client, self.stream, self.posts)
-        place, now = client.place, clock.monotonic()
-        self.surface = refusals.best(place.user_team, place.channel, now, can_stream=place.can_stream)
+        place, now = client.place, client.clock.monotonic()
+        self.surface = client.refusals.best(place.user_team, place.channel, now, can_stream=place.can_stream)
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
         self.messages: list[SlackMessage] = []
@@ -313,8 +309,8 @@ class Delivery:
             return
         # where a post was refused, the edits after it were not
         if remedy is Remedy.REMEMBER and (message.surface is SurfaceKind.STREAM or message.ts is not None):
-            place = self._client.place
-            self._refusals.remember(place.user_team, place.channel, message.surface, self._clock.monotonic())
+            place, now = self._client.place, self._clock.monotonic()
+            self._client.refusals.remember(place.user_team, place.channel, message.surface, now)
         await (self._next_message(message) if message.ts is None else self._end_message())
         self._set_surface(remedy)
 

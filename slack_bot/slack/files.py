@@ -13,7 +13,7 @@ from typing import Any
 from ..turn.record import Outcome
 from . import blocks
 from .api import TurnClient
-from .calls import NOT_REFUSED, CallFailed, CallOk, call_until_known
+from .calls import NOT_REFUSED, CallFailed, CallOk, CallResult, call_until_known
 from .cards import CardClosing
 from .delivery import Delivery
 from .model import SlackMessage, TurnEnd
@@ -73,7 +73,7 @@ class AnswerFile:
             _log.warning("file refused: %s", result.error, extra=self._client.api.log_fields)
         return isinstance(result, CallOk)
 
-    async def _upload(self, name: str, content: bytes) -> CallOk | CallFailed:
+    async def _upload(self, name: str, content: bytes) -> CallResult:
         """In three steps (facts: Slack 10). Nothing shows before the last, so only that is looked for."""
         client, place, api = self._client, self._client.place, self._client.api
         asked: Args = {"filename": name, "length": len(content)}

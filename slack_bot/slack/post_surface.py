@@ -13,14 +13,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..clock import Clock
-from ..settings.models import StreamSettings
 from ..turn.actions import TaskCard
 from ..turn.buffer import TIMER_TOLERANCE
 from . import blocks
 from .api import DROPPED, TurnClient
 from .blocks import TextForm
-from .calls import REPEAT_PAUSES, CallFailed, CallOk, backoff, call_until_known
+from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult, backoff, call_until_known
 from .cards import CardClosing
 from .faults import Fault, StreamingRefusalCache, SurfaceKind
 from .model import MessageWrite, SlackMessage
@@ -71,12 +69,12 @@ class TextForms:
         method: str,
         bodies: Sequence[Body],
         before: str,
-        call: Callable[[Args], Awaitable[CallOk | CallFailed]],
-    ) -> CallOk | CallFailed:
+        call: Callable[[Args], Awaitable[CallResult]],
+    ) -> CallResult:
         """Call with each body in turn until Slack shows it. `before` is what the message read until now."""
         refused: list[TextForm] = []
         in_doubt = False
-        result: CallOk | CallFailed = CallFailed(Fault.WRONG_CALL, "refused")
+        result: CallResult = CallFailed(Fault.WRONG_CALL, "refused")
         for form, body in bodies:
             result = await call(body)
             if isinstance(result, CallOk) and form is TextForm.MARKDOWN_TEXT:
@@ -98,7 +96,7 @@ class TextForms:
             self._cache.remember_form(self._team, method, form, self._now())
 
 
-def shown_or_failed(done: CallOk, sent: str, before: str) -> CallOk | CallFailed:
+def shown_or_failed(done: CallOk, sent: str, before: str) -> CallResult:
     """`done`, unless it shows the message without the text `sent`: as it read `before`, or empty."""
     return CallFailed(Fault.WRONG_CALL, NOT_SHOWN) if is_ignored(done.data, sent, before) else done
 
@@ -109,12 +107,10 @@ class PostSurface:
     `retry_timeout`: the most seconds of pauses for a post that must not be lost.
     """
 
-    def __init__(
-        self, client: TurnClient, settings: StreamSettings, clock: Clock, refusals: StreamingRefusalCache
-    ) -> None:
-        self._client, self._settings, self._clock = client, settings, clock
-        self._forms = TextForms(refusals, client.place.user_team, clock.monotonic)
-        self.retry_timeout = settings.post_retry_timeout
+    def __init__(self, client: TurnClient) -> None:
+        self._client, self._settings, self._clock = client, client.settings, client.clock
+        self._forms = TextForms(client.refusals, client.place.user_team, client.clock.monotonic)
+        self.retry_timeout = client.settings.post_retry_timeout
         self._count = 0
         self._written_at = -math.inf
 
@@ -207,11 +203,11 @@ class PostSurface:
             await asyncio.sleep(pause)
         return isinstance(result, CallOk) or result.fault is Fault.GONE
 
-    async def _edit(self, message: SlackMessage, forms: Sequence[Body]) -> CallOk | CallFailed:
+    async def _edit(self, message: SlackMessage, forms: Sequence[Body]) -> CallResult:
         address = self._address(message.ts)
         metadata = blocks.metadata(self._client.place.turn, "answer")
 
-        async def call(body: Args) -> CallOk | CallFailed:
+        async def call(body: Args) -> CallResult:
             args = {**address, "metadata": metadata, **body}
             result = await self._client.call_until_known(_UPDATE, args)
             if isinstance(result, CallFailed) and result.fault is Fault.STILL_OPEN:
@@ -238,7 +234,7 @@ class PostSurface:
         *,
         says: str = "",
         persist: bool = False,
-    ) -> CallOk | CallFailed:
+    ) -> CallResult:
         """Post Markdown `text` between blocks. Ok: it is there, and has that `ts`.
 
         `kind` is "answer", "question" or "note"; `says` is what a notification reads where there is no text.
@@ -267,11 +263,11 @@ class PostSurface:
             result = await self._post_again(bodies, result)
         return result
 
-    async def _post(self, bodies: Sequence[Body]) -> CallOk | CallFailed:
+    async def _post(self, bodies: Sequence[Body]) -> CallResult:
         """A post that came out empty is filled, or else deleted."""
         client, empty = self._client, ""
 
-        async def call(args: Args) -> CallOk | CallFailed:
+        async def call(args: Args) -> CallResult:
             nonlocal empty
             if empty:
                 shown = {name: value for name, value in args.items() if name in _FILLED}
@@ -288,7 +284,7 @@ class PostSurface:
             await client.call_until_known("chat.delete", self._address(empty))
         return result
 
-    async def _post_again(self, bodies: Sequence[Body], before: CallFailed) -> CallOk | CallFailed:
+    async def _post_again(self, bodies: Sequence[Body], before: CallFailed) -> CallResult:
         in_doubt = before.in_doubt or before.fault is Fault.UNKNOWN
         if in_doubt and (found := await self._find(bodies[0][1]["metadata"])) is not None:
             return replace(found, is_fallback=True)  # perhaps: it is not known which form it was

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from .api import TurnClient
-from .calls import CallFailed, CallOk
+from .calls import CallFailed, CallOk, CallResult
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, Fault
 from .model import SlackMessage
@@ -60,7 +60,7 @@ class Reconciler:
             message.text += sent
         return is_shown, None
 
-    def remember(self, message: SlackMessage, ended: CallOk | CallFailed) -> None:
+    def remember(self, message: SlackMessage, ended: CallResult) -> None:
         """What is still open after the message's end is tried again when the turn ends."""
         if isinstance(ended, CallFailed) and ended.fault in FINAL_FAULTS:
             return
@@ -75,7 +75,7 @@ class Reconciler:
         message.text += sent
         return True
 
-    async def _is_applied(self, message: SlackMessage, sent: str, stopped: CallOk | CallFailed) -> bool:
+    async def _is_applied(self, message: SlackMessage, sent: str, stopped: CallResult) -> bool:
         """Where it cannot be read whether `sent` is shown, it is written there."""
         shown = stopped.data.get("message") if isinstance(stopped, CallOk) else None
         if not isinstance(shown, dict):

@@ -62,9 +62,9 @@ class Sink:
     ) -> None:
         self._api = api = api.for_turn(place.turn, place.thread_ts)
         self._destination, self._settings = place, settings
-        self._client = TurnClient(api, place, stream_starts, self._show_wait)
-        self._delivery = Delivery(self._client, settings, clock, refusals)
-        self._status = TypingStatus(api, place, settings, clock, self._note_session)
+        self._client = TurnClient(api, place, settings, clock, refusals, stream_starts, self._show_wait)
+        self._delivery = Delivery(self._client)
+        self._status = TypingStatus(self._client, self._note_session)
         self._file = AnswerFile(self._client, self._delivery, self._status)
         self.ledger = self._delivery.ledger
         self.pause, self.due, self.enqueue = self._delivery.pause, self._delivery.due, self._delivery.add

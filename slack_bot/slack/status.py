@@ -6,13 +6,10 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
-from ..clock import Clock
-from ..settings.models import StreamSettings
-from .api import SlackApi
+from .api import SlackApi, TurnClient
 from .blocks import shorten
 from .calls import CallFailed
 from .faults import Fault
-from .model import Destination
 
 WAITING_REACTION = "hourglass_flowing_sand"
 
@@ -27,16 +24,9 @@ class TypingStatus:
     for the call under way, comes before anything is written.
     """
 
-    def __init__(
-        self,
-        api: SlackApi,
-        place: Destination,
-        settings: StreamSettings,
-        clock: Clock,
-        on_shown: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        self._api, self._place, self._settings, self._clock = api, place, settings, clock
-        self._on_shown = on_shown
+    def __init__(self, client: TurnClient, on_shown: Callable[[str], None] = lambda _: None) -> None:
+        self._api, self._place, self._settings = client.api, client.place, client.settings
+        self._clock, self._on_shown = client.clock, on_shown
         self._wanted: str | None = None
         self._sent: str | None = None
         self._sent_at: float | None = None

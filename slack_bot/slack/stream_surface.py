@@ -6,11 +6,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..clock import Clock
-from ..settings.models import StreamSettings
 from . import blocks, readback
 from .api import TurnClient, end_in
-from .calls import REPEAT_PAUSES, CallFailed, CallOk
+from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, Fault
 from .model import MessageWrite, SlackMessage
@@ -30,10 +28,8 @@ class StreamSurface:
     agent session reads by these streams (facts: Slack 1.9), "" without any.
     """
 
-    def __init__(
-        self, client: TurnClient, settings: StreamSettings, clock: Clock, posts: PostSurface
-    ) -> None:
-        self._client, self._settings, self._clock, self._posts = client, settings, clock, posts
+    def __init__(self, client: TurnClient, posts: PostSurface) -> None:
+        self._client, self._settings, self._clock, self._posts = client, client.settings, client.clock, posts
         self._starts = client.stream_starts
         self.is_plain = False
         self.session = ""
@@ -68,7 +64,7 @@ class StreamSurface:
         message.cards.confirm(write.cards)
         return None
 
-    async def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> CallOk | CallFailed:
+    async def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> CallResult:
         place, starts = self._client.place, self._starts
         start = starts.expect(place.channel, place.thread_ts, place.asked_ts or place.thread_ts)
         message.begun_at, message.start = self._clock.wall(), start
@@ -81,7 +77,7 @@ class StreamSurface:
         if not self.is_plain:
             args["task_display_mode"] = self._settings.task_display_mode
         args["chunks"] = chunks
-        result: CallOk | CallFailed = CallFailed(Fault.UNKNOWN, "cancelled")
+        result: CallResult = CallFailed(Fault.UNKNOWN, "cancelled")
         try:
             wait = self._settings.start_answer_wait
             result = await self._client.write("chat.startStream", args, start, wait)
@@ -104,9 +100,9 @@ class StreamSurface:
             if failed.fault is Fault.SEALED and not self._client.is_cancelled:
                 self.session = "active"
 
-    async def end(self, message: SlackMessage) -> CallOk | CallFailed:
+    async def end(self, message: SlackMessage) -> CallResult:
         """A stream that Slack has ended keeps its open cards, so it is rewritten."""
-        stopped: CallOk | CallFailed = CallFailed(Fault.SEALED, "not open")
+        stopped: CallResult = CallFailed(Fault.SEALED, "not open")
         if message.is_open:
             stopped = await self.stop(message, CardClosing.CONTINUES, session="processing")
         if isinstance(stopped, CallOk) or stopped.fault in FINAL_FAULTS:
@@ -117,7 +113,7 @@ class StreamSurface:
 
     async def stop(
         self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), *, session: str = ""
-    ) -> CallOk | CallFailed:
+    ) -> CallResult:
         """Close the cards and stop the stream, with `footer` under it. Ok: Slack shows all that.
 
         Where Slack refuses cards or blocks, it is stopped without them, and the refusal is returned.

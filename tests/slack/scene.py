@@ -63,17 +63,24 @@ class Scene:
 
     def turn_client(self, on_wait: Callable[[], None] = lambda: None) -> TurnClient:
         """Calls of this turn."""
-        return TurnClient(self.api, self.place, self.stream_starts, on_wait)
+        return TurnClient(
+            self.api,
+            self.place,
+            self.settings,
+            self.clock,
+            StreamingRefusalCache(),
+            self.stream_starts,
+            on_wait,
+        )
 
     def streams(self, client: TurnClient | None = None) -> StreamSurface:
         """Streamed messages of this turn."""
         client = client or self.turn_client()
-        return StreamSurface(client, self.settings, self.clock, self.posts(client))
+        return StreamSurface(client, self.posts(client))
 
     def posts(self, client: TurnClient | None = None) -> PostSurface:
         """Messages of this turn that are written as a whole."""
-        client = client or self.turn_client()
-        return PostSurface(client, self.settings, self.clock, StreamingRefusalCache())
+        return PostSurface(client or self.turn_client())
 
     def thread(self) -> list[SeenMessage]:
         """What the bot wrote, as a person sees it."""

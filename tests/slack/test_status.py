@@ -23,7 +23,7 @@ def told(story: Story, faults: Any = None) -> tuple[Scene, list[tuple[float, str
 
     async def go() -> Scene:
         scene = Scene(faults)
-        await story(scene, TypingStatus(scene.api, scene.place, scene.settings, scene.clock))
+        await story(scene, TypingStatus(scene.turn_client()))
         return scene
 
     scene = virtual_clock.run(go())
