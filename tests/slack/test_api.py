@@ -21,7 +21,7 @@ from slack_bot.slack.api import DROPPED, UNANSWERED, SlackApi, TurnClient, new_w
 from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.faults import Fault
 from slack_bot.slack.rate_limiter.governor import Priority
-from slack_bot.slack.rate_limiter.local import LocalRateLimiter
+from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer
@@ -114,7 +114,7 @@ class Governed(Scene):
 
     def __init__(self, faults: Any = None, **governor: Any) -> None:
         super().__init__(faults)
-        self.gate = LocalRateLimiter(
+        self.gate = RateLimiter(
             GovernorSettings(**{"rate_utilization": 1.0, "post_burst": 1.0, **governor}), self.clock
         )
         self.door = SlackApi(self.client, self.clock, self.facts.append, 60, rate_limiter=self.gate)

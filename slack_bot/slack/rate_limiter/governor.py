@@ -121,19 +121,6 @@ def priority_of(method: str) -> Priority:
     return _PRIORITIES.get(method, Priority.STOP)
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimits:
-    """Slack's budgets. `others` is that of every method not named.
-
-    `starving_after`: seconds after which waiting text counts as a card.
-    """
-
-    methods: Mapping[str, Rate]
-    others: Rate
-    recover_after: float = 60.0
-    starving_after: float = 10.0
-
-
 @dataclass(slots=True, eq=False)
 class CallRequest:
     """A call that waits for its permit. `number` is unique and grows.
@@ -167,10 +154,16 @@ class _Queue:
 
 
 class Governor:
-    """All budgets and all requests that wait for them."""
+    """All budgets and all requests that wait for them.
 
-    def __init__(self, limits: RateLimits) -> None:
-        self._limits = limits
+    `budgets` has one for each method, "" for those not named. `starving_after`: seconds after which waiting
+    text counts as a card.
+    """
+
+    def __init__(
+        self, budgets: Mapping[str, Rate], recover_after: float = 60.0, starving_after: float = 10.0
+    ) -> None:
+        self._budgets, self._recover_after, self._starving_after = budgets, recover_after, starving_after
         self._queues: dict[tuple[str, str], _Queue] = {}
 
     def ask(self, request: CallRequest, now: float) -> None:
@@ -225,12 +218,12 @@ class Governor:
             granted_at = queue.bucket.when(self._needed(queue.bucket, request, now), now)
             times.append(min(request.ends_at, granted_at))
             if request.priority is Priority.LATER and not self._starves(request, now):
-                starves_at = request.asked_at + self._limits.starving_after
+                starves_at = request.asked_at + self._starving_after
                 times.append(max(starves_at, now + queue.bucket.blocked_for(now)))
         return min(times)
 
     def _starves(self, request: CallRequest, now: float) -> bool:
-        starves_at = request.asked_at + self._limits.starving_after
+        starves_at = request.asked_at + self._starving_after
         return request.priority is Priority.LATER and now >= starves_at
 
     def _needed(self, bucket: TokenBucket, request: CallRequest, now: float) -> float:
@@ -245,8 +238,8 @@ class Governor:
         if queue is None:
             if len(self._queues) >= _MAX_QUEUES:
                 self._forget_resting(now)
-            budget = self._limits.methods.get(request.method, self._limits.others)
-            queue = self._queues[key] = _Queue(TokenBucket(budget, self._limits.recover_after, now))
+            budget = self._budgets.get(request.method) or self._budgets[""]
+            queue = self._queues[key] = _Queue(TokenBucket(budget, self._recover_after, now))
         return queue
 
     def _forget_resting(self, now: float) -> None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
 
 from ...clock import Clock
 from ...settings.models import GovernorSettings
-from .governor import CallRequest, Governor, Priority, Rate, RateLimits
+from .governor import CallRequest, Governor, Priority, Rate
 
 _MINUTE = 60.0
 _TICK = 0.001  # seconds: a timer that fires early must not fire for ever
@@ -21,50 +20,40 @@ READS = frozenset({"conversations.replies", "conversations.history", "conversati
 """Methods that only read. They refuse JSON bodies: their arguments go into the address (facts: Slack 7)."""
 
 
-class RateLimiter(Protocol):
-    """Grants permits: `LocalRateLimiter` for one process, or a shared one for several."""
+def budgets_of(settings: GovernorSettings) -> dict[str, Rate]:
+    """The budget of each method, "" for those not named."""
+
+    def a_minute(calls: float) -> Rate:
+        return Rate(calls * settings.rate_utilization / _MINUTE, max(1.0, calls * settings.burst_share))
+
+    posts = Rate(settings.posts_per_second * settings.rate_utilization, settings.post_burst)
+    return {
+        "chat.startStream": a_minute(settings.starts_per_minute),
+        "chat.stopStream": a_minute(settings.stops_per_minute),
+        "chat.appendStream": a_minute(settings.appends_per_minute),
+        "chat.update": a_minute(settings.updates_per_minute),
+        "chat.postMessage": posts,
+        "assistant.threads.setStatus": a_minute(settings.statuses_per_minute),
+        **{method: a_minute(settings.reads_per_minute) for method in READS},
+        "": a_minute(settings.others_per_minute),
+    }
+
+
+class RateLimiter:
+    """Grants permits to the calls of one process. Must be built and used on one event loop."""
+
+    def __init__(self, settings: GovernorSettings, clock: Clock) -> None:
+        self._clock, self._start_timeout = clock, settings.start_slot_timeout
+        self._governor = Governor(budgets_of(settings), settings.recover_after, settings.starving_after)
+        self._waiting: dict[int, Permit] = {}
+        self._count = 0
+        self._timer: asyncio.TimerHandle | None = None
 
     def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
         """Wait for a permit. `wake` is called once when the wait is over, unless that is at once.
 
         The request's number and times are filled in; `unseen_since` 0 means since now.
         """
-
-
-def limits_of(settings: GovernorSettings) -> RateLimits:
-    """The budgets that the settings name."""
-
-    def a_minute(calls: float) -> Rate:
-        return Rate(calls * settings.rate_utilization / _MINUTE, max(1.0, calls * settings.burst_share))
-
-    posts = Rate(settings.posts_per_second * settings.rate_utilization, settings.post_burst)
-    return RateLimits(
-        methods={
-            "chat.startStream": a_minute(settings.starts_per_minute),
-            "chat.stopStream": a_minute(settings.stops_per_minute),
-            "chat.appendStream": a_minute(settings.appends_per_minute),
-            "chat.update": a_minute(settings.updates_per_minute),
-            "chat.postMessage": posts,
-            "assistant.threads.setStatus": a_minute(settings.statuses_per_minute),
-            **{method: a_minute(settings.reads_per_minute) for method in sorted(READS)},
-        },
-        others=a_minute(settings.others_per_minute),
-        recover_after=settings.recover_after,
-        starving_after=settings.starving_after,
-    )
-
-
-class LocalRateLimiter:
-    """The rate limiter of one process. Must be built and used on one event loop."""
-
-    def __init__(self, settings: GovernorSettings, clock: Clock) -> None:
-        self._clock, self._start_timeout = clock, settings.start_slot_timeout
-        self._governor = Governor(limits_of(settings))
-        self._waiting: dict[int, Permit] = {}
-        self._count = 0
-        self._timer: asyncio.TimerHandle | None = None
-
-    def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
         now = self._clock.monotonic()
         self._count += 1
         request.number, request.asked_at = self._count, now
@@ -105,7 +94,7 @@ class LocalRateLimiter:
 class Permit:
     """A place in the queue for one call; once granted, the right to make it."""
 
-    def __init__(self, limiter: LocalRateLimiter, request: CallRequest) -> None:
+    def __init__(self, limiter: RateLimiter, request: CallRequest) -> None:
         self._limiter, self.request = limiter, request
         self.wake: Callable[[], None] | None = None
         self._blocked_for: float | None = None
