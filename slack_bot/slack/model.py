@@ -58,8 +58,7 @@ class WriteResult(StrEnum):
 class TurnEnd:
     """How a turn ends in the thread.
 
-    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `cards` and
-    `plan_title` waited when the turn ended.
+    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead.
     """
 
     outcome: Outcome
@@ -68,8 +67,6 @@ class TurnEnd:
     note: str = ""
     offer_retry: bool = False
     form: Form | None = None
-    cards: tuple[TaskCard, ...] = ()
-    plan_title: str | None = None
 
 
 @dataclass(slots=True)

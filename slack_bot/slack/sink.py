@@ -225,7 +225,6 @@ class Sink:
     async def _finish(self, ending: TurnEnd) -> None:
         delivery = self._delivery
         if delivery.ended is None:
-            delivery.add(Batch("", ending.cards, ending.plan_title))
             await (self._stop if ending.outcome is Outcome.STOPPED else self._deliver)(ending)
         if delivery.ended is WriteResult.STOPPED:  # in Slack: what the stream shows stays
             ending = _stopped(ending)
