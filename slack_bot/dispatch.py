@@ -25,7 +25,7 @@ from .runner import RunnerOptions, referred, run_turn
 from .settings.load import Settings, secrets_of
 from .slack.api import SlackApi
 from .slack.blocks import metadata
-from .slack.fault_policy import StreamingRefusalCache
+from .slack.faults import StreamingRefusalCache
 from .slack.model import Destination, TurnEnd
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
