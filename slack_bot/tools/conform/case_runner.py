@@ -149,8 +149,8 @@ def run_suite(
     started: float = 0.0,
 ) -> SuiteResult:
     """Run all cases of `suite` on `target`, each `repeat` times."""
-    skipped = [(case.name, why) for case in suite.cases if (why := target.refusal(case)) is not None]
-    cases = [case for case in suite.cases if case.name not in dict(skipped)]
+    skipped = {case.name: why for case in suite.cases if (why := target.refusal(case)) is not None}
+    cases = [case for case in suite.cases if case.name not in skipped]
     if progress:
         progress.begin(len(cases) * repeat)
     results = []
@@ -164,20 +164,19 @@ def run_suite(
         if progress:
             progress.on_result(results[-1])
     seconds = sum(run.seconds for result in results for run in result.runs)
-    return SuiteResult(suite.name, target.name, started, seconds, tuple(results), tuple(skipped))
+    return SuiteResult(suite.name, target.name, started, seconds, tuple(results), tuple(skipped.items()))
 
 
 def run_case(case: Case, target: Target, tapes: Mapping[str, Tape | Recording]) -> CaseRun:
     """One run of `case`: of its tape where it has one, else of `target`'s answer."""
     try:
-        measures = target.ask(case) if case.tape is None else _play(case, tapes[case.tape])
+        if case.tape is None:
+            measures = target.ask(case)
+        else:
+            seen = replayed(tapes[case.tape], case.around, log=TurnLog(keeps_events=True))
+            measures = measure(seen.log, seen.thread, seen.asked_at, seen.sent)
     except BotError as error:
         failed = CheckResult(False, "could not be run")
         return CaseRun(0.0, None, (failed,) * len(case.checks), str(error))
     results = tuple(request.check.judge(measures, request.params) for request in case.checks)
     return CaseRun(measures.summary.end, measures, results)
-
-
-def _play(case: Case, tape: Tape | Recording) -> Measures:
-    seen = replayed(tape, case.around, log=TurnLog(keeps_events=True))
-    return measure(seen.log, seen.thread, seen.asked_at, seen.sent)

@@ -72,13 +72,11 @@ class SuiteProgress:
         """A case is done."""
         if self._console.is_terminal and not self._verbose:
             return
-        self._say(f"[{self._runs}/{self._total}] {result.verdict} {result.case.name} {result.took}")
+        head = f"[{self._runs}/{self._total}] {result.verdict} {result.case.name} {result.took}"
+        self._console.out(head, highlight=False)
         for finding in result.findings if self._verbose else ():
             word = "FAIL" if finding.ok is False else _WORDS[finding.ok]
-            self._say(f"    {word:4} {finding.line}")
-
-    def _say(self, line: str) -> None:
-        self._console.out(line, highlight=False)
+            self._console.out(f"    {word:4} {finding.line}", highlight=False)
 
 
 # -- on stdout -----------------------------------------------------------------------------------------------
