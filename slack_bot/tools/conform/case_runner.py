@@ -51,7 +51,7 @@ class MemoryTarget:
     masks: Redactor = field(default_factory=Redactor)
 
     def refusal(self, case: Case) -> str | None:
-        """It understands everything."""
+        """It understands every case."""
         return None
 
     def ask(self, case: Case) -> Measures:
@@ -130,13 +130,11 @@ class QuestionCounter(httpx.AsyncBaseTransport):
         self.questions = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Count and pass on."""
         call = rpc_call(request)
         self.questions += call is not None and call.verb == "ask"
         return await self._inner.handle_async_request(request)
 
     async def aclose(self) -> None:
-        """Close `inner`."""
         await self._inner.aclose()
 
 
@@ -178,5 +176,5 @@ def run_case(case: Case, target: Target, tapes: Mapping[str, Tape | Recording]) 
     except BotError as error:
         failed = CheckResult(False, "could not be run")
         return CaseRun(0.0, None, (failed,) * len(case.checks), str(error))
-    results = tuple(request.check.judge(measures, request.params) for request in case.checks)
+    results = tuple(check.judge(measures) for check in case.checks)
     return CaseRun(measures.summary.end, measures, results)

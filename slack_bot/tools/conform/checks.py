@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from ..replay.diff import common_prefix
@@ -45,11 +45,12 @@ class Param(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check. `about` is the sentence in the report, `look` gets the measures and the parameters."""
+    """One check. `about` is the sentence in the report, `given` are parameters of `look`."""
 
     name: str
     about: str
     look: Callable[..., Verdict]
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def params(self) -> dict[str, Param]:
@@ -58,9 +59,9 @@ class Check:
         defaults = self.look.__defaults__ or (None,) * len(kinds)
         return dict(zip(kinds, map(Param, kinds.values(), defaults), strict=True))
 
-    def judge(self, m: Measures, given: Mapping[str, Any]) -> CheckResult:
-        """The result, with the parameters that are `given`."""
-        return CheckResult(*self.look(m, **given))
+    def judge(self, m: Measures) -> CheckResult:
+        """The result."""
+        return CheckResult(*self.look(m, **self.given))
 
 
 CHECKS: dict[str, Check] = {}

@@ -55,21 +55,17 @@ class SuiteProgress:
 
     @property
     def position(self) -> str:
-        """Where it is."""
         return f"it was at {self._runs} of {self._total}"
 
     def begin(self, runs: int) -> None:
-        """There will be so many runs."""
         self._total = runs
 
     def on_run(self, case: Case) -> None:
-        """A run begins."""
         said = f"{case.name}: {' '.join(case.query.split())}"
         self._bar.update(self._task, total=self._total, completed=self._runs, description=said)
         self._runs += 1
 
     def on_result(self, result: CaseResult) -> None:
-        """A case is done."""
         if self._console.is_terminal and not self._verbose:
             return
         head = f"[{self._runs}/{self._total}] {result.verdict} {result.case.name} {result.took}"
@@ -148,8 +144,8 @@ def _case_json(result: CaseResult) -> Json:
         "runs": len(result.runs),
         "checks": [
             {
-                "name": finding.request.check.name,
-                "about": finding.request.about,
+                "name": finding.check.name,
+                "about": finding.check.about,
                 "result": _WORDS[finding.ok],
                 "detail": finding.detail,
                 "passes": finding.passes,
@@ -183,11 +179,11 @@ def _measures_json(m: Measures) -> Json:
     }
 
 
-# -- JUnit XML: a suite a case, a test a check ---------------------------------------------------------------
+# -- JUnit XML -----------------------------------------------------------------------------------------------
 
 
 def as_junit(result: SuiteResult) -> str:
-    """The document."""
+    """The document: a suite a case, a test a check."""
     counts = _junit_counts([finding for case in result.cases for finding in case.findings])
     suites = "\n".join(_junit_suite(result.suite, case) for case in result.cases)
     name = _attribute(f"slack-bot conform: {result.suite}")
@@ -207,8 +203,8 @@ def _junit_counts(findings: Sequence[Finding]) -> str:
 
 
 def _junit_test(class_name: str, finding: Finding) -> str:
-    names = f"classname={_attribute(class_name)} name={_attribute(finding.request.check.name)}"
-    message = _attribute(f"{finding.request.about}: {finding.detail}")
+    names = f"classname={_attribute(class_name)} name={_attribute(finding.check.name)}"
+    message = _attribute(f"{finding.check.about}: {finding.detail}")
     if finding.ok is None:
         return f"  <testcase {names}><skipped message={message}/></testcase>"
     if finding.ok:
@@ -288,8 +284,8 @@ def _details(result: SuiteResult) -> Iterator[str]:
             yield f"Could not be run: {_cell(each.shown.error)}\n"
         rows = [
             (
-                f"`{finding.request.check.name}`",
-                _cell(finding.request.about),
+                f"`{finding.check.name}`",
+                _cell(finding.check.about),
                 _RESULT[finding.ok],
                 _cell(finding.detail),
                 finding.rate,

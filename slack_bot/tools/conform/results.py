@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from .cases import Case, CheckRequest
-from .checks import CheckResult
+from .cases import Case
+from .checks import Check, CheckResult
 from .measures import Measures
 
 
@@ -28,7 +28,7 @@ class Finding:
     `detail` is of the first run that failed, else of the first run.
     """
 
-    request: CheckRequest
+    check: Check
     detail: str
     passes: int
     runs: int
@@ -47,7 +47,7 @@ class Finding:
     def line(self) -> str:
         """Name, detail, and the rate of several runs."""
         rate = f" [{self.rate}]" if self.runs > 1 else ""
-        return f"{self.request.check.name}: {self.detail}{rate}"
+        return f"{self.check.name}: {self.detail}{rate}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class CaseResult:
     def findings(self) -> list[Finding]:
         """In the order of the case's checks."""
         return [
-            _finding(request, [run.results[number] for run in self.runs])
-            for number, request in enumerate(self.case.checks)
+            _finding(check, [run.results[number] for run in self.runs])
+            for number, check in enumerate(self.case.checks)
         ]
 
     @property
@@ -90,10 +90,10 @@ class CaseResult:
         return duration(self.shown.seconds)
 
 
-def _finding(request: CheckRequest, results: Sequence[CheckResult]) -> Finding:
+def _finding(check: Check, results: Sequence[CheckResult]) -> Finding:
     oks = [result.ok for result in results]
     shown = results[oks.index(False) if False in oks else 0]
-    return Finding(request, shown.detail, oks.count(True), len(oks) - oks.count(None))
+    return Finding(check, shown.detail, oks.count(True), len(oks) - oks.count(None))
 
 
 @dataclass(frozen=True, slots=True)

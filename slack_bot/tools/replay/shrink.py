@@ -94,7 +94,7 @@ def main(args: argparse.Namespace) -> int:
 def broken_promise(tape: Tape, around: Scenario) -> Difference | None:
     """The first promise that is broken on this tape, None if all are kept."""
     seen = _measured(tape, around)
-    judged = ((CHECKS[name], CHECKS[name].judge(seen, {})) for name in PROMISES)
+    judged = ((CHECKS[name], CHECKS[name].judge(seen)) for name in PROMISES)
     check, result = next(((each, found) for each, found in judged if found.ok is False), (None, None))
     if check is None or result is None:
         return None
@@ -102,7 +102,7 @@ def broken_promise(tape: Tape, around: Scenario) -> Difference | None:
     def shows(smaller: Tape) -> bool:
         """Also the turns must end as before, or something else went wrong."""
         now = _measured(smaller, around)
-        return now.outcomes == seen.outcomes and check.judge(now, {}).ok is False
+        return now.outcomes == seen.outcomes and check.judge(now).ok is False
 
     return Difference(f"{check.name} fails ({result.detail})", shows)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from slack_bot.observe.facts import AgentEvent, Fact
-from slack_bot.tools.conform.cases import Case, CheckRequest
+from slack_bot.tools.conform.cases import Case
 from slack_bot.tools.conform.checks import CHECKS, CheckResult
 from slack_bot.tools.conform.measures import Measures, measure
 from slack_bot.tools.conform.results import CaseResult, CaseRun, SuiteResult
@@ -61,14 +61,12 @@ def measured(
 
 
 def verdict(name: str, seen: Measures, **params: Any) -> CheckResult:
-    check = CHECKS[name]
-    given = {key: params.get(key, param.default) for key, param in check.params.items()}
-    return check.judge(seen, given)
+    return replace(CHECKS[name], given=params).judge(seen)
 
 
 def case_result(name: str = "one", *oks: Sequence[bool | None], error: str | None = None) -> CaseResult:
     """A case with as many checks as each run has verdicts."""
-    wanted = tuple(CheckRequest(CHECKS[each], f"About {each}", {}) for each in ("live_streamed", "no_tools"))
+    wanted = tuple(replace(CHECKS[each], about=f"About {each}") for each in ("live_streamed", "no_tools"))
     runs = oks or ((True, True),)
     return CaseResult(
         Case(name, "why | how?", wanted[: len(runs[0])]),

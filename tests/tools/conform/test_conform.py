@@ -50,7 +50,7 @@ def suite(folder: Path, *cases: dict[str, Any]) -> str:
 def fails_in(found: SuiteResult) -> dict[tuple[str, str], str]:
     """Case and check, and what was found."""
     return {
-        (case.case.name, finding.request.check.name): finding.detail
+        (case.case.name, finding.check.name): finding.detail
         for case in found.cases
         for finding in case.findings
         if finding.ok is False
