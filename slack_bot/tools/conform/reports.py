@@ -241,7 +241,9 @@ def file_name(started: float) -> str:
 def as_markdown(result: SuiteResult) -> str:
     """The report."""
     measured = {each.case.name: _measures_json(each.shown.measures) for each in result.cases}
-    events = {name: None if m is None else Counter(m["event_counts"]) for name, m in measured.items()}
+    events: dict[str, Counter[str] | None] = {
+        name: None if m is None else Counter(m["event_counts"]) for name, m in measured.items()
+    }
     kinds = {kind for counts in events.values() for kind in counts or ()}
     sections = (
         _overview(result),
