@@ -35,13 +35,12 @@ from ...turn.record import ThreadKey
 from ..live_line import LiveLine
 from ..open_capture import open_capture, read_bytes
 from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
-from .result import Shown, ThreadQuestion, as_line, as_text, make_result, pace_of, replayed_turns, visible
+from .result import ThreadQuestion, as_line, as_text, make_result, pace_of, replayed_turns, visible
 from .scenario import Scenario, as_captured, read_scenario
 
 INTERRUPTED = "interrupted"
 """The outcome of a turn whose capture ends before it."""
 
-_OF_TASKS = ("id", "title", "status", "details", "output")
 _TAKEN_WITHIN = 1.0  # seconds
 _SETTLES = 2.0  # seconds, longer than any text waits in the buffer
 _LONGEST = 7 * 86_400.0  # seconds
@@ -190,7 +189,7 @@ class Observation:
     """
 
     log: TurnLog
-    thread: tuple[Shown, ...]
+    thread: tuple[SeenMessage, ...]
     asked_at: float
     asker: str
     questions: tuple[ThreadQuestion, ...]
@@ -299,10 +298,10 @@ class _ReplaySession:
             return
         self._log.look(self._clock.monotonic(), visible(self._thread()))
 
-    def _thread(self) -> list[Shown]:
+    def _thread(self) -> list[SeenMessage]:
         asked = self._scenario
         seen = self._workspace.thread(asked.channel, asked.thread_ts)
-        return [_shown(message) for message in seen if message.is_bot]
+        return [message for message in seen if message.is_bot]
 
 
 @asynccontextmanager
@@ -318,19 +317,6 @@ async def _running(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     for end in ends:
         if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
             raise end
-
-
-def _shown(message: SeenMessage) -> Shown:
-    kind = ((message.metadata or {}).get("event_payload") or {}).get("kind")
-    return Shown(
-        ts=message.ts,
-        text=message.text,
-        state=message.state,
-        blocks=tuple(dict(block) for block in message.blocks),
-        tasks=tuple({name: getattr(task, name) for name in _OF_TASKS} for task in message.tasks),
-        status_line=message.status_line,
-        is_answer=message.state != "posted" or kind == "answer",
-    )
 
 
 def _workspace(scenario: Scenario) -> Workspace:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ...observe.facts import AddedMarkup, SlackCalled
+from ...testing.slack.thread_view import SeenMessage
 from ...testing.tape.json_file import Json
 from ..trace.figures import BURST_WITHIN, burst_share
 from ..turn_log import LoggedTurn, TurnLog, failed_calls, non_space_chars
@@ -22,32 +23,22 @@ _DIGITS = 3
 _NOT_TAKEN = "the bot did not take the question"
 STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
 """How a message came to be, in words."""
+_OF_TASKS = ("id", "title", "status", "details", "output")
 _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
 _WORTH_STREAMING = 200  # characters; a sentence or two always come at once
 _LONG = 2.0  # seconds
 assert BURST_WITHIN == 0.5, "a summary line names it"
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One message of the bot's as a person sees it.
-
-    `state` is "streaming", "sealed" or "posted"; `status_line` is the typing status below the thread.
-    `is_answer`: it is answer text, not a note, a question or an error.
-    """
-
-    ts: str
-    text: str
-    state: str
-    blocks: tuple[Json, ...] = ()
-    tasks: tuple[Json, ...] = ()
-    status_line: str | None = None
-    is_answer: bool = False
+def holds_answer(message: SeenMessage) -> bool:
+    """It is answer text, not a note, a question or an error."""
+    kind = ((message.metadata or {}).get("event_payload") or {}).get("kind")
+    return message.state != "posted" or kind == "answer"
 
 
-def visible(messages: Iterable[Shown]) -> str:
+def visible(messages: Iterable[SeenMessage]) -> str:
     """The text of all answer messages, in order: a split answer keeps its white space at the cut."""
-    return "".join(message.text for message in messages if message.is_answer)
+    return "".join(message.text for message in messages if holds_answer(message))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +89,7 @@ def replayed_turns(log: TurnLog, text: str) -> list[ReplayedTurn]:
     return [ReplayedTurn(turn, after) for turn, after in zip(log.turns, texts, strict=True)]
 
 
-def make_result(log: TurnLog, thread: Sequence[Shown], asked_at: float) -> Json:
+def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) -> Json:
     """The object of `replay --json`, of all questions asked from `asked_at` on, in monotonic seconds.
 
     `live_share` is the part of the final text's characters, without white space, that were visible when the
@@ -154,14 +145,14 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _message(message: Shown, added: AddedMarkup | None) -> Json:
+def _message(message: SeenMessage, added: AddedMarkup | None) -> Json:
     """`opening` and `closing` are parts of `text` that are not the answer's."""
     markup = {} if added is None else {"opening": added.opening, "closing": added.closing}
     return {
         "ts": message.ts,
         "text": message.text,
         "blocks": _plain(message.blocks),
-        "tasks": _plain(message.tasks),
+        "tasks": [{name: getattr(task, name) for name in _OF_TASKS} for task in message.tasks],
         "state": message.state,
         "status_line": message.status_line,
         **markup,
@@ -215,12 +206,12 @@ def _message_text(message: Json) -> str:
     return "\n".join(lines)
 
 
-def words_in(blocks: Iterable[Json]) -> str:
+def words_in(blocks: Iterable[Mapping[str, Any]]) -> str:
     """What can be read in blocks, on one line."""
     return " ".join(text for block in blocks for text in _block(block))
 
 
-def _block(block: Json) -> list[str]:
+def _block(block: Mapping[str, Any]) -> list[str]:
     """The words and buttons of a block; one we do not know is named."""
     return [text for text in _texts(block) if text] or [f"<{block.get('type', 'block')}>"]
 
