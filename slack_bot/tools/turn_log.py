@@ -35,7 +35,7 @@ from .replay.diff import common_prefix
 class AgentOutput:
     """An event of the agent. `number` counts from 1 over all turns; None: the bot read the task itself.
 
-    `new_text` is its text without what earlier events had brought; a `frame` of None could not be read.
+    `new_text` is its text without what earlier events had brought.
     """
 
     at: float

@@ -1,7 +1,6 @@
 """Runs the cases of a suite: on a tape, on the playground's agent in memory, or on a live agent.
 
-Each time the whole bot runs against an emulated workspace, as in `replay`: in memory on virtual time, with a
-live agent in real time and with the settings of the environment.
+In memory time is virtual; a live agent is asked in real time, with the settings of the environment.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Served(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MemoryTarget:
-    """The playground's agent, in memory and on virtual time. `build` makes it for a pace, None: its own."""
+    """The playground's agent, on virtual time. `build` makes it for a pace, None: its own."""
 
     name: str
     build: Callable[[float | None], Served]
@@ -73,8 +72,8 @@ class MemoryTarget:
 class LiveTarget:
     """The agent of `settings`, over the network. `is_ours`: it is the playground's, served elsewhere.
 
-    What the bot learns of it in one case it knows in the next, as the running bot does. `limit`: seconds
-    after which a question without an end is judged as it is.
+    `profiles` is what the bot learned of it in earlier cases. `limit`: seconds after which a question
+    without an end is judged as it is.
     """
 
     name: str

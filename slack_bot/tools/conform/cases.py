@@ -65,10 +65,7 @@ class Suite:
 
 
 def read_suite(text: str, name: str) -> Suite:
-    """The suite in `text`, JSON from the file `name`.
-
-    Raises UnreadableInput for what is no JSON or no suite, with one line for each mistake.
-    """
+    """The suite in `text`, JSON from the file `name`. Raises UnreadableInput, a line a mistake."""
     document = load_document(text, name)
     if not isinstance(document, dict) or not isinstance(document.get("cases"), list) or not document["cases"]:
         raise UnreadableInput(
@@ -97,10 +94,7 @@ def _check(given: str | Mapping[str, Any]) -> Check:
 
 
 def open_suite(name: str) -> tuple[Suite, dict[str, Tape | Recording]]:
-    """A built-in suite, or that of the file `name`, and the tapes of its cases.
-
-    Raises UnreadableInput for what cannot be read, and for a name that is neither.
-    """
+    """A built-in suite, or that of the file `name`, and the tapes of its cases. Raises UnreadableInput."""
     folder: Traversable
     if name in BUILT_IN:
         folder = resources.files(__package__) / "suites"

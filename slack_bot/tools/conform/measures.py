@@ -181,7 +181,6 @@ def _written(handled: Sequence[EventHandled], asked_at: float) -> Curve:
 
 
 def _chunk_texts(result: Json, verb: str) -> list[str]:
-    """The text in each call of `verb` on a stream that Slack took."""
     calls = [call for call in result["calls"] if call["method"] == f"chat.{verb}Stream" and call["ok"]]
     chunks = [call["args"].get("chunks") or () for call in calls]
     return ["".join(c.get("text", "") for c in each if c.get("type") == "markdown_text") for each in chunks]

@@ -1,7 +1,6 @@
-"""The results of a suite, as text, JSON, JUnit XML and Markdown; and what a terminal shows while it runs.
+"""The results of a suite as text, JSON, JUnit XML and Markdown, and what a terminal shows while it runs.
 
-The same results give the same bytes; only date and durations differ from one run to the next. The Markdown
-has the sections of CAIPE's reports.
+The same results give the same bytes. The Markdown has the sections of CAIPE's reports.
 """
 
 from __future__ import annotations
@@ -316,7 +315,6 @@ def _details(result: SuiteResult) -> Iterator[str]:
 def _figures(
     title: str, columns: Mapping[str, str], measured: Mapping[str, Mapping[str, Any] | None]
 ) -> Iterator[str]:
-    """A row a case, with the measures that the columns name."""
     yield f"## {title}\n"
     rows = [
         (f"`{name}`", *("-" if m is None else _figure(m[key]) for key in columns.values()))

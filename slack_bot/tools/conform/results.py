@@ -23,10 +23,7 @@ class CaseRun:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The results of one check in all runs of its case: in how many it passed, and in how many it applied.
-
-    `detail` is of the first run that failed, else of the first run.
-    """
+    """The results of one check in all runs of its case: in how many it passed, and in how many it applied."""
 
     check: Check
     detail: str

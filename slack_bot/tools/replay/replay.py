@@ -1,7 +1,6 @@
 """`slack-bot replay`: a capture through the whole bot onto an emulated workspace, on a virtual clock.
 
-Nothing of the bot is replaced: only HTTP is in memory, and the loop's time is virtual. So a replay takes
-milliseconds and gives the same result every time.
+Only HTTP is in memory: a replay takes milliseconds and gives the same result every time.
 """
 
 from __future__ import annotations
@@ -47,10 +46,7 @@ _LONGEST = 7 * 86_400.0  # seconds
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. Returns the exit status; raises UnreadableInput for wrong usage.
-
-    `args`: files, scenario, key, json, play, speed, golden, update, shrink, output.
-    """
+    """The verb. `args`: files, scenario, key, json, play, speed, golden, update, shrink, output."""
     check_options(args)
     if args.shrink:
         from . import shrink
@@ -106,7 +102,7 @@ def print_threads(args: argparse.Namespace) -> int:
 
 
 class WatchedLog(TurnLog):
-    """A log that shows on a terminal how much of the answer can be read. Elsewhere it shows nothing."""
+    """A log that shows on a terminal how much of the answer can be read."""
 
     def __init__(self, out: TextIO) -> None:
         super().__init__(self._show)
@@ -158,7 +154,7 @@ def replayed(
 
 
 def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
-    """The agent that answers the n-th question as it is answered in `turns`, with the scenario's faults."""
+    """The agent that answers the n-th question as in `turns`, with the scenario's faults."""
     return ScriptedAgent(
         *(turn for _, turn in turns),
         cut_after=around.cut_after,
@@ -217,8 +213,6 @@ async def observe(
 
 
 class _ReplaySession:
-    """The questions of one scenario, from the first to the last turn's end."""
-
     def __init__(self, scenario: Scenario, settings: Settings, clock: Clock, log: TurnLog) -> None:
         self._scenario, self._clock, self._log = scenario, clock, log
         self._settings = allow_bot(settings, scenario.user) if scenario.asker_is_bot else settings
@@ -264,7 +258,6 @@ class _ReplaySession:
         return asked_at
 
     async def _finish(self, app: App, stops: float | None) -> None:
-        """Wait for the last turn's end, as long as something is known of it."""
         if stops is None:
             await app.dispatcher.close(_LONGEST)
             return
@@ -306,7 +299,7 @@ class _ReplaySession:
 
 @asynccontextmanager
 async def _running(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run `work` beside the block, cancel it behind the block, and raise its errors."""
+    """Run `work` beside the block, and raise its errors behind it."""
     tasks = [asyncio.create_task(each) for each in work]
     try:
         yield
@@ -330,7 +323,7 @@ def _workspace(scenario: Scenario) -> Workspace:
 def read_scenario_file(path: str | None, settings: Settings | None = None) -> Scenario:
     """The scenario in the file at `path`; the default for None. It may change `settings`, by default ours.
 
-    Raises UnreadableInput for what is no scenario, SettingsError for wrong settings; both name the file.
+    Raises UnreadableInput for what is no scenario, SettingsError for wrong settings.
     """
     if path is None:
         return Scenario()

@@ -1,7 +1,7 @@
 """PURE. What `replay` prints: plain data with --json, else the thread as a person reads it.
 
-All is measured on the thread, not on what the bot believes it sent, and is the same for the same input, byte
-for byte. Times are seconds from the question, rounded to milliseconds.
+All is measured on the thread, not on what the bot believes it sent. Times are seconds from the question,
+rounded to milliseconds.
 """
 
 from __future__ import annotations
@@ -92,9 +92,8 @@ def replayed_turns(log: TurnLog, text: str) -> list[ReplayedTurn]:
 def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) -> Json:
     """The object of `replay --json`, of all questions asked from `asked_at` on, in monotonic seconds.
 
-    `live_share` is the part of the final text's characters, without white space, that were visible when the
-    final answer, the task's end or the stream's end came, and stayed. `outcome` is null if the bot did not
-    take the question.
+    `live_share` is the part of the final text, without white space, that was visible before an event said that
+    no more of it will come, and stayed. `outcome` is null if the bot did not take the question.
     """
     text = visible(thread)
     turns, added = replayed_turns(log, text), log.markup()
@@ -180,7 +179,7 @@ class ThreadQuestion(NamedTuple):
 def as_text(
     result: Json, asker: str, questions: Sequence[ThreadQuestion], summaries: Sequence[str] = ()
 ) -> str:
-    """The thread, and a summary line for each question. `result` is the object of `replay --json`."""
+    """The thread, and a summary line for each question."""
     parts = list[str]()
     ends = [*(each.place for each in questions[1:]), len(result["thread"])]
     for number, ((start, text), end) in enumerate(zip(questions, ends, strict=True)):

@@ -165,8 +165,7 @@ _SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 def as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
     """The scenario; where it is as usual, what the head of a tape says of its surroundings counts instead.
 
-    That is the question, the way of reading with which the tape was made, and the scenario of a tape that the
-    playground wrote. Raises UnreadableInput where that is none.
+    That is the question, the way of reading, and the scenario of a tape that the playground wrote.
     """
     head: Json = capture.head if isinstance(capture, Tape) else {}
     said, around, asked = head.get("settings"), head.get("scenario"), head.get("question")
