@@ -141,25 +141,22 @@ def run_suite(
     suite: Suite,
     tapes: Mapping[str, Tape | Recording],
     target: Target,
-    repeat: int = 1,
-    progress: SuiteProgress | None = None,
-    started: float = 0.0,
+    repeat: int,
+    progress: SuiteProgress,
+    started: float,
 ) -> SuiteResult:
     """Run all cases of `suite` on `target`, each `repeat` times."""
     skipped = {case.name: why for case in suite.cases if (why := target.refusal(case)) is not None}
     cases = [case for case in suite.cases if case.name not in skipped]
-    if progress:
-        progress.begin(len(cases) * repeat)
+    progress.begin(len(cases) * repeat)
     results = []
     for case in cases:
         runs = []
         for _ in range(repeat):
-            if progress:
-                progress.on_run(case)
+            progress.on_run(case)
             runs.append(run_case(case, target, tapes))
         results.append(CaseResult(case, tuple(runs)))
-        if progress:
-            progress.on_result(results[-1])
+        progress.on_result(results[-1])
     seconds = sum(run.seconds for result in results for run in result.runs)
     return SuiteResult(suite.name, target.name, started, seconds, tuple(results), tuple(skipped.items()))
 

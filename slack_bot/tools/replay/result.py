@@ -92,8 +92,8 @@ def replayed_turns(log: TurnLog, text: str) -> list[ReplayedTurn]:
 def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) -> Json:
     """The object of `replay --json`, of all questions asked from `asked_at` on, in monotonic seconds.
 
-    `live_share` is the part of the final text, without white space, that was visible before an event said that
-    no more of it will come, and stayed. `outcome` is null if the bot did not take the question.
+    `live_share` is the part of the final text, without white space, that was visible before an event said
+    that no more of it will come, and stayed. `outcome` is null if the bot did not take the question.
     """
     text = visible(thread)
     turns, added = replayed_turns(log, text), log.markup()
