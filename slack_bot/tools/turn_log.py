@@ -94,6 +94,12 @@ class LoggedTurn:
         """What the bot took, in time; only where the log keeps all events."""
         return [each for each in self.entries if isinstance(each, EventHandled) and not each.late]
 
+    @property
+    def own_text(self) -> str:
+        """The text of this turn alone, as it is in the end."""
+        *_, text = (self.before, *(text for _, text in self.texts()))
+        return text.removeprefix(self.before).strip()
+
     def texts(self) -> Iterator[tuple[TextChange, str]]:
         """Each change, and the whole visible text after it."""
         text = self.before

@@ -34,7 +34,7 @@ from ...turn.record import ThreadKey
 from ..live_line import LiveLine
 from ..open_capture import open_capture, read_bytes
 from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
-from .result import ThreadQuestion, as_line, as_text, make_result, pace_of, replayed_turns, visible
+from .result import ThreadQuestion, as_line, as_text, make_result, pace_of, visible
 from .scenario import Scenario, as_captured, read_scenario
 
 INTERRUPTED = "interrupted"
@@ -95,8 +95,7 @@ def print_threads(args: argparse.Namespace) -> int:
             sys.stdout.write(as_line(result) + "\n")
             continue
         head, end = (f"== {path}\n\n", "\n") if len(captures) > 1 else ("", "")
-        turns = replayed_turns(seen.log, result["visible"])
-        text = as_text(result, seen.asker, seen.questions, list(map(pace_of, turns)))
+        text = as_text(result, seen.asker, seen.questions, list(map(pace_of, seen.log.turns)))
         sys.stdout.write(head + text + end)
     return 0
 

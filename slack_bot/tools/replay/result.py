@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -41,52 +40,32 @@ def visible(messages: Iterable[SeenMessage]) -> str:
     return "".join(message.text for message in messages if holds_answer(message))
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayedTurn:
-    """One turn, and the visible text after it, with what was there before."""
-
-    turn: LoggedTurn
-    text: str
-
-    @property
-    def own(self) -> str:
-        """The text of this turn alone."""
-        return self.text.removeprefix(self.turn.before).strip()
-
-    @property
-    def growths(self) -> list[tuple[float, int]]:
-        """When there was more to read than ever before in this turn, and how many characters more."""
-        found, size = list[tuple[float, int]](), len(self.turn.before)
-        longest = non_space_chars(self.turn.before)
-        for change in self.turn.changes if self.own else ():  # what was taken away again was no answer
-            if change.non_space > longest:
-                found.append((change.at, max(0, change.chars - size)))
-                longest, size = change.non_space, max(size, change.chars)
-        return found
-
-    @property
-    def longest_gap(self) -> float | None:
-        """The longest time between two growths."""
-        gaps = [later - earlier for (earlier, _), (later, _) in pairwise(self.growths)]
-        return round(max(gaps, default=0.0), _DIGITS) if self.growths else None
-
-    @property
-    def live(self) -> tuple[int, int]:
-        """How many characters, without white space, were visible before the end and stayed; of how many."""
-        end, early = self.turn.first_end, self.turn.before
-        for change, text in self.turn.texts():
-            # a text of the same instant may have been shown because of the end
-            if end is None or change.at < end:
-                early = text
-        one, other = (" ".join(text.split()) for text in (early.removeprefix(self.turn.before), self.own))
-        kept = (other[each.other : each.other + each.size] for each in matches(one, other, CHANCE))
-        return sum(map(non_space_chars, kept)), non_space_chars(self.own)
+def _growths(turn: LoggedTurn) -> list[tuple[float, int]]:
+    """When there was more to read than ever before in this turn, and how many characters more."""
+    found, size = list[tuple[float, int]](), len(turn.before)
+    longest = non_space_chars(turn.before)
+    for change in turn.changes if turn.own_text else ():  # what was taken away again was no answer
+        if change.non_space > longest:
+            found.append((change.at, max(0, change.chars - size)))
+            longest, size = change.non_space, max(size, change.chars)
+    return found
 
 
-def replayed_turns(log: TurnLog, text: str) -> list[ReplayedTurn]:
-    """All turns. `text` is the visible text in the end."""
-    texts = [*(turn.before for turn in log.turns[1:]), text]
-    return [ReplayedTurn(turn, after) for turn, after in zip(log.turns, texts, strict=True)]
+def _longest_gap(growths: Sequence[tuple[float, int]]) -> float:
+    gaps = [later - earlier for (earlier, _), (later, _) in pairwise(growths)]
+    return round(max(gaps, default=0.0), _DIGITS)
+
+
+def _live(turn: LoggedTurn) -> tuple[int, int]:
+    """How many characters, without white space, were visible before the end and stayed; of how many."""
+    end, early, whole = turn.first_end, turn.before, turn.own_text
+    for change, text in turn.texts():
+        # a text of the same instant may have been shown because of the end
+        if end is None or change.at < end:
+            early = text
+    one, other = (" ".join(text.split()) for text in (early.removeprefix(turn.before), whole))
+    kept = (other[each.other : each.other + each.size] for each in matches(one, other, CHANCE))
+    return sum(map(non_space_chars, kept)), non_space_chars(whole)
 
 
 def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) -> Json:
@@ -95,20 +74,19 @@ def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) ->
     `live_share` is the part of the final text, without white space, that was visible before an event said
     that no more of it will come, and stayed. `outcome` is null if the bot did not take the question.
     """
-    text = visible(thread)
-    turns, added = replayed_turns(log, text), log.markup()
+    growths, added = list(map(_growths, log.turns)), log.markup()
     ended = next((turn.ended for turn in reversed(log.turns) if turn.ended is not None), None)
-    live = [turn.live for turn in turns]
+    live = list(map(_live, log.turns))
     return {
         "outcome": ended.outcome if ended else None,
         "reason": ended.reason if ended else _NOT_TAKEN,
         **{name: getattr(ended, name, None) for name in ("context_id", "task_id", "trace_id")},
         "calls": [_call(call, asked_at) for turn in log.turns for call in turn.calls],
         "thread": [_message(message, added.get(message.ts)) for message in thread],
-        "visible": text,
+        "visible": visible(thread),
         "first_answer_event": _first((turn.first_answer for turn in log.turns), asked_at),
-        "first_visible": _first((at for turn in turns for at, _ in turn.growths), asked_at),
-        "longest_gap": max((gap for turn in turns if (gap := turn.longest_gap) is not None), default=None),
+        "first_visible": _first((at for each in growths for at, _ in each), asked_at),
+        "longest_gap": max((_longest_gap(each) for each in growths if each), default=None),
         "live_share": _share(sum(kept for kept, _ in live), sum(total for _, total in live)),
         "events": dict(sorted((+log.events).items())),
         "dropped": {"late": ended.late if ended else 0},
@@ -228,22 +206,21 @@ def _texts(value: Any) -> list[str]:
     return [*own, *_texts(inner)]
 
 
-def pace_of(replayed: ReplayedTurn) -> str:
+def pace_of(turn: LoggedTurn) -> str:
     """How a turn went, on one line without its end. Times count from the question."""
-    ended, calls = replayed.turn.ended, replayed.turn.calls
+    ended, calls, failed = turn.ended, turn.calls, len(failed_calls(turn))
     reason = ended.reason if ended else _NOT_TAKEN
-    failed = len(failed_calls(replayed.turn))
     words = [
         (ended.outcome if ended else "not taken") + (f" ({reason})" if reason else ""),
-        *_visible_text(replayed),
+        *_visible_text(turn),
         f"{len(calls)} Slack calls",
         *([f"{failed} of them failed"] if failed else []),
     ]
     return ", ".join(words)
 
 
-def _visible_text(replayed: ReplayedTurn) -> Iterator[str]:
-    turn, growths = replayed.turn, replayed.growths
+def _visible_text(turn: LoggedTurn) -> Iterator[str]:
+    growths = _growths(turn)
     asked, ended = ([each.at] if each else [] for each in (turn.started, turn.ended))
     first = round(growths[0][0] - asked[0], _DIGITS) if growths and asked else None
     if first is not None:
@@ -255,7 +232,7 @@ def _visible_text(replayed: ReplayedTurn) -> Iterator[str]:
     waited = round(max((after - before for before, after in pairwise(times)), default=0.0), _DIGITS)
     if waited >= _LONG and waited != first:
         yield f"{waited:g} s without anything new"
-    if (live := _share(*replayed.live)) is not None:
+    if (live := _share(*_live(turn))) is not None:
         yield f"{live:.0%} live"
-    if gap := replayed.longest_gap:
+    if gap := _longest_gap(growths):
         yield f"longest gap {gap:g} s"

@@ -21,7 +21,6 @@ from slack_bot.observe.facts import (
 )
 from slack_bot.testing.slack.thread_view import SeenMessage
 from slack_bot.tools.replay.result import (
-    ReplayedTurn,
     ThreadQuestion,
     as_line,
     as_text,
@@ -62,6 +61,7 @@ def result(*entries: Entry, thread: Sequence[SeenMessage] = ()) -> dict[str, obj
             log.look(*entry)
         else:
             log.take(entry)
+    log.look(30.0, visible(thread))  # nothing changes unseen
     return make_result(log, thread, asked_at=10.0)
 
 
@@ -147,7 +147,7 @@ def test_what_a_rewrite_changed_does_not_count_against_the_rest(early: str, shar
 
 
 def test_without_any_end_all_text_counts() -> None:
-    assert result((12.0, "ab"), thread=[answer("abcd")])["live_share"] == 0.5
+    assert result((12.0, "ab"), (13.0, "abcd"), thread=[answer("abcd")])["live_share"] == 1.0
 
 
 def test_text_that_shrinks_is_no_growth() -> None:
@@ -299,7 +299,7 @@ WORDS = "word " * 100
 
 def line(*entries: Fact | tuple[float, str]) -> str:
     log = turns.logged(turns.opened(), *entries, log=TurnLog())
-    return pace_of(ReplayedTurn(log.turns[0], log.text))
+    return pace_of(log.turns[0])
 
 
 def test_an_agent_that_is_silent_and_says_everything_at_once() -> None:
@@ -323,7 +323,7 @@ def test_a_sentence_always_comes_at_once() -> None:
 
 
 def test_nothing_at_all() -> None:
-    nothing = pace_of(ReplayedTurn(LoggedTurn(), ""))
+    nothing = pace_of(LoggedTurn())
     assert nothing == "not taken (the bot did not take the question), 0 Slack calls"
 
 
