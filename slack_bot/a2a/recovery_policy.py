@@ -22,8 +22,6 @@ NOT_CANCELABLE = -32002
 NOT_OFFERED = frozenset({-32004, -32601, -32009})
 """Unsupported operation, unknown method, unknown version: asking again gives the same answer."""
 
-_UNAUTHORIZED = 401
-_BUSY = frozenset({429, 503})
 _FORGOTTEN_AFTER = 2
 """Polls in a row that must not know the task: another replica may have answered once."""
 
@@ -89,21 +87,17 @@ class RetryPolicy:
 
     def pause_after(self, error: AgentError, now: float) -> float | None:
         """Seconds until the question may be sent again after `error`; None: it may not."""
-        pause = self._pause(error)
-        return None if pause is None or now + pause > self.until else pause
-
-    def _pause(self, error: AgentError) -> float | None:
         match error:
             case AgentUnreachable() if self._tried < self.retries:
+                pause = float(2**self._tried)
                 self._tried += 1
-                return float(2 ** (self._tried - 1))
-            case AgentRefused(status=status) if status == _UNAUTHORIZED and not self._logged_in:
-                self._logged_in = True
-                return 0.0
-            case AgentRefused(status=status, retry_after=after) if status in _BUSY:
-                return after
+            case AgentRefused(status=401) if not self._logged_in:
+                self._logged_in, pause = True, 0.0
+            case AgentRefused(status=429 | 503, retry_after=float(after)):
+                pause = after
             case _:
                 return None
+        return None if now + pause > self.until else pause
 
 
 # -- after it was taken --------------------------------------------------------------------------------------
@@ -118,23 +112,6 @@ class PollResult(StrEnum):
     UNKNOWN = "unknown"  # the agent does not know it
     AWAY = "away"  # no useful answer
     CANNOT = "cannot"  # this agent cannot be polled
-
-
-@dataclass(frozen=True, slots=True)
-class TaskDone:
-    """Nothing more will come, and the task's end is known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resubscribe:
-    """Join the task's stream again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Poll again in so many seconds."""
-
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,27 +134,31 @@ class PollPolicy:
     ) -> None:
         self._steps, self._jitter, self._seed = steps, jitter, seed
         self._patience, self._joins = patience, joins
-        self._answered_at = now
-        self._unknown = 0
-        self._may_join = True
+        self._answered_at, self._unknown, self._may_join = now, 0, True
         self._pauses = pauses(steps, jitter, seed)
 
-    def after(
-        self, look: PollResult, now: float, retry_after: float = 0.0
-    ) -> TaskDone | Resubscribe | Wait | TaskLost:
-        """What to do after this poll. `retry_after`: seconds that the agent asks for."""
+    def after(self, look: PollResult, now: float, retry_after: float = 0.0) -> float | TaskLost | None:
+        """Seconds until the next poll of a task that is not over; None: join its stream again.
+
+        `retry_after`: seconds that the agent asks for.
+        """
         self._unknown = self._unknown + 1 if look is PollResult.UNKNOWN else 0
-        match look:
-            case PollResult.OVER:
-                return TaskDone()
-            case PollResult.CANNOT:
-                return TaskLost("the agent cannot be asked for its task")
-            case PollResult.UNKNOWN if self._unknown >= _FORGOTTEN_AFTER:
-                return TaskLost("the agent does not know the task any more", is_forgotten=True)
-            case PollResult.NEWS | PollResult.RUNNING:
-                return self._going_on(look, now)
-            case _:
-                return self._no_answer(now, retry_after)
+        if look is PollResult.CANNOT:
+            return TaskLost("the agent cannot be asked for its task")
+        if self._unknown >= _FORGOTTEN_AFTER:
+            return TaskLost("the agent does not know the task any more", is_forgotten=True)
+        if look not in (PollResult.NEWS, PollResult.RUNNING):
+            pause = max(next(self._pauses), retry_after)
+            is_too_late = now + pause > self._answered_at + self._patience
+            return TaskLost("the agent gave no answer about its task") if is_too_late else pause
+        self._answered_at = now
+        if look is PollResult.NEWS:
+            self._restart()
+        if self._joins and self._may_join:
+            self._may_join = False  # poll before joining again: it may break at once
+            return None
+        self._may_join = True
+        return next(self._pauses)
 
     def joined(self, *, brought_news: bool, possible: bool) -> None:
         """The stream was joined and is over again. `possible`: the agent allows it."""
@@ -185,22 +166,5 @@ class PollPolicy:
         if brought_news:
             self._restart()
 
-    def _going_on(self, look: PollResult, now: float) -> Resubscribe | Wait:
-        self._answered_at = now
-        if look is PollResult.NEWS:
-            self._restart()
-        if self._joins and self._may_join:
-            self._may_join = False  # poll before joining again: it may break at once
-            return Resubscribe()
-        self._may_join = True
-        return Wait(next(self._pauses))
-
-    def _no_answer(self, now: float, retry_after: float) -> Wait | TaskLost:
-        pause = max(next(self._pauses), retry_after)
-        if now + pause > self._answered_at + self._patience:
-            return TaskLost("the agent gave no answer about its task")
-        return Wait(pause)
-
     def _restart(self) -> None:
-        self._pauses = pauses(self._steps, self._jitter, self._seed)
-        self._may_join = True
+        self._pauses, self._may_join = pauses(self._steps, self._jitter, self._seed), True

@@ -7,11 +7,9 @@ agent's stream is joined again where that is possible (1.0); otherwise the task 
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from typing import assert_never
 
 from ..a2a.agent import Agent
 from ..a2a.recovery_policy import (
@@ -19,10 +17,7 @@ from ..a2a.recovery_policy import (
     TASK_NOT_FOUND,
     PollPolicy,
     PollResult,
-    Resubscribe,
-    TaskDone,
     TaskLost,
-    Wait,
 )
 from ..a2a.wire.frames import Received, Snapshot, TaskState
 from ..a2a.wire.requests import MISSED_MESSAGES
@@ -99,13 +94,15 @@ class TaskRecovery:
             return PollResult.AWAY
         if snapshot is None:
             return PollResult.AWAY
-        is_news = await self._merge(snapshot)
+        self._has_gap = self._has_gap and not (snapshot.state.is_terminal or snapshot.state.is_asking)
+        raw = {"kind": "task", "state": snapshot.state.value, **_POLLED}
+        is_news = await self._view.on_frame(Received(raw, snapshot), is_polled=True)
         if self._view.is_over:
             return PollResult.OVER
         return PollResult.NEWS if is_news else PollResult.RUNNING
 
-    async def follow(self) -> TaskDone | TaskLost:
-        """Follow the task to its end; returns early when there is a reason to leave."""
+    async def follow(self) -> TaskLost | None:
+        """Follow the task to its end, or until there is a reason to leave. None: its end is known."""
         settings = self._settings
         policy = PollPolicy(
             settings.poll_intervals,
@@ -115,22 +112,22 @@ class TaskRecovery:
             joins=self._agent.can_resubscribe,
             now=self._now(),
         )
-        while True:
-            is_known = self._view.is_over and not self._has_gap
-            result = PollResult.OVER if is_known else await self.poll()
+        while not self._view.is_over or self._has_gap:
+            result = await self.poll()
             if self._handle.must_exit:
                 return TaskLost("left")
-            match step := policy.after(result, self._now(), self._retry_after):
-                case TaskDone() | TaskLost():
-                    return step
-                case Resubscribe():
-                    await self._join(policy)
-                case Wait(seconds):
-                    why = "the task goes on" if result in _KNOWN else "no answer yet"
-                    self._view.notify_waiting(why, _KNOWN.get(result, TaskKnowledge.UNKNOWN))
-                    await self._handle.pause(seconds)
-                case _:
-                    assert_never(step)
+            if result is PollResult.OVER:
+                return None
+            step = policy.after(result, self._now(), self._retry_after)
+            if isinstance(step, TaskLost):
+                return step
+            if step is None:
+                await self._join(policy)
+            else:
+                why = "the task goes on" if result in _KNOWN else "no answer yet"
+                self._view.notify_waiting(why, _KNOWN.get(result, TaskKnowledge.UNKNOWN))
+                await self._handle.pause(step)
+        return TaskLost("left") if self._handle.must_exit else None
 
     async def _join(self, policy: PollPolicy) -> None:
         assert self._view.task_id is not None
@@ -147,15 +144,10 @@ class TaskRecovery:
     async def _subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
         """The joined stream. One that does not begin with a snapshot may have left something out."""
         is_first = True
-        async with aclosing(self._agent.subscribe(task_id, patience=math.inf)) as stream:
+        async with aclosing(self._agent.subscribe(task_id)) as stream:
             async for received in stream:
                 if is_first:
                     is_first, self._has_gap = False, not isinstance(received.frame, Snapshot)
                     if not self._has_gap:
                         received = replace(received, raw={**received.raw, **_POLLED})
                 yield received
-
-    async def _merge(self, snapshot: Snapshot) -> bool:
-        self._has_gap = self._has_gap and not (snapshot.state.is_terminal or snapshot.state.is_asking)
-        raw = {"kind": "task", "state": snapshot.state.value, **_POLLED}
-        return await self._view.merge_snapshot(snapshot, raw)

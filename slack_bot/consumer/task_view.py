@@ -35,15 +35,12 @@ _NEWS = (
     AnswerReplaced, AnswerText, FinalAnswer, InputRequired, PlanChanged, TaskEnded, ToolEnded, ToolStarted,
 )  # fmt: skip
 _NOTIFY_AGAIN_AFTER = 60.0  # seconds after which a person who waits reads so again
-_POLLED_SIZE = LARGE + 1  # characters that a polled task is taken to have: it may be huge
 _AT_ONCE = 100  # events of one frame that are handled before the loop runs
 
 OnEvent: TypeAlias = Callable[[Event], bool]
 """Called with each event of the turn. True: let the loop run before the next frame."""
 OnRaw: TypeAlias = Callable[[str, Mapping[str, Any]], None]
 """Called with each frame: its kind and its JSON."""
-Parsed: TypeAlias = list[tuple[str, list[Event]]]
-"""The kind of each frame, and its events."""
 
 
 class TaskView:
@@ -75,7 +72,7 @@ class TaskView:
             settings.answer_source,
             settings.max_turn_chars,
             marker=settings.answer_marker,
-            habits=habits,
+            profile=habits,
         )
         self._merger = SnapshotMerger(in_statuses=task_id is None and self._parser.answers_in_status)
         self._was_polled = self._has_baseline = False
@@ -112,36 +109,46 @@ class TaskView:
 
     async def set_baseline(self, task: Snapshot) -> None:
         """The task as it was before this turn's question: none of that is news."""
-        await offload(_POLLED_SIZE, self._merger.set_baseline, task)
+        await offload(self._merger.set_baseline, task)
         self._has_baseline = True
 
-    async def on_frame(self, received: Received) -> None:
-        """An event of a stream. Raises BadAgentData: more text than a turn may have."""
-        self.heard += 1
-        self._size += received.size
-        size = self._size if _looks_back(received.frame) else received.size
-        parsed = Parsed()
-        try:
-            await offload(size, self._parse_streamed, received.frame, parsed)
-        finally:
-            await self._report(parsed, received.raw)
-        self._reset_notice()
-
-    async def merge_snapshot(self, task: Snapshot, raw: Mapping[str, Any]) -> bool:
-        """The polled task: only what is new is reported. Whether anything was.
+    async def on_frame(self, received: Received, *, is_polled: bool = False) -> bool:
+        """An event of a stream, or the polled task. True: it brought something new.
 
         Raises BadAgentData: more text than a turn may have.
         """
-        self._was_polled = True
-        self._size += _POLLED_SIZE
-        parsed = Parsed()
+        frame = received.frame
+        self.heard += not is_polled
+        self._was_polled = self._was_polled or is_polled
+        size = LARGE + 1 if is_polled else received.size  # a polled task may be huge
+        self._size += size
+        if _looks_back(frame):
+            size = self._size
+        parsed: list[tuple[str, list[Event]]] = []
         try:
-            is_news = await offload(_POLLED_SIZE, self._parse_polled, task, parsed)
+            if size <= LARGE:
+                self._parse(frame, parsed)
+            else:
+                await offload(self._parse, frame, parsed)
         finally:
-            await self._report(parsed, raw)
-        if is_news:
-            self._reset_notice()
-        return is_news
+            count, is_due = 0, False
+            for kind, events in parsed:
+                self._on_raw(kind, received.raw)
+                for event in events:
+                    if isinstance(event, TaskKnown):
+                        self.task_id = event.task_id or self.task_id
+                        self.context_id = event.context_id or self.context_id
+                        self.trace_id = event.trace_id or self.trace_id
+                    is_due = self._on_event(event) or is_due
+                    count += 1
+                    if count % _AT_ONCE == 0:
+                        await asyncio.sleep(0)
+            if is_due:
+                await asyncio.sleep(0)
+        if is_polled and not self._has_news(parsed):
+            return False
+        self._news_at, self._notify_at = self._now(), self._lost_notice_after
+        return True
 
     def notify_waiting(self, why: str, known: TaskKnowledge) -> None:
         """Say, now and then, that nothing was heard for a while."""
@@ -157,56 +164,33 @@ class TaskView:
 
     async def finish(self) -> None:
         """Nothing more will come: report the best of what came, where the agent named no result."""
-        for event in await offload(self._size, self._parser.finish):
+        is_large = self._size > LARGE
+        for event in await offload(self._parser.finish) if is_large else self._parser.finish():
             self._on_event(event)
         if not self._was_polled:  # what was put together from two sources shows no habit
-            self._habits.update(await offload(self._size, self._parser.lessons))
+            updates = self._parser.profile_updates
+            self._habits.update(await offload(updates) if is_large else updates())
 
-    def _reset_notice(self) -> None:
-        self._news_at, self._notify_at = self._now(), self._lost_notice_after
-
-    # -- parsing, perhaps in a thread ------------------------------------------------------------------------
-
-    def _parse_streamed(self, frame: Frame, parsed: Parsed) -> None:
+    def _parse(self, frame: Frame, parsed: list[tuple[str, list[Event]]]) -> None:
+        """Add to `parsed` what `frame` says: the kind of each frame, and its events. Perhaps in a thread."""
+        frames: Iterable[Frame] = (frame,)
         if isinstance(frame, Snapshot) and (self._was_polled or self._has_baseline):
-            self._parse(self._merger.merge(frame), parsed)  # a joined stream begins with it
+            frames = self._merger.merge(frame)  # a joined stream begins with it
         else:
             self._merger.on_frame(frame)
-            self._parse((frame,), parsed)
+        for each in frames:
+            needed_sign_in = self.state is TaskState.AUTH_REQUIRED
+            events = self._parser.feed(each)
+            if needed_sign_in and not self.state.is_asking:
+                events.insert(0, AuthCompleted(f"task is {self.state}"))
+            parsed.append((self._parser.kind_of(each), events))
 
-    def _parse_polled(self, task: Snapshot, parsed: Parsed) -> bool:
-        self._parse(self._merger.merge(task), parsed)
+    def _has_news(self, parsed: Iterable[tuple[str, Iterable[Event]]]) -> bool:
         news = [event for _, events in parsed for event in events if isinstance(event, _NEWS)]
         if not news or news == self._last_news:
             return False
         self._last_news = news
         return True
-
-    def _parse(self, frames: Iterable[Frame], parsed: Parsed) -> None:
-        for frame in frames:
-            needed_sign_in = self.state is TaskState.AUTH_REQUIRED
-            events = self._parser.feed(frame)
-            if needed_sign_in and not self.state.is_asking:
-                events.insert(0, AuthCompleted(f"task is {self.state}"))
-            parsed.append((self._parser.kind_of(frame), events))
-
-    # -- reporting, in the loop ------------------------------------------------------------------------------
-
-    async def _report(self, parsed: Parsed, raw: Mapping[str, Any]) -> None:
-        count, is_due = 0, False
-        for kind, events in parsed:
-            self._on_raw(kind, raw)
-            for event in events:
-                if isinstance(event, TaskKnown):
-                    self.task_id = event.task_id or self.task_id
-                    self.context_id = event.context_id or self.context_id
-                    self.trace_id = event.trace_id or self.trace_id
-                is_due = self._on_event(event) or is_due
-                count += 1
-                if count % _AT_ONCE == 0:
-                    await asyncio.sleep(0)
-        if is_due:
-            await asyncio.sleep(0)
 
 
 def _looks_back(frame: Frame) -> bool:

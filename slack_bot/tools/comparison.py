@@ -29,11 +29,10 @@ from ..testing.tape.items import Moment
 from ..testing.tape.json_file import Json
 from ..testing.tape.tape import Recording, Tape, read_tape
 from .capture.agent_address import check_there, is_address, settings_for
-from .capture.capture import CaptureRequest, capture
-from .capture.progress import CaptureProgress
+from .capture.capture import CaptureProgress, CaptureRequest, capture
 from .interruption import told_if_interrupted
 from .open_capture import open_capture, taped
-from .output_file import MemoryOutput, OutputFile
+from .output_file import Output, OutputFile
 from .replay.diff import common_prefix
 from .replay.replay import accept_any_script, tell_assumed
 from .replay.result import STATES
@@ -106,7 +105,7 @@ def _live(url: str, text: str, argument: str) -> Tape | Recording:
     progress = CaptureProgress()
     if note:
         progress.say(f"note: {note}")
-    memory = MemoryOutput(url)
+    memory = Output(url)
     asyncio.run(
         capture(CaptureRequest((text,), argument=argument), settings, memory, progress, also=(given,))
     )

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..a2a.content.tools import is_type
+from ..a2a.content.parts import is_type
 from ..a2a.dialects import BY_NAME
 from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.json_file import Json
@@ -208,7 +208,7 @@ class _Scrubber:
         at = begins.end() if begins else 0
         rest = text[at:]
         is_word = _WORD.fullmatch(rest.strip()) is not None
-        if is_word and any(dialect.is_announcement(rest.strip()) for dialect in BY_NAME.values()):
+        if is_word and any(dialect.announcements.search(rest.strip()) for dialect in BY_NAME.values()):
             return text
         return text[:at] + self._words.text(rest)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.a2a.recovery_policy import PollResult, TaskDone, TaskLost
+from slack_bot.a2a.recovery_policy import PollResult, TaskLost
 from slack_bot.a2a.wire.frames import Frame, Received, Snapshot, TaskState
 from slack_bot.consumer.task_recovery import TaskRecovery
 from slack_bot.errors import AgentError, AgentFailed, AgentRefused, StreamCut
@@ -41,7 +41,7 @@ class TaskServer:
             raise answer
         return answer
 
-    async def subscribe(self, task_id: str, *, patience: float | None) -> AsyncGenerator[Received, None]:
+    async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
         self._note("join", task_id)
         frames: list[tuple[float, Frame | Exception]] = list(self.joins.pop(0))
         async for received in stream(*frames):
@@ -65,7 +65,7 @@ async def test_on_0_3_the_task_is_read_until_it_is_over() -> None:
     server = TaskServer([snapshot("one "), snapshot("one two "), snapshot("one two three", COMPLETED)])
     here = Scene("t", **STEADY)
     await here.view.on_frame(Received({}, chunk("one ")))
-    assert await recovery(here, server).follow() == TaskDone()
+    assert await recovery(here, server).follow() is None
     assert here.reported.text == "one two three"
     assert server.asked == [(0, "get"), (1, "get"), (2, "get")]
 
@@ -76,7 +76,7 @@ async def test_on_1_0_the_stream_is_joined_and_begins_with_what_is_known() -> No
     server = TaskServer([snapshot("one two ")], [joined])
     here = Scene("t", **STEADY)
     await here.view.on_frame(Received({}, chunk("one ")))
-    assert await recovery(here, server).follow() == TaskDone()
+    assert await recovery(here, server).follow() is None
     assert here.reported.text == "one two three"
     assert [what for _, what in server.asked] == ["get", "join"]
 
@@ -91,7 +91,7 @@ async def test_a_joined_stream_may_break_as_well() -> None:
     looks = [snapshot("one two "), snapshot("one two three "), snapshot("one two three four ")]
     server = TaskServer(looks, joins)
     here = Scene("t", **STEADY)
-    assert await recovery(here, server).follow() == TaskDone()
+    assert await recovery(here, server).follow() is None
     assert here.reported.text == "one two three four five"
 
 
@@ -101,7 +101,7 @@ async def test_a_joined_stream_without_the_task_may_have_a_gap_so_the_task_is_as
     server = TaskServer([snapshot("one "), snapshot("one two three", COMPLETED)], [joined])
     here = Scene("t", **STEADY)
     await here.view.on_frame(Received({}, chunk("one ")))
-    assert await recovery(here, server).follow() == TaskDone()
+    assert await recovery(here, server).follow() is None
     assert here.reported.text == "one two three"
     assert [what for _, what in server.asked] == ["get", "join", "get"]
 
@@ -110,7 +110,7 @@ async def test_a_joined_stream_without_the_task_may_have_a_gap_so_the_task_is_as
 async def test_an_agent_that_offers_no_joining_is_polled() -> None:
     server = TaskServer([snapshot("a"), snapshot("a"), snapshot("ab", COMPLETED)], [[(0, NO_METHOD)]])
     here = Scene("t", **STEADY)
-    assert await recovery(here, server).follow() == TaskDone()
+    assert await recovery(here, server).follow() is None
     assert [what for _, what in server.asked] == ["get", "join", "get", "get"]
 
 
@@ -138,7 +138,7 @@ async def test_a_busy_agent_is_left_alone_for_as_long_as_it_wants() -> None:
     busy = AgentRefused("busy", status=503, retry_after=20.0)
     server = TaskServer([busy, snapshot("a", COMPLETED)])
     here = Scene("t", **STEADY)
-    assert await recovery(here, server).follow() == TaskDone()
+    assert await recovery(here, server).follow() is None
     assert server.asked == [(0, "get"), (20, "get")]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 import httpx
 
@@ -55,19 +55,16 @@ class Unpacker:
             yield data
             return
         self._taken += len(data)
-        try:
-            yield from self._unpacked(data)
-        except zlib.error as error:
-            raise httpx.DecodingError(str(error)) from error
-
-    def _unpacked(self, data: bytes) -> Iterator[bytes]:
         self._head = data = self._head + data
         if self._zlib is None and len(data) < 2:
             return  # the first two bytes say whether there is a head
         unzip = self._zlib = self._zlib or zlib.decompressobj(self._window(data))
         self._head = b""
         while not unzip.eof:
-            piece = unzip.decompress(data, PIECE)
+            try:
+                piece = unzip.decompress(data, PIECE)
+            except zlib.error as error:
+                raise httpx.DecodingError(str(error)) from error
             data = unzip.unconsumed_tail
             self._given += len(piece)
             if self._given > self._free + _GROWTH * self._taken:
@@ -83,19 +80,19 @@ class Unpacker:
         return _RAW if self._may_be_bare and not has_head else _AUTO
 
 
-async def unpacked(response: httpx.Response, max_bytes: int) -> AsyncGenerator[bytes, None]:
+def unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterator[bytes]:
     """The unpacked body of `response`, as it comes. `max_bytes`: the bound of one answer.
 
     Raises as `Unpacker` does, and what httpx raises.
     """
     if response.is_stream_consumed:  # from a transport in memory: httpx has unpacked it
-        yield response.content
-        return
+        return response.aiter_bytes()
     unpacker = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
+    return response.aiter_raw() if unpacker.is_plain else _pieces(response, unpacker)
+
+
+async def _pieces(response: httpx.Response, unpacker: Unpacker) -> AsyncGenerator[bytes, None]:
     async for chunk in response.aiter_raw():
-        if unpacker.is_plain:
-            yield chunk
-            continue
         for piece in unpacker.feed(chunk):
             yield piece
             await asyncio.sleep(0)  # other tasks run, and a deadline may end this one

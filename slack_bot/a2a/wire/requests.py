@@ -8,14 +8,13 @@ message is read (facts: A2A 1.2, 2.8).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 Json: TypeAlias = dict[str, Any]
 Wire: TypeAlias = Literal["0.3", "1.0"]
 TaskVerb: TypeAlias = Literal["get", "cancel", "subscribe"]
 
-WIRES: tuple[Wire, ...] = ("1.0", "0.3")
 OUTPUT_MODES = ("text/plain", "text/markdown", "application/json")
 HISTORY_LENGTH = 1
 MISSED_MESSAGES = 1000
@@ -40,6 +39,15 @@ _METHODS: Mapping[Wire, Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Interface:
+    """One JSON-RPC address, and its wire by the card."""
+
+    url: str
+    wire: Wire
+    tenant: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class MessageRequest:
     """One question. `task_id` only where it answers that task's question."""
 
@@ -47,28 +55,32 @@ class MessageRequest:
     message_id: str
     context_id: str | None = None
     task_id: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-def other_wire(wire: Wire) -> Wire:
-    """The wire that is not this one."""
-    return "0.3" if wire == "1.0" else "1.0"
-
-
-def ask_body(wire: Wire, request: MessageRequest, *, stream: bool, tenant: str | None = None) -> Json:
+def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
     """The JSON-RPC request for a question, with the streaming or the waiting method."""
-    params = {"message": _message(wire, request), "configuration": _configuration(wire)}
-    return _envelope(wire, "stream" if stream else "send", request.message_id, params, tenant)
+    if at.wire == "0.3":
+        message: Json = {"kind": "message", "role": "user", "parts": [{"kind": "text", "text": request.text}]}
+        waiting = {"blocking": True}
+    else:
+        message = {"role": "ROLE_USER", "parts": [{"text": request.text}]}
+        waiting = {"returnImmediately": False}
+    message["messageId"] = request.message_id
+    if request.context_id:
+        message["contextId"] = request.context_id
+    if request.task_id:
+        message["taskId"] = request.task_id
+    accepted = {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH}
+    params = {"message": message, "configuration": accepted | waiting}
+    return _envelope(at, "stream" if stream else "send", request.message_id, params)
 
 
-def task_body(
-    wire: Wire, verb: TaskVerb, task_id: str, tenant: str | None = None, *, messages: int = HISTORY_LENGTH
-) -> Json:
+def task_body(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Json:
     """The JSON-RPC request that reads (with its last `messages`), cancels or re-joins a task."""
     params: Json = {"id": task_id}
     if verb == "get":
         params["historyLength"] = messages
-    return _envelope(wire, verb, f"{verb}-{task_id}", params, tenant)
+    return _envelope(at, verb, f"{verb}-{task_id}", params)
 
 
 def headers(wire: Wire, extensions: Sequence[str] = (), *, stream: bool) -> dict[str, str]:
@@ -91,27 +103,7 @@ def headers(wire: Wire, extensions: Sequence[str] = (), *, stream: bool) -> dict
     return found
 
 
-def _envelope(wire: Wire, verb: str, request_id: str, params: Json, tenant: str | None) -> Json:
-    if tenant:  # the client must echo what the card's interface says ([spec] 8.3.2)
-        params["tenant"] = tenant
-    return {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[wire][verb], "params": params}
-
-
-def _message(wire: Wire, request: MessageRequest) -> Json:
-    if wire == "0.3":
-        message: Json = {"kind": "message", "role": "user", "parts": [{"kind": "text", "text": request.text}]}
-    else:
-        message = {"role": "ROLE_USER", "parts": [{"text": request.text}]}
-    message["messageId"] = request.message_id
-    if request.context_id:
-        message["contextId"] = request.context_id
-    if request.task_id:
-        message["taskId"] = request.task_id
-    if request.metadata:
-        message["metadata"] = dict(request.metadata)
-    return message
-
-
-def _configuration(wire: Wire) -> Json:
-    waiting = {"blocking": True} if wire == "0.3" else {"returnImmediately": False}
-    return {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH, **waiting}
+def _envelope(at: Interface, verb: str, request_id: str, params: Json) -> Json:
+    if at.tenant:  # the client must echo what the card's interface says ([spec] 8.3.2)
+        params["tenant"] = at.tenant
+    return {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[at.wire][verb], "params": params}

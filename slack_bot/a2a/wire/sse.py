@@ -12,9 +12,8 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
-from typing import ClassVar, cast
+from contextlib import nullcontext
+from typing import ClassVar, NamedTuple, cast
 
 import httpx
 from httpx_sse import EventSource
@@ -26,10 +25,10 @@ _AT_ONCE = 8 * 1024
 """Bytes that are read before the loop runs; among them may be a thousand events."""
 _A_CHUNK = 256  # bytes that a chunk counts for at least, because each goes through all of httpx
 _BOM = b"\xef\xbb\xbf"
+_BLANK = (b"\n", b"\r\n", b"\r")
 
 
-@dataclass(frozen=True, slots=True)
-class SseBlock:
+class SseBlock(NamedTuple):
     """One event, one comment, or one blank line that ends neither.
 
     `raw` is its bytes with their line ends. `data` is None where it has none. `whole` is false for an event
@@ -54,12 +53,23 @@ class SseReader:
         self._partial: list[bytes] = []  # a line that is not whole
         self._lines: list[bytes] = []  # whole lines of an event that is not
         self._size = 0  # bytes of both
-        self._is_first_line = True
+        self._bom = _BOM  # that the first line may begin with
 
     def feed(self, chunk: bytes) -> list[SseBlock]:
         """The blocks that `chunk` completes."""
         self._size += len(chunk)
-        blocks = [block for line in self._whole_lines(chunk) if (block := self._take(line)) is not None]
+        blocks: list[SseBlock] = []
+        for line in self._whole_lines(chunk):
+            text, self._bom = line.removeprefix(self._bom), b""
+            if text in _BLANK:
+                blocks.append(_event([*self._lines, line], whole=True) if self._lines else SseBlock(line))
+                self._lines = []
+            elif text[:1] == b":" and not self._lines:
+                blocks.append(SseBlock(line, comments=(_comment(text),)))
+            else:
+                self._lines.append(line)
+                continue
+            self._size -= len(blocks[-1].raw)
         return blocks if self._size <= self._limit else [*blocks, *self.end()]
 
     def end(self) -> list[SseBlock]:
@@ -70,28 +80,16 @@ class SseReader:
 
     def _whole_lines(self, chunk: bytes) -> list[bytes]:
         """Lines with their ends. A CR at the end of `chunk` waits: its newline may follow."""
-        after_cr = self._partial and self._partial[-1].endswith(b"\r")
-        if not after_cr and b"\n" not in chunk and b"\r" not in chunk:
-            self._partial.append(chunk)
-            return []
-        lines = b"".join((*self._partial, chunk)).splitlines(keepends=True)
-        self._partial = [lines.pop()] if lines and not lines[-1].endswith(b"\n") else []
+        if self._partial:
+            after_cr = self._partial[-1].endswith(b"\r")
+            if not after_cr and b"\n" not in chunk and b"\r" not in chunk:
+                self._partial.append(chunk)
+                return []
+            chunk, self._partial = b"".join((*self._partial, chunk)), []
+        lines = chunk.splitlines(keepends=True)
+        if lines and not lines[-1].endswith(b"\n"):
+            self._partial.append(lines.pop())
         return lines
-
-    def _take(self, line: bytes) -> SseBlock | None:
-        text = line
-        if self._is_first_line:
-            text, self._is_first_line = line.removeprefix(_BOM), False
-        if text in (b"\n", b"\r\n", b"\r"):
-            block = _event([*self._lines, line], whole=True) if self._lines else SseBlock(line)
-            self._lines = []
-        elif text.startswith(b":") and not self._lines:
-            block = SseBlock(line, comments=(_comment(text),))
-        else:
-            self._lines.append(line)
-            return None
-        self._size -= len(block.raw)
-        return block
 
 
 async def events(
@@ -108,25 +106,25 @@ async def events(
         httpx.HTTPError: the connection broke.
     """
     reader, read, until = SseReader(max_event_bytes), 0, _until(idle)
-    async with aclosing(unpacked(response, max_event_bytes)) as body:
-        while True:
-            try:
-                async with asyncio.timeout_at(until):
-                    chunk = await anext(body, None)
-            except TimeoutError as error:
-                raise StreamIdle(f"the agent sent no event for {idle:g} s") from error
-            if chunk is None:
-                break
-            for at in range(0, len(chunk), _AT_ONCE):
-                piece = chunk[at : at + _AT_ONCE]
-                for block in reader.feed(piece):
-                    if _has_data(block, max_event_bytes):
-                        yield block
-                        until = _until(idle)
-                read += max(len(piece), _A_CHUNK)
-                if read >= _AT_ONCE:  # nothing else lets the loop run while there is more to read
-                    read = 0
-                    await asyncio.sleep(0)
+    body = unpacked(response, max_event_bytes)
+    while True:
+        try:
+            async with nullcontext() if until is None else asyncio.timeout_at(until):
+                chunk = await anext(body, None)
+        except TimeoutError as error:
+            raise StreamIdle(f"the agent sent no event for {idle:g} s") from error
+        if chunk is None:
+            break
+        for at in range(0, len(chunk), _AT_ONCE):
+            piece = chunk[at : at + _AT_ONCE]
+            for block in reader.feed(piece):
+                if _has_data(block, max_event_bytes):
+                    yield block
+                    until = _until(idle)
+            read += max(len(piece), _A_CHUNK)
+            if read >= _AT_ONCE:  # nothing else lets the loop run while there is more to read
+                read = 0
+                await asyncio.sleep(0)
     for block in reader.end():
         if block.data:
             yield block
@@ -159,6 +157,8 @@ class _BlockText:
 def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
     raw = b"".join(lines)
     text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
+    if whole and len(lines) == 2 and text.startswith("data: "):  # as nearly all are
+        return SseBlock(raw, text[6:].rstrip("\r\n"))
     source = EventSource(cast(httpx.Response, _BlockText(text if whole else f"{text}\n\n")))
     event = next(source.iter_sse(), None)
     comments = tuple(_comment(line) for line in lines if line[:1] == b":") if len(lines) > 2 else ()

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
 import httpx
@@ -19,7 +20,6 @@ import httpx
 from ...errors import AgentError, AgentRefused, AgentUnreachable, BadAgentData, StreamCut, StreamIdle
 from ...settings.models import AgentSettings
 from .content_encoding import unpacked
-from .cookies import no_cookies
 from .decode import failure, quote
 from .origins import origin_of
 
@@ -75,7 +75,7 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
             max_connections=None, max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE
         ),
         follow_redirects=False,
-        cookies=no_cookies(),
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         trust_env=place is None or not place.is_loopback,
     )
 
