@@ -60,9 +60,7 @@ def ran(name: str) -> CaseRun:
 
 def failed(run: CaseRun, name: str) -> set[str]:
     checks = suite()[0][name].checks
-    return {
-        wanted.check.name for wanted, verdict in zip(checks, run.results, strict=True) if verdict.ok is False
-    }
+    return {wanted.name for wanted, verdict in zip(checks, run.results, strict=True) if verdict.ok is False}
 
 
 # -- the defects ---------------------------------------------------------------------------------------------
