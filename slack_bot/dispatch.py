@@ -24,7 +24,7 @@ from .clock import Clock
 from .consumer import TurnHandle
 from .errors import BotError, StoreError
 from .observe.facts import MessageIgnored, Observer, TurnEnded
-from .runner import RunnerOptions, referred, run_turn
+from .runner import RunnerOptions, TurnRunner, referred
 from .settings.load import Settings, secrets_of
 from .slack.api import SlackApi
 from .slack.orders import Destination, TurnEnd
@@ -297,7 +297,8 @@ class TurnDispatcher:
             remember=save_ids,
             start_slot_timeout=self._settings.governor.start_slot_timeout,
         )
-        result = await run_turn(question, self._agent, sink, options, self._clock, self._observer, handle)
+        turn = TurnRunner(question, self._agent, sink, options, self._clock, self._observer, handle)
+        result = await turn.run()
         await save(conversation_after(known, question, result))
         await self._save_profile()
 

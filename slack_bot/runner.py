@@ -86,28 +86,14 @@ class RunnerOptions:
     start_slot_timeout: float = GovernorSettings().start_slot_timeout
 
 
-async def run_turn(
-    question: Question,
-    agent: Agent,
-    sink: Sink,
-    options: RunnerOptions,
-    clock: Clock,
-    observer: Observer,
-    handle: TurnHandle,
-) -> TurnResult:
-    """Ask the agent and write its answer into the thread, to the end. Returns how it ended.
-
-    Raises `SlackError` if Slack cannot be written to for good, `StoreError` if `remember` does.
-    """
-    return await _TurnRunner(question, agent, sink, options, clock, observer, handle).run()
-
-
 def referred(note: str, turn: str) -> str:
     """`note` for the reader of a turn that went wrong, with the turn's name in the log."""
     return f"{note} Reference: {reference_of(turn)}."
 
 
-class _TurnRunner:
+class TurnRunner:
+    """Asks the agent and writes its answer into the thread."""
+
     def __init__(
         self,
         question: Question,
@@ -154,7 +140,10 @@ class _TurnRunner:
         )
 
     async def run(self) -> TurnResult:
-        """The turn, to its end."""
+        """The turn, to its end. Returns how it ended.
+
+        Raises `SlackError` if Slack cannot be written to for good, `StoreError` if `remember` does.
+        """
         asked, thread = self._question, self._question.thread
         self._observer(TurnStarted(self._now(), asked.key, asked.user, thread.channel, thread.ts, asked.text))
         self._handle_event(TurnBegun())

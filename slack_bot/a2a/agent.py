@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Hashable, Mapping, Sequence
 from contextlib import aclosing
 from copy import copy
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ from .wire.card import AgentCard, fetch_card
 from .wire.client import Client
 from .wire.frames import Received, Snapshot
 from .wire.origins import Origins, bare, origin_of
-from .wire.requests import HISTORY_LENGTH, MessageRequest, Wire
+from .wire.requests import HISTORY_LENGTH, MessageRequest, TaskVerb, Wire
 from .wire.transport import new_http
 
 __all__ = ["Agent", "new_http"]
@@ -171,21 +171,21 @@ class Agent:
 
     async def get(self, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
         """The present task, with so many of its last messages. AgentFailed -32001: it is unknown."""
-        return await self._called(lambda client: client.get(task_id, messages))
+        return await self._task("get", task_id, messages)
 
     async def cancel(self, task_id: str) -> Snapshot:
         """Stop the task, and return it. AgentFailed -32002: it had ended before."""
-        return await self._called(lambda client: client.cancel(task_id))
+        return await self._task("cancel", task_id)
 
-    async def _called(self, call: Callable[[Client], Awaitable[Snapshot]]) -> Snapshot:
+    async def _task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
         card = await self.ensure_card()
         wires = self._wires(card)
         try:
-            return await call(self._client(card, wires[0]))
+            return await self._client(card, wires[0]).task(verb, task_id, messages)
         except AgentFailed as error:
             if not self._may_switch(wires, error):
                 raise
-        snapshot = await call(self._client(card, wires[1]))
+        snapshot = await self._client(card, wires[1]).task(verb, task_id, messages)
         self._known.wire = wires[1]
         return snapshot
 

@@ -18,8 +18,6 @@ class TurnHandle:
     def __init__(self) -> None:
         self.stopped_by: str | None = None
         """The user who stopped the turn."""
-        self.is_answered = False
-        """The user wrote while the agent waited for a sign-in: that goes to the agent in the next turn."""
         self.is_gone = False
         """Nothing can be shown any more: not even a task's id is waited for."""
         self.is_waiting_for_human = False
@@ -38,8 +36,7 @@ class TurnHandle:
         self._signal()
 
     def mark_answered(self) -> None:
-        """Wait no longer for the sign-in."""
-        self.is_answered = True
+        """Wait no longer for the sign-in: what the user wrote goes to the agent in the next turn."""
         self._signal()
 
     def mark_gone(self) -> None:

@@ -10,7 +10,7 @@ _SEED = uuid.UUID("5f6a2d1e-9c1b-5f0e-8f6d-0a2a5ac4b071")
 
 
 class Outcome(StrEnum):
-    """How a turn ended. `run_turn` returns it, the store keeps it, a metric counts it."""
+    """How a turn ended. `TurnRunner` returns it, the store keeps it, a metric counts it."""
 
     ANSWERED = "answered"
     ASKED = "asked"  # the agent waits for the human

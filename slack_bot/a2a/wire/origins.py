@@ -66,15 +66,11 @@ class Origins:
 
     def admits(self, url: str) -> bool:
         """`url` may be sent the question and the credentials."""
-        origin = origin_of(url)
-        if origin is None or self._home is None:
+        origin, home = origin_of(url), self._home
+        if origin is None or home is None:
             return False
-        return self._is_home(self._home, origin) or self._is_allowed(origin)
-
-    def _is_home(self, home: Origin, origin: Origin) -> bool:
         same_host = origin.host == home.host or (origin.is_loopback and home.is_loopback)
-        return same_host and origin.port == home.port and (origin.scheme, home.scheme) != ("http", "https")
-
-    def _is_allowed(self, origin: Origin) -> bool:
+        if same_host and origin.port == home.port and (origin.scheme, home.scheme) != ("http", "https"):
+            return True
         host = f"[{origin.host}]" if ":" in origin.host else origin.host
         return not self._allowed.isdisjoint({origin.host, host, f"{host}:{origin.port}"})

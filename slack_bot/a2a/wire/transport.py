@@ -138,41 +138,34 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
 async def error_from_status(response: httpx.Response, host: str) -> AgentError:
     """What an HTTP status other than 2xx means, with what the body says about it."""
     status = response.status_code
-    body = await _error_body(response)
+    body = await _error_body(response, host)
     error = body.get("error") if isinstance(body, Mapping) else None
+    said = ""
     if status in _REFUSALS:
-        return _refused(f"{host} {_REFUSALS[status]} (HTTP {status})", response)
-    if isinstance(error, Mapping) and isinstance(error.get("code"), int):
+        says = f"{_REFUSALS[status]} (HTTP {status})"
+    elif isinstance(error, Mapping) and isinstance(error.get("code"), int):
         return failure(error)
-    if 300 <= status < 400:
-        return _refused(
-            f"{host} redirects (HTTP {status}), which is not followed: configure its final address", response
+    elif 300 <= status < 400:
+        says = f"redirects (HTTP {status}), which is not followed: configure its final address"
+    elif status < 500:
+        says, said = f"refused the request (HTTP {status})", quote(error) if isinstance(error, str) else ""
+    else:  # a gateway's 502 or 504 may come after the agent took the question: not a refusal
+        return BadAgentData(
+            f"{host} answered HTTP {status} instead of A2A", safe="The agent's server reported an error."
         )
-    if status < 500:
-        said = quote(error) if isinstance(error, str) else ""
-        return _refused(f"{host} refused the request (HTTP {status})", response, said)
-    # a gateway's 502 or 504 may come after the agent took the question: not a refusal
-    return BadAgentData(
-        f"{host} answered HTTP {status} instead of A2A", safe="The agent's server reported an error."
-    )
+    return AgentRefused(f"{host} {says}", status=status, retry_after=parse_retry_after(response), said=said)
 
 
 def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
     """A successful answer that is neither SSE nor JSON."""
-    kind = media_type(response)
-    if "html" in kind:
+    kind, status = media_type(response), response.status_code
+    if "html" not in kind:
         return BadAgentData(
-            f"{host} answered with a web page (HTTP {response.status_code}, {kind}) instead of A2A;"
-            " is a login or another site at this address?"
+            f"{host} answered with {kind or 'no content type'} (HTTP {status}) instead of A2A"
         )
     return BadAgentData(
-        f"{host} answered with {kind or 'no content type'} (HTTP {response.status_code}) instead of A2A"
-    )
-
-
-def _refused(message: str, response: httpx.Response, said: str = "") -> AgentRefused:
-    return AgentRefused(
-        message, status=response.status_code, retry_after=parse_retry_after(response), said=said
+        f"{host} answered with a web page (HTTP {status}, {kind}) instead of A2A;"
+        " is a login or another site at this address?"
     )
 
 
@@ -188,14 +181,9 @@ def parse_retry_after(response: httpx.Response) -> float | None:
         return None
 
 
-async def _error_body(response: httpx.Response) -> Any:
+async def _error_body(response: httpx.Response, host: str) -> Any:
     """The JSON of an error's body, or None: the status says enough where the body cannot be had."""
-    body = bytearray()
     try:
-        async for chunk in unpacked(response, _ERROR_BODY_BYTES):
-            body += chunk
-            if len(body) > _ERROR_BODY_BYTES:
-                return None
-        return json.loads(body)
+        return json.loads(await read_body(response, host, _ERROR_BODY_BYTES))
     except (httpx.HTTPError, BadAgentData, ValueError, RecursionError):
         return None
