@@ -20,7 +20,7 @@ import httpx
 from ..clock import Clock
 from ..errors import AgentError, AgentFailed, SettingsError
 from ..settings.models import AgentSettings
-from .profile import PROFILE_KEYS
+from .answer.assembler import PROFILE_KEYS
 from .wire.auth import CookieJars, Credentials, missing
 from .wire.card import AgentCard, fetch_card
 from .wire.client import Client

@@ -72,7 +72,7 @@ class TaskView:
             settings.answer_source,
             settings.max_turn_chars,
             marker=settings.answer_marker,
-            habits=habits,
+            profile=habits,
         )
         self._merger = SnapshotMerger(in_statuses=task_id is None and self._parser.answers_in_status)
         self._was_polled = self._has_baseline = False
@@ -168,8 +168,8 @@ class TaskView:
         for event in await offload(self._parser.finish) if is_large else self._parser.finish():
             self._on_event(event)
         if not self._was_polled:  # what was put together from two sources shows no habit
-            lessons = await offload(self._parser.lessons) if is_large else self._parser.lessons()
-            self._habits.update(lessons)
+            updates = self._parser.profile_updates
+            self._habits.update(await offload(updates) if is_large else updates())
 
     def _parse(self, frame: Frame, parsed: list[tuple[str, list[Event]]]) -> None:
         """Add to `parsed` what `frame` says: the kind of each frame, and its events. Perhaps in a thread."""

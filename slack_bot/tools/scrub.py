@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..a2a.content.tools import is_type
+from ..a2a.content.parts import is_type
 from ..a2a.dialects import BY_NAME
 from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.json_file import Json
@@ -211,7 +211,7 @@ class _Scrubber:
         begins = _BEGINNINGS.match(text)
         at = begins.end() if begins else 0
         rest = text[at:]
-        if any(dialect.is_announcement(rest.strip()) for dialect in BY_NAME.values() if rest):
+        if any(dialect.announcements.search(rest.strip()) for dialect in BY_NAME.values() if rest):
             return text if _WORD.fullmatch(rest.strip()) else text[:at] + self._words.text(rest)
         return text[:at] + self._words.text(rest)
 

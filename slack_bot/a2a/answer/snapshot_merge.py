@@ -1,16 +1,14 @@
 """PURE. Merges a polled task into what its stream brought: the result is what the stream did not bring.
 
-A polled task differs from its stream: the chunks of an artifact are added up, and so are their flags; its
-status message may have been streamed already; the messages between are in the history; a message that came
-in pieces is whole.
+In a polled task the chunks of an artifact are added up, and so are their flags; its status message may have
+been streamed already; the messages between are in the history; a message that came in pieces is whole.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ..content.content import extract_content
-from ..content.fields import is_true
+from ..content.parts import extract_content, is_true
 from ..wire.frames import (
     AgentMessage,
     Artifact,
@@ -22,7 +20,8 @@ from ..wire.frames import (
     StatusUpdate,
     TaskState,
 )
-from .delta_detector import join_chunks
+from .delta_detector import DeltaDetector, join_chunks
+from .keyed_text import StringBuilder
 
 _ANSWER, _NARRATION = "is_final_answer", "is_narration"
 
@@ -31,46 +30,26 @@ _ANSWER, _NARRATION = "is_final_answer", "is_narration"
 class _StreamedText:
     """What was streamed of one artifact with flags on its chunks."""
 
-    whole: list[str] = field(default_factory=list)
-    answer: list[str] = field(default_factory=list)
+    whole: StringBuilder = field(default_factory=StringBuilder)
+    answer: StringBuilder = field(default_factory=StringBuilder)
     has_narration: bool = False
     is_answering: bool = False
 
     def add(self, artifact: Artifact) -> None:
         self.is_answering = is_true(artifact.metadata, _ANSWER)
         self.has_narration = self.has_narration or not self.is_answering
-        self.whole.append(artifact.text)
+        self.whole.add(artifact.text)
         if self.is_answering:
-            self.answer.append(artifact.text)
+            self.answer.add(artifact.text)
 
     def grow(self, text: str) -> str | None:
         """The answer in `text`, the whole artifact by now; None where it cannot be separated."""
-        known = "".join(self.whole)
+        known = self.whole.text
         if not self.is_answering or not text.startswith(known):
             return None
-        rest = text[len(known) :]
-        self.whole, self.answer = [text], ["".join(self.answer) + rest]
-        return self.answer[0]
-
-
-@dataclass(slots=True)
-class _Message:
-    """A message that comes in deltas or snapshots of one id."""
-
-    message: AgentMessage
-    pieces: list[str]
-    size: int
-
-    @property
-    def text(self) -> str:
-        self.pieces = ["".join(self.pieces)]
-        return self.pieces[0]
-
-    def add(self, text: str) -> None:
-        if len(text) >= self.size and text.startswith(self.text):
-            self.pieces, self.size = [], 0
-        self.pieces.append(text)
-        self.size += len(text)
+        self.whole.set(text)
+        self.answer.add(text[len(known) :])
+        return self.answer.text
 
 
 class SnapshotMerger:
@@ -85,7 +64,8 @@ class SnapshotMerger:
         self._streamed: dict[str, _StreamedText] = {}
         self._before: dict[str, str] = {}
         self._messages: dict[str, str] = {}
-        self._reply: _Message | None = None
+        self._reply: AgentMessage | None = None
+        self._reply_text = DeltaDetector()
 
     def set_baseline(self, task: Snapshot) -> None:
         """The task before this turn."""
@@ -101,7 +81,9 @@ class SnapshotMerger:
             case StatusUpdate(message=AgentMessage() as message) if message.text:
                 self._messages[message.message_id] = message.text
             case MessageReply(message=message) if message.role == "agent":
-                self._add_reply(message)
+                if self._reply is None or self._reply.message_id != message.message_id:
+                    self._reply, self._reply_text = message, DeltaDetector()
+                self._reply_text.take(message.text)
             case _:
                 pass
 
@@ -129,16 +111,14 @@ class SnapshotMerger:
         ):
             self._streamed.setdefault(key, _StreamedText()).add(artifact)
 
-    def _add_reply(self, message: AgentMessage) -> None:
-        if self._reply is None or self._reply.message.message_id != message.message_id:
-            self._reply = _Message(message, [], 0)
-        self._reply.add(message.text)
-
     def _answer_of(self, artifact: Artifact) -> Artifact | None:
-        """`artifact` with its answer only; None where that cannot be separated from narration."""
-        if (since := self._since(artifact)) is None:
-            return None
-        artifact, streamed = since, self._streamed.get(_key(artifact))
+        """The answer in `artifact`, of this turn; None for none, or none that narration can be taken off."""
+        key = _key(artifact)
+        before, streamed = self._before.get(key), self._streamed.get(key)
+        if before is not None and artifact.text.startswith(before):
+            if not (rest := artifact.text[len(before) :]):
+                return None
+            artifact = replace(artifact, parts=(Part(text=rest),))
         has_both = is_true(artifact.metadata, _ANSWER) and is_true(artifact.metadata, _NARRATION)
         if not has_both and (streamed is None or not streamed.has_narration):
             return artifact
@@ -147,14 +127,6 @@ class SnapshotMerger:
             return None
         metadata = {key: value for key, value in artifact.metadata.items() if key != _NARRATION}
         return replace(artifact, parts=(Part(text=answer),), metadata={**metadata, _ANSWER: True})
-
-    def _since(self, artifact: Artifact) -> Artifact | None:
-        """`artifact` without its text from before this turn; None where that is all."""
-        before = self._before.get(_key(artifact))
-        if before is None or not artifact.text.startswith(before):
-            return artifact
-        rest = artifact.text[len(before) :]
-        return replace(artifact, parts=(Part(text=rest),)) if rest else None
 
     def _missed(self, history: tuple[AgentMessage, ...]) -> list[Frame]:
         sent = [each for each in history if each.role == "agent" and each.text]
@@ -166,13 +138,14 @@ class SnapshotMerger:
         self._messages |= {each.message_id: each.text for each in found}
         return [StatusUpdate(each.task_id, each.context_id, TaskState.WORKING, each) for each in found]
 
-    def _rest_of_reply(self, sent: list[AgentMessage], known: _Message) -> list[Frame]:
+    def _rest_of_reply(self, sent: list[AgentMessage], reply: AgentMessage) -> list[Frame]:
         """The whole message that came in pieces, where the task has it."""
-        whole = next((each for each in reversed(sent) if each.text.startswith(known.text)), None)
-        if whole is None or whole.text == known.text:
+        known = self._reply_text.text
+        whole = next((each.text for each in reversed(sent) if each.text.startswith(known)), known)
+        if whole == known:
             return []
-        known.add(whole.text)
-        return [MessageReply(replace(known.message, parts=(Part(text=whole.text),)))]
+        self._reply_text.take(whole)
+        return [MessageReply(replace(reply, parts=(Part(text=whole),)))]
 
 
 def stored_text(artifact: Artifact) -> str:

@@ -49,7 +49,7 @@ def file_line(file: FileRef) -> str:
     """One line for a file."""
     name = _one_line(file.name) or "a file"
     if file.url and _WEB.match(file.url):
-        return f"[{_unbracketed(name)}]({file.url})"
+        return f"[{name.replace('[', '(').replace(']', ')')}]({file.url})"
     kind = f" ({_one_line(file.mime_type)})" if file.mime_type else ""
     return f"_The agent made a file that is not shown here: {name}{kind}_"
 
@@ -108,9 +108,9 @@ class _Lines:
         elif isinstance(value, Mapping):
             for key, each in self._read(value.items()):
                 if depth == 0 and isinstance(each, list) and (rows := self._rows(each)):
-                    yield from ("", f"**{_one_line(_title(key))}**", "", *self._table(rows), "")
+                    yield from ("", f"**{_title(key)}**", "", *self._table(rows), "")
                     continue
-                yield from self._entry(f"**{_one_line(_title(key))}**: ", each, depth, level)
+                yield from self._entry(f"**{_title(key)}**: ", each, depth, level)
         elif isinstance(value, list):
             if depth == 0 and (rows := self._rows(value)):
                 yield from self._table(rows)
@@ -122,7 +122,8 @@ class _Lines:
 
     def _entry(self, label: str, value: Any, depth: int, level: int) -> Iterator[str]:
         """One field or item: on its line if it is short, else below it."""
-        value = _from_json(value)
+        if isinstance(value, str) and value.strip()[:1] in ("{", "["):  # as the arguments of a tool call
+            value = from_json(value) or value
         head = f"{_indent(depth)}- {label}"
         if isinstance(value, list) and value and all(map(_is_plain, value[:_MOST_IN_LINE])):
             yield head + self._in_line(value)
@@ -170,14 +171,12 @@ class _Lines:
             yield each
 
 
-def _from_json(value: Any) -> Any:
-    """The value in a text that is JSON, as the arguments of a tool call are; any other value unchanged."""
-    if not isinstance(value, str) or value.strip()[:1] not in ("{", "["):
-        return value
+def from_json(text: str) -> Any:
+    """The value in a text that is JSON, None where it is none."""
     try:
-        return json.loads(value) or value
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return value
+        return None
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -212,15 +211,11 @@ def _leaves(value: Any) -> Iterator[str]:
 
 def _title(key: object) -> str:
     """`ticket_id` as "ticket id"."""
-    return str(key).replace("_", " ").strip()
+    return _one_line(str(key).replace("_", " "))
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _unbracketed(text: str) -> str:
-    return text.replace("[", "(").replace("]", ")")
 
 
 def _indent(depth: int) -> str:

@@ -1,4 +1,4 @@
-"""PURE. What an agent asks of the human, in each framework's shape, as text that a person can answer.
+"""PURE. What an agent asks of the human, in each framework's shape, and the plan it announces.
 
 There is no standard form: ADK sends the tool call that waits, Strands a list of interrupts, LangGraph an
 artifact with a value, others fields or a JSON schema (facts: A2A 3).
@@ -9,13 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...turn.events import PlanStep, StepState
 from ...turn.form import Field, Form
 from ..wire.frames import Part
 from .data_markdown import TextBeside, as_markdown, beside
-from .fields import first_text, is_true, words
-from .tools import tool_part
+from .parts import first_text, is_true, tool_part, words
 
 _MOST_PARAGRAPHS = 100  # of a question, besides its prompt
+_STATES = {
+    "pending": StepState.PENDING,
+    "in_progress": StepState.RUNNING,
+    "running": StepState.RUNNING,
+    "completed": StepState.DONE,
+    "complete": StepState.DONE,
+    "done": StepState.DONE,
+    "failed": StepState.FAILED,
+    "error": StepState.FAILED,
+}
+_UNNAMED_AGENTS = frozenset({"", "supervisor"})
 
 
 def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
@@ -131,3 +142,25 @@ def _named(name: str, details: Any) -> str:
     head = f"**{name}**" if name else ""
     body = as_markdown(details)
     return "\n".join(filter(None, [head, body]))
+
+
+def plan_in(parts: tuple[Part, ...]) -> tuple[tuple[PlanStep, ...], str]:
+    """The steps, in their order, of the first data part that lists any; and the title beside them, or ""."""
+    plans = (part.data for part in parts if isinstance(part.data, Mapping))
+    plan = next((data for data in plans if isinstance(data.get("steps"), list)), {})
+    rows = sorted((step for step in plan.get("steps", ()) if isinstance(step, Mapping)), key=_order)
+    return tuple(_step(number, row) for number, row in enumerate(rows)), words(plan.get("title"))
+
+
+def _order(row: Mapping[str, Any]) -> float:
+    order = row.get("order")
+    return order if isinstance(order, int | float) else 0.0  # not made a float: JSON's integers have no end
+
+
+def _step(number: int, row: Mapping[str, Any]) -> PlanStep:
+    title = first_text(row, ("title", "description")) or f"Step {number + 1}"
+    agent = words(row.get("agent")).strip()
+    if agent.lower() not in _UNNAMED_AGENTS and not title.startswith(f"[{agent}]"):
+        title = f"[{agent}] {title}"
+    state = _STATES.get(words(row.get("status")).lower(), StepState.PENDING)
+    return PlanStep(first_text(row, ("step_id", "id")) or f"step-{number}", title, state)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...a2a.answer.json_filter import JsonContentFilter
+from ...a2a.answer.filters import JsonContentFilter
 from ...turn.graphemes import inside_cluster
 from .scenarios import InputField
 

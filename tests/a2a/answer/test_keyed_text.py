@@ -198,3 +198,11 @@ def test_what_must_be_compared_again_and_again_is_told_at_the_end(monkeypatch: p
     text.put("b", "x\n\n" * 20 + "x", append=False)
     found = [text.put("a", "x" + "\n\nx" * n, append=False) for n in range(1, 5)]
     assert [type(each) for each in found] == [Appended, Replaced, type(None), type(None)]
+
+
+def test_a_short_text_said_twice_in_a_row_does_not_stand_for_all_before_it() -> None:
+    text = pieces()
+    text.put("a", "The fox ran.", append=False)
+    text.put("b", "Done 1!", append=False)
+    text.put("c", "Done 1!", append=False)
+    assert text.final == "The fox ran.\n\nDone 1!"

@@ -1,23 +1,22 @@
-"""PURE. Tool calls: as artifacts of their own, or as data parts, in each framework's spelling.
+"""PURE. What the parts of a message or an artifact hold: text, thoughts, tool calls.
 
-A data part is a call or a result where it says so itself, in its metadata (`adk_type: function_call`) or in
-its own `type`, or where the artifact or message around it says so. A name alone proves nothing: an answer may
-have one too.
+Text parts are joined with nothing between, because chunks are parts (facts: A2A 8.1). Data and files become
+paragraphs. A data part is a tool call or a result where it says so itself, in its metadata (`adk_type:
+function_call`) or in its own `type`, or where what holds it says so. A name alone proves nothing.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...turn.events import Event, Narrated, ToolEnded, ToolStarted
-from ..dialects.dialect import Dialect
-from ..wire.frames import Artifact, Metadata, Part
-from .fields import first_text, words
+from ..dialects import Dialect
+from ..wire.frames import AgentMessage, Artifact, Metadata, Part
+from .data_markdown import TextBeside, beside, from_json
 
 _BEGINS = frozenset({"functioncall", "toolcall", "tooluse", "toolstart", "toolcallstart", "toolinvocation"})
 _ENDS = frozenset(
@@ -50,6 +49,28 @@ _IN_TEXT = re.compile(r"(?:Running|Calling|Executing|Tool):\s*(\S+)")
 _FAILURE = re.compile(r"^\s*❌|Tool call failed:")
 
 
+# -- values
+
+
+def words(value: object) -> str:
+    """`value` if it is text, else ""."""
+    return value if isinstance(value, str) else ""
+
+
+def first_text(data: Mapping[str, Any], keys: Iterable[str]) -> str:
+    """The first text that is not empty among these keys, else ""."""
+    return next((data[key] for key in keys if isinstance(data.get(key), str) and data[key]), "")
+
+
+def is_true(metadata: Metadata, key: str) -> bool:
+    """A flag is true, or the word "true"."""
+    value = metadata.get(key)
+    return value is True or (isinstance(value, str) and value.lower() == "true")
+
+
+# -- tool calls and thoughts
+
+
 @dataclass(frozen=True, slots=True)
 class ToolPart:
     """A call (`begins`) or its result. `waits`: the call waits for somebody outside. `id` may be ""."""
@@ -63,7 +84,7 @@ class ToolPart:
 
 def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
     """The call or result that `part` is, None if it is neither. `around`: `tool_words` of what holds it."""
-    data = _from_json(part.text) if part.text is not None and around else part.data
+    data = from_json(part.text) if part.text is not None and around else part.data
     if not isinstance(data, Mapping) or not (part.has_data or around):
         return None
     types = (_own_types(part.metadata) | _own_types(data)) & _ALL or around
@@ -130,7 +151,7 @@ class ToolCalls:
     def start_of(self, artifact: Artifact, dialect: Dialect) -> Event:
         """An artifact says that a tool starts."""
         name = tool_name(artifact)
-        if dialect.is_announcement(name):
+        if dialect.announcements.search(name):
             return Narrated(name, passing=True, reason="an announcement, not a tool")
         step = words(artifact.metadata.get("plan_step_id")) or None
         call = self._begin(name, first_text(artifact.metadata, _CALL_IDS))
@@ -186,12 +207,78 @@ def _own_types(source: Mapping[str, Any]) -> set[str]:
     return {_normalized(value) for key, value in source.items() if _TYPE_KEYS.search(key)}
 
 
-def _from_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _normalized(value: Any) -> str:
     return re.sub(r"[-_ ]", "", value).lower() if isinstance(value, str) else ""
+
+
+# -- all parts
+
+
+class Content(NamedTuple):
+    """The parts, sorted. `is_block`: the text begins with data or a file, on lines of its own."""
+
+    text: str = ""
+    thoughts: str = ""
+    tools: tuple[ToolPart, ...] = ()
+    is_block: bool = False
+
+    @property
+    def calls_a_tool(self) -> bool:
+        """A call begins: the text beside it says what it is for."""
+        return any(tool.begins for tool in self.tools)
+
+
+def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Content:
+    """What `parts` hold. `metadata`, of what holds them, may make all of it a thought or a tool's."""
+    if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
+        return Content(parts[0].text)
+    around = tool_words(metadata)
+    tools = tuple(found for part in parts if (found := tool_part(part, around)) is not None)
+    thoughts = "".join(part.text for part in parts if part.text and is_thought(part.metadata))
+    if around:
+        return Content("", thoughts, tools)
+    plain = [part for part in parts if tool_part(part) is None and not is_thought(part.metadata)]
+    text, is_block = _joined(plain)
+    if metadata and is_thought(metadata):
+        return Content("", thoughts + text, tools)
+    return Content(text, thoughts, tools, is_block)
+
+
+def _joined(parts: list[Part]) -> tuple[str, bool]:
+    """The text, and whether it begins with a block; linear, for a hundred thousand parts."""
+    text_beside = TextBeside("".join(part.text for part in parts if part.text))
+    pieces: list[str] = []
+    is_block = False
+    for part in parts:
+        if part.text:
+            if is_block and part.text.strip() and not "".join(pieces[-2:]).endswith("\n\n"):
+                pieces.append("\n\n")
+            pieces.append(part.text)
+            is_block = False
+        elif part.text is None and (block := beside(part, text_beside)):
+            _strip_end(pieces)
+            pieces += ["\n\n", block] if pieces else [block]
+            is_block = True
+    text = "".join(pieces)
+    return text, bool(parts) and parts[0].text is None and bool(text)
+
+
+def _strip_end(pieces: list[str]) -> None:
+    """Take the white space off the end of a text in pieces."""
+    while pieces and not (kept := pieces[-1].rstrip()):
+        pieces.pop()
+    if pieces:
+        pieces[-1] = kept
+
+
+def last_message(history: Sequence[AgentMessage]) -> str:
+    """The agent's last message, unless the human's last one follows it: then it is of an earlier turn.
+
+    With one question only, the order means nothing: some servers list the newest first.
+    """
+    asked = [at for at, each in enumerate(history) if each.role == "user"]
+    since = history[asked[-1] + 1 :] if len(asked) > 1 else history
+    texts = (
+        extract_content(each.parts, each.metadata).text for each in reversed(since) if each.role == "agent"
+    )
+    return next((text for text in texts if text.strip()), "")

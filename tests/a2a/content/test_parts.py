@@ -1,4 +1,4 @@
-"""Tool calls among the parts, in every framework's spelling."""
+"""What the parts say: text, thoughts, tool calls in every framework's spelling."""
 
 from __future__ import annotations
 
@@ -7,27 +7,48 @@ from typing import Any
 
 import pytest
 
-from slack_bot.a2a.content.tools import (
+from slack_bot.a2a.content.parts import (
+    Content,
     ToolCalls,
     ToolPart,
+    extract_content,
+    first_text,
     is_thought,
+    is_true,
     is_type,
+    last_message,
     tool_failed,
     tool_name,
     tool_part,
     tool_words,
 )
 from slack_bot.a2a.dialects import CAIPE
-from slack_bot.a2a.wire.frames import Artifact, Part
+from slack_bot.a2a.wire.frames import AgentMessage, Artifact, FileRef, Part
 from slack_bot.turn.events import Narrated, ToolEnded, ToolStarted
 
 
-def text(value: str) -> tuple[Part, ...]:
-    return (Part(text=value),)
+def text(value: str, **metadata: Any) -> Part:
+    return Part(text=value, metadata=metadata)
+
+
+def texts(value: str) -> tuple[Part, ...]:
+    return (text(value),)
 
 
 def data(value: Any, **metadata: Any) -> Part:
     return Part(data=value, has_data=True, metadata=metadata)
+
+
+def test_flags() -> None:
+    assert is_true({"a": True}, "a")
+    assert is_true({"a": "true"}, "a")
+    assert not is_true({"a": 1}, "a")
+    assert not is_true({}, "a")
+    assert first_text({"a": 1, "b": "", "c": "x"}, ("a", "b", "c")) == "x"
+    assert first_text({}, ("a",)) == ""
+
+
+# -- tool calls and thoughts
 
 
 @pytest.mark.parametrize(
@@ -116,10 +137,10 @@ def test_a_word_that_marks_a_call_a_result_or_a_thought(word: str, known: bool) 
     [
         (Artifact(metadata={"tool_name": "github"}), "github"),
         (Artifact(description="Tool call started: [RAG] Search docs"), "[RAG] Search docs"),
-        (Artifact(description="Tool call failed: x", parts=text("❌ x failed")), "x"),
+        (Artifact(description="Tool call failed: x", parts=texts("❌ x failed")), "x"),
         (Artifact(parts=(data({"toolName": "jira"}),)), "jira"),
         (Artifact(parts=(data({"other": 1}),)), "tool"),
-        (Artifact(parts=text("Calling: fetch_document now")), "fetch_document"),
+        (Artifact(parts=texts("Calling: fetch_document now")), "fetch_document"),
         (Artifact(metadata={"sourceAgent": "search"}), "search"),
         (Artifact(metadata={"tool_name": 7}), "tool"),
     ],
@@ -131,8 +152,8 @@ def test_the_name_of_a_tool(artifact: Artifact, name: str) -> None:
 @pytest.mark.parametrize(
     ("artifact", "failed"),
     [
-        (Artifact(parts=text("no errors found")), False),
-        (Artifact(parts=text("❌ x failed")), True),
+        (Artifact(parts=texts("no errors found")), False),
+        (Artifact(parts=texts("❌ x failed")), True),
         (Artifact(description="Tool call failed: x"), True),
         (Artifact(metadata={"status": "Failed"}), True),
         (Artifact(), False),
@@ -183,3 +204,58 @@ def test_a_call_has_the_id_and_the_label_that_the_agent_wrote() -> None:
     began = ToolCalls().start_of(Artifact(metadata=metadata), CAIPE)
     assert began == ToolStarted("tc1", "tool", label="Search “cats”")
     assert ToolCalls().start_of(Artifact(metadata={"tool_title": 7}), CAIPE) == ToolStarted("tool#1", "tool")
+
+
+# -- all parts
+
+
+def test_text_parts_are_chunks_and_data_are_paragraphs() -> None:
+    assert extract_content((text("a"),)) == Content("a")
+    assert extract_content((text("a"), text("b"), text(""))) == Content("ab")
+    assert extract_content((text("a "), data({"x": 1}), text("b"), text("c"))) == Content(
+        "a\n\n- **x**: 1\n\nbc"
+    )
+    assert extract_content((data({"x": 1}), Part(file=FileRef("f", url="https://e.example/f")))) == Content(
+        "- **x**: 1\n\n[f](https://e.example/f)", is_block=True
+    )
+    assert extract_content(()) == Content()
+    assert extract_content((text("3 foxes"), data({"count": 3}))) == Content("3 foxes")
+
+
+def test_thoughts_and_calls_are_no_text() -> None:
+    said = extract_content(
+        (text("hm", adk_thought=True), text("Yes"), data({"name": "f"}, adk_type="function_call"))
+    )
+    assert said == Content("Yes", "hm", (ToolPart("f", "", begins=True),))
+    assert said.calls_a_tool
+    assert extract_content((text("all of it"),), {"type": "thinking"}) == Content("", "all of it")
+
+
+def test_what_a_tool_writes_is_no_text_whatever_it_is_written_in() -> None:
+    lane = {"shared": {"stream": {"block_type": "tool_call"}}}
+    call = ToolPart("read", "c", begins=True)
+    assert extract_content((data({"tool": "read", "call_id": "c"}),), lane) == Content(tools=(call,))
+    assert extract_content((text('{"tool": "read", "call_id": "c"}'),), lane) == Content(tools=(call,))
+    assert extract_content((text("3 files"),), lane) == Content()
+
+
+def human(value: str) -> AgentMessage:
+    return AgentMessage("u", "user", (text(value),))
+
+
+def agent(value: str) -> AgentMessage:
+    return AgentMessage("a", "agent", (text(value),))
+
+
+@pytest.mark.parametrize(
+    ("history", "said"),
+    [
+        ((), ""),
+        ((human("q"), agent("one"), agent("two"), agent(" ")), "two"),
+        ((agent("newest first"), human("q")), "newest first"),
+        ((human("q"), agent("an earlier answer"), human("another")), ""),
+        ((human("q"), agent("Which?"), human("That."), agent("Done.")), "Done."),
+    ],
+)
+def test_the_last_message_belongs_to_the_last_question(history: tuple[AgentMessage, ...], said: str) -> None:
+    assert last_message(history) == said
