@@ -1,12 +1,8 @@
 """One turn: the agent's events go through the machine and the buffer into the thread.
 
-The *consumer* handles each event of the agent as it comes and never waits for Slack. The *writer* makes one
-Slack call at a time and never waits for the agent; it sleeps until its deadline, and an event wakes it only
-if that is earlier now. Between them are the pending writes, which hold at most one write's worth.
-
-All turns share one loop, and an agent may send three megabytes in one event. So an event is handled in steps
-of some milliseconds. What takes more than one step goes on in a third coroutine, the *worker*, with the loop
-in between; later events wait for it.
+The *consumer* handles each event as it comes and never waits for Slack. The *writer* makes one Slack call at
+a time; it sleeps until its deadline, and is woken only for what is earlier. An event that takes more than a
+step of some milliseconds goes on in the *worker*, with the loop in between; later events wait for it.
 """
 
 from __future__ import annotations
@@ -74,7 +70,7 @@ _TICK = 0.001  # seconds to sleep at least: what is due sooner than a clock can 
 
 @dataclass(frozen=True, slots=True)
 class RunnerOptions:
-    """What a turn needs to know. `secrets` never reach Slack; `remember` keeps ids once they are known.
+    """`secrets` never reach Slack; `remember` keeps ids once they are known.
 
     `start_slot_timeout`: seconds an answer waits for a slot to start its stream.
     """
@@ -87,7 +83,7 @@ class RunnerOptions:
 
 
 def referred(note: str, turn: str) -> str:
-    """`note` for the reader of a turn that went wrong, with the turn's name in the log."""
+    """`note`, with the turn's name in the log."""
     return f"{note} Reference: {reference_of(turn)}."
 
 
@@ -136,11 +132,11 @@ class TurnRunner:
             clock,
             handle,
             self._handle_event,
-            self._on_agent_event,
+            self._on_agent_event if self._has_details else None,
         )
 
     async def run(self) -> TurnResult:
-        """The turn, to its end. Returns how it ended.
+        """The turn, to its end.
 
         Raises `SlackError` if Slack cannot be written to for good, `StoreError` if `remember` does.
         """
@@ -168,23 +164,22 @@ class TurnRunner:
         return self._result()
 
     def _cancel_writes_if_stopped(self) -> None:
-        """A write may wait a minute for Slack's budget; a user who presses Stop does not wait for it."""
+        """Who presses Stop does not wait for Slack's budget."""
         if self._handle.stopped_by is not None:
             self._sink.cancel_writes()
 
     def _task_ended(self, task: asyncio.Task[None]) -> None:
-        """A writer or a worker that broke ends the listening too: nothing more can be shown."""
+        """A writer or a worker that broke ends the listening too."""
         if not task.cancelled() and task.exception() is not None:
             self._handle.mark_gone()
 
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
-        if self._has_details:
-            self._observer(AgentEvent(self._now(), self._question.key, kind, raw))
+        self._observer(AgentEvent(self._now(), self._question.key, kind, raw))
 
     # -- deciding --------------------------------------------------------------------------------------------
 
     def _handle_event(self, event: Event) -> bool:
-        """Handle `event`: now, where one step is enough and nothing is before it. True: the writer is due."""
+        """Now, where one step is enough and nothing is before it. True: the writer is due."""
         work = self._steps(event)
         if not self._backlog and next(work, _DONE) is _DONE:
             return self._wake.is_set()
@@ -195,7 +190,6 @@ class TurnRunner:
         return True
 
     async def _work_off(self) -> None:
-        """The backlog, step by step, with the loop in between."""
         while self._backlog:
             await asyncio.sleep(0)
             if next(self._backlog[0], _DONE) is _DONE:
@@ -273,7 +267,7 @@ class TurnRunner:
     # -- writing ---------------------------------------------------------------------------------------------
 
     async def _write(self) -> None:
-        """Show what waits, one call at a time, until the turn is decided and nothing waits any more."""
+        """Show what waits, one call at a time, until the turn is decided."""
         while True:
             self._wake.clear()
             waiting, self._ids = self._ids, []
@@ -320,13 +314,12 @@ class TurnRunner:
         return (self._pending.is_due(now) and self._sink.pause() == 0.0) or self._sink.due() == 0.0
 
     def _priority(self) -> Priority:
-        """What waits, for the rate limiter."""
         if self._pending.buffer.deadline() is not None and not self._pending.buffer.begun:
             return Priority.FIRST
         return Priority.CARDS if self._pending.has_cards else Priority.LATER
 
     async def _wait_for_slot(self, now: float) -> None:
-        """Slack's budget is spent: before the stream is started, the status says so."""
+        """Before the stream is started, the status says that Slack's budget is spent."""
         if self._slot_until is None:
             self._slot_until = now + self._options.start_slot_timeout
             await self._sink.show_status(WRITING)

@@ -1,7 +1,6 @@
 """The agent's side of one turn: ask, listen, find out what became of the task, and report how it ended.
 
-What the task itself says after its stream was lost is compared with what is known, so nothing is reported
-twice and nothing is lost. Its stream is joined again where that is possible (1.0), else the task is polled.
+A task whose stream is lost is polled, and its stream is joined again where that loses nothing (1.0).
 """
 
 from __future__ import annotations
@@ -104,7 +103,6 @@ class TaskConsumer:
         self._on_event(end)
 
     async def _listen(self) -> StreamEnded:
-        """Follow the stream to its end, and the task past it where its end is not known."""
         try:
             try:
                 left = await self._ask()
@@ -120,7 +118,7 @@ class TaskConsumer:
             return StreamEnded(end, error.safe, reason=self._log(error), text=error.said)
 
     async def _ask(self) -> StreamExit:
-        """Send the question and listen; send it again only while it cannot have been taken (D5)."""
+        """Send the question and listen; again only while it cannot have been taken (D5)."""
         asked, now = self._question, self._now
         retries = RetryPolicy(self._settings.connect_retries, now() + self._settings.accept_timeout)
         if asked.task_id is not None:
@@ -145,7 +143,7 @@ class TaskConsumer:
                     raise
 
     async def _after(self, safe: str, why: str, *, cut: bool) -> StreamEnded:
-        """The stream is over: learn how the task ended, where that is not known."""
+        """The stream is over: learn how the task ended."""
         view = self.view
         step = after_end(
             cut=cut,
@@ -170,10 +168,7 @@ class TaskConsumer:
         return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; the task was asked")
 
     async def on_silence(self) -> bool:
-        """Nothing came for a while: whether to go on listening.
-
-        Where there is no task to poll, or the agent cannot be polled, the stream is all there is.
-        """
+        """Whether to go on listening, where nothing came for a while."""
         result = PollResult.CANNOT if self.view.task_id is None else await self.poll()
         if self.view.state is TaskState.AUTH_REQUIRED:
             return True  # people take their time to sign in, and know what is waited for
@@ -183,7 +178,7 @@ class TaskConsumer:
         return True
 
     async def _poll_baseline(self) -> None:
-        """Note the task as it is before its question is answered. Best effort."""
+        """The task as it is before its question is answered, if it can be had."""
         assert self.view.task_id is not None
         try:
             task = await self._handle.race(self._agent.get(self.view.task_id, MISSED_MESSAGES))
@@ -218,7 +213,7 @@ class TaskConsumer:
         return PollResult.NEWS if is_news else PollResult.RUNNING
 
     async def follow(self) -> TaskLost | None:
-        """Follow the task to its end, or until there is a reason to leave. None: its end is known."""
+        """Follow the task until its end is known (None), or there is a reason to leave."""
         settings = self._settings
         policy = PollPolicy(
             settings.poll_intervals,
@@ -269,7 +264,6 @@ class TaskConsumer:
                 yield received
 
     async def _cancel(self, end: StreamEnded) -> StreamEnded:
-        """Ask the agent to stop; how that went (delivery.md D6)."""
         if self.view.task_id is None:
             note = _NOT_BEGUN if end.end is StreamEnd.REFUSED else _MAY_GO_ON
             return StreamEnded(StreamEnd.CLOSED, note, reason="no task to stop")

@@ -1,4 +1,4 @@
-"""The handle on a running turn: how it is ended from outside, and how its parts notice at once."""
+"""How a running turn is ended from outside, and how its parts notice at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class TurnHandle:
-    """One turn's reasons to stop listening to the agent. None is ever taken back."""
+    """One turn's reasons to stop listening to the agent. None is taken back."""
 
     def __init__(self) -> None:
         self.stopped_by: str | None = None
@@ -31,12 +31,12 @@ class TurnHandle:
         return self._exit.is_set()
 
     def stop(self, user: str) -> None:
-        """End the turn for `user`. May be called at any time, more than once; the first caller counts."""
+        """End the turn for `user`; the first caller counts."""
         self.stopped_by = self.stopped_by or user
         self._signal()
 
     def mark_answered(self) -> None:
-        """Wait no longer for the sign-in: what the user wrote goes to the agent in the next turn."""
+        """Wait no longer for the sign-in."""
         self._signal()
 
     def mark_gone(self) -> None:
