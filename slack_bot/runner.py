@@ -27,7 +27,7 @@ from .observe.facts import (
     wants_details,
 )
 from .pending_writes import PendingWrites
-from .settings.models import AgentSettings, GovernorSettings, StreamSettings
+from .settings.models import AgentSettings, StreamSettings
 from .slack.orders import TurnEnd, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
@@ -77,9 +77,9 @@ class RunnerOptions:
 
     agent: AgentSettings
     stream: StreamSettings
-    secrets: tuple[str, ...] = ()
-    remember: Callable[[SaveIds], Awaitable[None]] | None = None
-    start_slot_timeout: float = GovernorSettings().start_slot_timeout
+    secrets: tuple[str, ...]
+    remember: Callable[[SaveIds], Awaitable[None]]
+    start_slot_timeout: float
 
 
 def referred(note: str, turn: str) -> str:
@@ -272,8 +272,7 @@ class TurnRunner:
             self._wake.clear()
             waiting, self._ids = self._ids, []
             for ids in waiting:
-                if self._options.remember is not None:
-                    await self._options.remember(ids)
+                await self._options.remember(ids)
             status, self._status = self._status, None
             if status is not None:
                 await self._sink.show_status(status)
@@ -288,10 +287,9 @@ class TurnRunner:
     async def _write_batch(self) -> bool:
         """One write. False when there will be no more."""
         goes_on, now = self._end is None, self._now()
-        if self._handle.stopped_by is not None:
-            self._sink.cancel_writes()
+        if self._handle.stopped_by is not None or not self._sink.is_live or self._rewrite is not None:
             return goes_on
-        if not self._sink.is_live or self._rewrite is not None or not self._is_due(now):
+        if not self._is_due(now):
             return goes_on
         if not self._sink.may_write(self._priority(), self._wake.set):
             await self._wait_for_slot(now)

@@ -47,7 +47,6 @@ from .turn_handle import TurnHandle
 log = logging.getLogger(__name__)
 
 _POLLED = {"asked": True}  # in a raw event: it answers a poll of ours
-_KNOWN = {PollResult.RUNNING: TaskKnowledge.WORKING, PollResult.NEWS: TaskKnowledge.WORKING}
 _NOT_BEGUN = "Stopped before the agent had begun."
 _STOPPED = "Stopped."
 _REFUSED_STOPS: Mapping[int | None, str] = {
@@ -174,7 +173,8 @@ class TaskConsumer:
             return True  # people take their time to sign in, and know what is waited for
         if result not in (PollResult.RUNNING, PollResult.CANNOT):
             return False
-        self.view.notify_waiting("no event on the stream", _KNOWN.get(result, TaskKnowledge.UNKNOWN))
+        known = TaskKnowledge.WORKING if result is PollResult.RUNNING else TaskKnowledge.UNKNOWN
+        self.view.notify_waiting("no event on the stream", known)
         return True
 
     async def _poll_baseline(self) -> None:
@@ -235,8 +235,10 @@ class TaskConsumer:
             if step is None:
                 await self._join(policy)
             else:
-                why = "the task goes on" if result in _KNOWN else "no answer yet"
-                self.view.notify_waiting(why, _KNOWN.get(result, TaskKnowledge.UNKNOWN))
+                if result in (PollResult.RUNNING, PollResult.NEWS):
+                    self.view.notify_waiting("the task goes on", TaskKnowledge.WORKING)
+                else:
+                    self.view.notify_waiting("no answer yet", TaskKnowledge.UNKNOWN)
                 await self._handle.pause(step)
         return TaskLost("left") if self._handle.must_exit else None
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import nullcontext
-from typing import ClassVar, NamedTuple, cast
+from typing import NamedTuple
 
 import httpx
 from httpx_sse import EventSource
@@ -23,6 +23,7 @@ _AT_ONCE = 8 * 1024
 """Bytes that are read before the loop runs; among them may be a thousand events."""
 _A_CHUNK = 256  # bytes that a chunk counts for at least, because each goes through all of httpx
 _BOM = b"\xef\xbb\xbf"
+_HEADERS = {"content-type": "text/event-stream"}
 _BLANK = (b"\n", b"\r\n", b"\r")
 
 
@@ -134,26 +135,13 @@ def _until(idle: float) -> float | None:
     return None if math.isinf(idle) else asyncio.get_running_loop().time() + idle
 
 
-class _BlockText:
-    """One block as the HTTP response that `EventSource` reads."""
-
-    headers: ClassVar = {"content-type": "text/event-stream"}
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def iter_text(self) -> Iterator[str]:
-        """All of it."""
-        yield self._text
-
-
 def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
     raw = b"".join(lines)
-    text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
-    if whole and len(lines) == 2 and text.startswith("data: "):  # as nearly all are
-        return SseBlock(raw, text[6:].rstrip("\r\n"))
-    source = EventSource(cast(httpx.Response, _BlockText(text if whole else f"{text}\n\n")))
-    event = next(source.iter_sse(), None)
+    content = raw.removeprefix(_BOM)
+    if whole and len(lines) == 2 and content[:6] == b"data: ":  # as nearly all are
+        return SseBlock(raw, content[6:].rstrip(b"\r\n").decode("utf-8", "replace"))
+    response = httpx.Response(200, headers=_HEADERS, content=content if whole else content + b"\n\n")
+    event = next(EventSource(response).iter_sse(), None)
     comments = tuple(_comment(line) for line in lines if line[:1] == b":") if len(lines) > 2 else ()
     if event is None:
         return SseBlock(raw, comments=comments, whole=whole)
