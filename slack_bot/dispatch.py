@@ -1,10 +1,8 @@
 """Every turn of this process, one at a time in a thread.
 
 A second question in a thread waits until the first is answered: agents drop or mix up questions that come
-while they work (facts: A2A 2.6). The dispatcher keeps what is known of a thread (the context id, and the
-people the agent waits for), decides who may stop a turn, and ends all turns when the process ends.
-
-A turn that broke ends here, and only here: the traceback is logged and the reader gets a notice.
+while they work (facts: A2A 2.6). A turn that broke ends here, and only here: the traceback is logged and the
+reader gets a notice.
 """
 
 from __future__ import annotations
@@ -27,13 +25,12 @@ from .observe.facts import MessageIgnored, Observer, TurnEnded
 from .runner import RunnerOptions, TurnRunner, referred
 from .settings.load import Settings, secrets_of
 from .slack.api import SlackApi
-from .slack.orders import Destination, TurnEnd
+from .slack.fault_policy import StreamingRefusalCache
+from .slack.model import Destination, TurnEnd
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
-from .slack.surfaces.fallback import StreamingRefusalCache
-from .store.contracts import Conversation, FeedbackEntry, Store
-from .store.health import StoreHealth
+from .store.contracts import Conversation, Store
 from .turn.actions import SaveIds
 from .turn.record import Outcome, Question, ThreadKey, TurnResult
 
@@ -76,7 +73,7 @@ class _Running:
     handle: TurnHandle = field(default_factory=TurnHandle)
 
     def is_waiting_for(self, user: str) -> bool:
-        """The agent waits until `user` has signed in: what they write meanwhile continues its task."""
+        """The agent waits for a sign-in of `user`: what they write meanwhile continues its task."""
         return self.handle.is_waiting_for_human and self.question.user == user
 
 
@@ -89,7 +86,9 @@ class TurnDispatcher:
         self._agent, self._store, self._api = agent, store, api
         self._settings, self._clock, self._observer = settings, clock, observer
         self._secrets = secrets_of(settings)
-        self.store_health = StoreHealth(settings.store.max_failures)
+        self._store_failures = 0  # questions in a row that could not be stored
+        self._store_error: StoreError | None = None  # once there were too many
+        self._store_broken = asyncio.Event()
         self._streaming_refusals = StreamingRefusalCache(settings.stream.streaming_refusal_ttl)
         self._stream_starts = StreamStartTracker(self._spawn)
         self._running: dict[ThreadKey, _Running] = {}
@@ -104,9 +103,9 @@ class TurnDispatcher:
     async def accept(self, question: Question) -> bool:
         """Store `question` and start its turn; False if it was accepted before.
 
-        Raises BotError when it cannot be accepted: then it must not be acknowledged to Slack. A stored
-        question whose turn does not start would be lost, because Slack's redelivery would count as accepted
-        before. So it is started even if the caller is cancelled, or released.
+        Raises BotError when it cannot be accepted: then it must not be acknowledged to Slack. Once it is
+        stored, it is started even if the caller is cancelled, or released: Slack's redelivery would count as
+        accepted before.
         """
         if self._closing:
             raise BotError(_CLOSING)
@@ -118,21 +117,36 @@ class TurnDispatcher:
         return await asyncio.shield(task)
 
     async def _accept(self, question: Question) -> bool:
-        inbox = self._store.inbox
         try:
-            is_new = await inbox.accept(question.key, self._clock.wall())
+            is_new = await self._store.accept(question.key, self._clock.wall())
         except StoreError as error:
-            self.store_health.record_failure(error)
+            self._store_failures += 1
+            if self._store_failures >= self._settings.store.max_failures:
+                self._store_error = error
+                self._store_broken.set()
             raise
-        self.store_health.record_success()
+        self._store_failures = 0
+        self._store_broken.clear()
         if is_new:
             async with AsyncExitStack() as on_failure:
-                on_failure.push_async_callback(inbox.release, question.key)
+                on_failure.push_async_callback(self._store.release, question.key)
                 if self._closing:  # since the store was asked
                     raise BotError(_CLOSING)
                 self._start(question)
                 on_failure.pop_all()
         return is_new
+
+    @property
+    def is_store_broken(self) -> bool:
+        """The last `store.max_failures` questions, or more, could not be stored."""
+        return self._store_broken.is_set()
+
+    async def wait_for_broken_store(self) -> StoreError:
+        """Wait until the store is broken: opening it again, in a new process, may help. Returns why."""
+        await self._store_broken.wait()
+        return StoreError(
+            f"{self._store_failures} questions in a row could not be stored. {self._store_error}"
+        )
 
     def refuse(self, question: Question) -> None:
         """Post a notice, once, that `question` could not be accepted. This needs no store."""
@@ -155,7 +169,8 @@ class TurnDispatcher:
             self._remember_for_retry(question)
             if running.is_waiting_for(question.user):
                 running.handle.mark_answered()
-            reaction = QueuedReaction(self._api, question.thread.channel, question.ts, question.key)
+            api = self._api.for_turn(question.key, question.thread.ts)
+            reaction = QueuedReaction(api, question.thread.channel, question.ts)
             running.waiting.append((question, reaction))
             self._spawn(reaction.show(), question)
 
@@ -164,8 +179,7 @@ class TurnDispatcher:
         running = self._running.get(thread)
         if running is not None and running.is_waiting_for(user):
             return True
-        conversation = await self._store.conversations.get(self._agent.name, thread)
-        return user in conversation.waits
+        return user in (await self._store.conversation(self._agent.name, thread)).waits
 
     def ignored(self, message: Question, reason: str) -> None:
         """Report to the observer that `message` is not a question to the bot, and why."""
@@ -201,7 +215,7 @@ class TurnDispatcher:
 
     async def feedback(self, turn: str, user: str, value: str) -> bool:
         """Store feedback. False: the same was stored before. Raises StoreError."""
-        return await self._store.feedback.record(FeedbackEntry(turn, user, value, self._clock.wall()))
+        return await self._store.save_feedback(turn, user, value, self._clock.wall())
 
     def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
         """Slack's event for a stream of the bot in a thread: a turn may wait for it."""
@@ -211,7 +225,7 @@ class TurnDispatcher:
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         """Post `text` in a thread for one person only. Best effort."""
         args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
-        await self._api.call("chat.postEphemeral", args)
+        await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)
 
     # -- ending ----------------------------------------------------------------------------------------------
 
@@ -270,14 +284,17 @@ class TurnDispatcher:
         except TimeoutError:
             log.error("turn exceeded turns.turn_deadline", extra={"turn": question.key})
             self._report_ended(question, Outcome.LOST, "the turn's deadline has passed")
-            await self._notify(question, referred(_TOO_LONG, question.key), sink, offer_retry=True)
+            note = _TOO_LONG
         except Exception:  # the only one: a turn that broke ends here
             log.exception("turn broke", extra={"turn": question.key})
             self._report_ended(question, Outcome.FAILED, "the turn broke; see the log")
-            await self._notify(question, referred(_BROKE, question.key), sink, offer_retry=True)
+            note = _BROKE
+        else:
+            return
+        await self._notify(question, referred(note, question.key), sink, offer_retry=True)
 
     async def _answer(self, question: Question, sink: Sink, handle: TurnHandle) -> None:
-        known = await self._store.conversations.get(self._agent.name, question.thread)
+        known = await self._store.conversation(self._agent.name, question.thread)
 
         async def save(conversation: Conversation) -> None:
             nonlocal known
@@ -305,18 +322,18 @@ class TurnDispatcher:
     async def save_conversation(self, thread: ThreadKey, conversation: Conversation) -> None:
         """Store what is known of a thread. If that fails, the context is lost but not the answer."""
         try:
-            await self._store.conversations.put(self._agent.name, thread, conversation, self._clock.wall())
+            await self._store.save_conversation(self._agent.name, thread, conversation, self._clock.wall())
         except StoreError as error:
             log.error("a thread's context was not stored: %s", error, extra={"thread_ts": thread.ts})
 
     async def _save_profile(self) -> None:
         """Store what the turn showed about the agent: it saves an attempt next time."""
-        facts, profiles = self._agent.profile, self._store.profiles
+        agent, store = self._agent, self._store
         try:
-            known = await profiles.get(self._agent.name) if facts else {}
-            for name, value in facts.items():
+            known = await store.profile(agent.name) if agent.profile else {}
+            for name, value in agent.profile.items():
                 if known.get(name) != value:
-                    await profiles.set(self._agent.name, name, value, self._clock.wall())
+                    await store.save_fact(agent.name, name, value, self._clock.wall())
         except StoreError as error:
             log.error("the agent's profile was not stored: %s", error)
 
@@ -355,7 +372,7 @@ class TurnDispatcher:
                 "event_payload": {"turn": question.key, "kind": "note"},
             },
         }
-        await self._api.for_turn(question.key).call("chat.postMessage", args)
+        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
 
     def _report_ended(self, question: Question, outcome: Outcome, reason: str) -> None:
         """Report the end of a turn whose runner could not."""

@@ -263,8 +263,6 @@ def test_each_module_has_its_own_tests(path: Path) -> None:
 TEST_KIT = ["testing/**/*.py"]  # public: others call it, too
 CALLED_ELSEWHERE = {
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
-    "FeedbackStore.entries": "a store gives back what it keeps; the bot itself only writes feedback",
-    "_Feedback.entries": "as FeedbackStore",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

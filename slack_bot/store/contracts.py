@@ -1,7 +1,4 @@
-"""PURE. What the bot asks of a store: small contracts, so that each can be kept somewhere else.
-
-Times are seconds since 1970 (UTC), given by the caller. Errors are `StoreError`.
-"""
+"""PURE. What the bot asks of a store. Times are seconds since 1970 (UTC), errors are `StoreError`."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ class Conversation:
 
     def asked(self, user: str, task_id: str) -> Conversation:
         """The same while `task_id` waits for `user`. Beyond `MOST_WAITS` people the first is dropped."""
-        others = [(each, task) for each, task in self.waits.items() if each != user]
+        others = self.answered(user).waits.items()
         return replace(self, waits=dict([*others, (user, task_id)][-MOST_WAITS:]))
 
     def answered(self, user: str) -> Conversation:
@@ -39,18 +36,8 @@ class Conversation:
         return replace(self, waits={each: task for each, task in self.waits.items() if each != user})
 
 
-@dataclass(frozen=True, slots=True)
-class FeedbackEntry:
-    """A pressed feedback button. `value` is "positive" or "negative"."""
-
-    turn: str
-    user: str
-    value: str
-    at: float
-
-
-class Inbox(Protocol):
-    """Accepted questions, each once."""
+class Store(Protocol):
+    """Accepted questions, conversations, feedback, and what was learned about agents."""
 
     async def accept(self, key: str, now: float) -> bool:
         """Accept the question named `key`. False: it was accepted before, within the dedupe time. Atomic.
@@ -64,44 +51,25 @@ class Inbox(Protocol):
     async def remove_old(self, now: float) -> None:
         """Remove the keys that are older than the dedupe time. `accept` does not need it."""
 
+    async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
+        """What is known of a thread; an empty `Conversation` for a new one."""
 
-class Conversations(Protocol):
-    """Slack thread to A2A context, for each agent."""
-
-    async def get(self, agent: str, thread: ThreadKey) -> Conversation:
-        """What is known; an empty `Conversation` for a new thread."""
-
-    async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
+    async def save_conversation(
+        self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
+    ) -> None:
         """Replace what is known."""
 
+    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
+        """Keep "positive" or "negative"; it replaces what this person gave for this turn before.
 
-class FeedbackStore(Protocol):
-    """Feedback. A later entry of the same person on the same turn replaces the earlier."""
+        False: it was the same. Atomic.
+        """
 
-    async def record(self, entry: FeedbackEntry) -> bool:
-        """Keep `entry`. False: this person gave the same value for this turn before. Atomic."""
+    async def profile(self, agent: str) -> dict[str, str]:
+        """What was learned about an agent (its protocol version, for example), by name."""
 
-    async def entries(self, turn: str) -> tuple[FeedbackEntry, ...]:
-        """All entries of a turn, oldest first."""
-
-
-class AgentProfiles(Protocol):
-    """What was learned about an agent, and saves an attempt next time (its protocol version, for example)."""
-
-    async def get(self, agent: str) -> dict[str, str]:
-        """All that is known, by name."""
-
-    async def set(self, agent: str, name: str, value: str, now: float) -> None:
-        """Keep one fact; replaces an earlier value."""
-
-
-class Store(Protocol):
-    """All contracts, opened and closed together."""
-
-    inbox: Inbox
-    conversations: Conversations
-    feedback: FeedbackStore
-    profiles: AgentProfiles
+    async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
+        """Keep one fact about an agent; it replaces an earlier value."""
 
     async def close(self) -> None:
         """Release everything. May be called twice."""

@@ -1,8 +1,8 @@
 """How much of a text goes into the present message, and whether the message ends there.
 
-A message must end before Slack ends it, at the best place near its limit. What is shown cannot be taken back.
-So where the text comes bit by bit, the nearer the limit, the less good a place is enough: first only a blank
-line, then a line's end. Where there is more than fits, the best place of the last quarter is taken.
+What is shown cannot be taken back. So where the text comes bit by bit, the nearer the limit, the less good a
+place is enough to end a message: first only a blank line, then a line's end. Where there is more than fits,
+the best place of the last quarter is taken.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 from .carryover import LONGEST_CLOSER, closing_markup, last_line
 from .graphemes import cluster_cut
-from .markdown import Cut, CutQuality, MarkdownState, cuts_up_to, open_at_end
+from .markdown import Cut, CutQuality, MarkdownState, cuts_up_to
 
-_LOOK_BACK = 4  # a better place is looked for in the last such part of a message
 _TAKEN_FROM = {CutQuality.PARAGRAPH: 0.90, CutQuality.LINE: 0.94, CutQuality.ROW: 0.97}  # part of the limit
 _LEADS_ON = re.compile(r"[ \t>]*#{1,6}(?:[ \t].*)?|.*[:：]")
 _SENTENCE_END = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*\s*", re.DOTALL)
@@ -66,11 +65,11 @@ def utf8_len(text: str) -> int:
 
 def max_chars(text: str, room: int) -> int:
     """How many characters of `text` have at most `room` bytes."""
-    if room <= 0:
-        return 0
+    room = max(0, room)
     data = text[:room].encode("utf-8", "surrogatepass")
-    whole = sum(byte & 0xC0 != 0x80 for byte in data[:room])
-    return whole - 1 if len(data) > room and data[room] & 0xC0 == 0x80 else whole
+    while room < len(data) and data[room] & 0xC0 == 0x80:
+        room -= 1
+    return len(data[:room].decode("utf-8", "surrogatepass"))
 
 
 def fit(
@@ -92,41 +91,36 @@ def fit(
         return _passing(waiting, before, used, here, limits)
     room = max_chars(waiting, limits.rotate_bytes - limits.reserve - used)
     if room > limits.max_call_chars:
-        return Fit(_best(waiting, before, limits.max_call_chars, 0, None), ends=False)
-    near = max_chars(waiting, limits.rotate_bytes - limits.rotate_bytes // _LOOK_BACK - used)
-    is_near = used >= limits.rotate_bytes - limits.rotate_bytes // _LOOK_BACK
-    return Fit(_best(waiting, before, room, near, here, is_near=is_near), ends=True)
+        return Fit(best_cut(waiting, before, limits.max_call_chars, 0, None), ends=False)
+    last_quarter = limits.rotate_bytes - limits.rotate_bytes // 4 - used
+    near = max_chars(waiting, last_quarter)
+    return Fit(best_cut(waiting, before, room, near, here, is_near=last_quarter <= 0), ends=True)
 
 
 def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimits) -> Fit | None:
     """Fit `waiting` up to its first line end, where the message ends; None: no line ends in time."""
     room = min(max_chars(waiting, limits.rotate_bytes - limits.reserve - used), limits.max_call_chars)
-    for cut in cuts_up_to(waiting, room, before):
-        if cut.rank >= CutQuality.ROW and not cut.waits and not _may_be_header(waiting, cut.at, before):
+    for cut in cuts_up_to(waiting, room, before, words=False):
+        # of a line that may be a table's header row, the next line is not known yet
+        if not cut.waits and ("\n" in waiting[cut.at :] or not before.then(waiting[: cut.at]).open.header):
             return Fit(cut.at, ends=True)
     return None
 
 
-def _may_be_header(waiting: str, at: int, before: MarkdownState) -> bool:
-    """The line that ends at `at` may be a table's header row: the next line is not known yet."""
-    return "\n" not in waiting[at:] and bool(before.then(waiting[:at]).open.header)
-
-
 def quality_at_end(text: str, state_at_end: MarkdownState) -> CutQuality | None:
     """How good a place the end of `text` is; None: within a word or a mark."""
-    state = open_at_end("", before=state_at_end)
-    if text.endswith("\n"):
-        if state.header:
-            return CutQuality.WORD  # a table's header row, as far as is known
-        if state.fence or state.table or state.emphasis or state.code:
+    state = state_at_end.at_end
+    is_inside = bool(state.fence or state.table or state.inline)
+    if text.endswith("\n") and not state.header:
+        if is_inside:
             return CutQuality.ROW
-        rank = CutQuality.PARAGRAPH if text[:-1].rpartition("\n")[2].strip() == "" else CutQuality.LINE
-        return _leading_on(text[-_LINE_REACH:], rank)
-    if state.emphasis or state.code or state.fence or state.table:
-        return CutQuality.WORD if text[-1:].isspace() else None
+        is_blank = not text[:-1].rpartition("\n")[2].strip()
+        return _leading_on(text[-_LINE_REACH:], CutQuality.PARAGRAPH if is_blank else CutQuality.LINE)
     if not text[-1:].isspace():
         return None
-    return CutQuality.SENTENCE if _SENTENCE_END.fullmatch(text[-_FRAGILE_REACH:]) else CutQuality.WORD
+    if is_inside or text.endswith("\n") or not _SENTENCE_END.fullmatch(text[-_FRAGILE_REACH:]):
+        return CutQuality.WORD
+    return CutQuality.SENTENCE
 
 
 def _fits(waiting: str, before: MarkdownState, used: int, limits: MessageLimits) -> bool:
@@ -148,15 +142,14 @@ def _passing(
     }
     if here in starts and used >= _TAKEN_FROM[here] * limits.rotate_bytes:
         return Fit(0, ends=True)
-    for cut in cuts_up_to(waiting, len(waiting) - 1, before):
-        rank = _rank(cut, waiting)
-        if rank in starts and cut.at >= starts[rank] and not cut.waits:
+    for cut in cuts_up_to(waiting, len(waiting) - 1, before, words=False):
+        if not cut.waits and cut.at >= starts.get(_rank(cut, waiting), math.inf):
             return Fit(cut.at, ends=True)
     return Fit(len(waiting), ends=False)
 
 
-def _best(
-    waiting: str,
+def best_cut(
+    text: str,
     before: MarkdownState,
     room: int,
     near: int,
@@ -164,27 +157,29 @@ def _best(
     *,
     is_near: bool = False,
 ) -> int:
-    """The best place up to `room`, from `near` on if there is one. 0: the message's present end."""
+    """The best place up to `room`, from `near` on if there is one. 0: the message's present end.
+
+    `here` as in `fit`. `is_near`: the present end is as near to the limit.
+    """
     found: dict[CutQuality, int] = {}
     word = anywhere = 0
-    lead = len(waiting) - len(waiting.lstrip()) if here is None else 0  # nobody sees a message of white space
-    for cut in cuts_up_to(waiting, room, before):
+    lead = len(text) - len(text.lstrip()) if here is None else 0  # nobody sees a message of white space
+    for cut in cuts_up_to(text, room, before):
         if cut.waits or cut.at <= lead:
             continue
-        rank = _rank(cut, waiting)
         anywhere = cut.at
         if cut.inside and cut.rank < CutQuality.ROW:
             continue
         word = cut.at
         if cut.at >= near:
-            found[rank] = cut.at
+            found[_rank(cut, text)] = cut.at
     if is_near and here is not None and here >= max(found, default=CutQuality.WORD):
         return found.get(here, 0)
     if found:
         return found[max(found)]
     if word or anywhere or here is not None or is_near:
         return word or anywhere
-    return _anywhere(waiting, max(1, room))
+    return _anywhere(text, max(1, room))
 
 
 def _rank(cut: Cut, text: str) -> CutQuality:

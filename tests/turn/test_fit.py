@@ -1,10 +1,22 @@
 """How much goes into a message, and where it ends."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from slack_bot.turn.fit import Fit, MessageLimits, fit, fit_line, max_chars, quality_at_end, utf8_len
+from slack_bot.turn.fit import (
+    Fit,
+    MessageLimits,
+    best_cut,
+    fit,
+    fit_line,
+    max_chars,
+    quality_at_end,
+    utf8_len,
+)
 from slack_bot.turn.graphemes import inside_cluster
 from slack_bot.turn.markdown import CutQuality, MarkdownState
+from tests.examples import examples, texts
 
 HUNDRED = MessageLimits(rotate_bytes=100)  # 12 of them are kept for what closes the message
 
@@ -100,6 +112,41 @@ def test_cards_that_fill_a_message_leave_no_room_for_text() -> None:
     assert laid("b" * 40, used=80) == ("", True)
     assert laid("b " + "c" * 40, used=80) == ("b ", True)
     assert laid("b", used=500) == ("", True)
+
+
+def cut_of(text: str, limit: int, before: str = "") -> int:
+    return best_cut(text, MarkdownState().then(before), limit, limit - limit // 4, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("aaa bbb ccc\n\nddd e", 17, "aaa bbb ccc\n\n"),
+        ("aaa bbb ccc\nddd eee", 14, "aaa bbb ccc\n"),
+        ("aaa bbb. ccc ddd", 11, "aaa bbb. "),
+        ("aaa bbb ccc", 9, "aaa bbb "),
+        ("\n\naaaaaaaaa bbbbbbbbbb", 20, "\n\naaaaaaaaa "),
+        ("a b**ccccccccccccccccc dddd", 24, "a "),
+        ("**cccccccccccccccccccc dddd", 24, "**cccccccccccccccccccc "),
+        ("aaaaaaaaaaaaaaa", 10, "aaaaaaaaaa"),
+        ("aaaaaaaaae\u0301aaaa", 10, "aaaaaaaaa"),
+        ("one two\n| a | b |\n|---|---|\n", 18, "one two\n"),
+        ("| a | b |\n|---|---|\n", 12, "| a | b |\n"),
+    ],
+)
+def test_a_call_ends_at_the_best_place_of_its_last_quarter(text: str, limit: int, shown: str) -> None:
+    assert text[: cut_of(text, limit)] == shown
+
+
+def test_a_call_that_ends_in_code_ends_at_a_line() -> None:
+    assert cut_of("a * b\n\nc d e f", 12, before="```\n") == 11  # a blank line in code ends no paragraph...
+    assert cut_of("a * b\n\nc", 7, before="```\n") == 7  # ...but is a line's end
+
+
+@examples(1_000)
+@given(texts(40).filter(bool), st.integers(1, 60))
+def test_best_cut_always_cuts(text: str, limit: int) -> None:
+    assert 0 < cut_of(text, limit) <= limit
 
 
 def test_there_is_always_some_progress() -> None:

@@ -21,7 +21,7 @@ from slack_bot.turn.ledger import (
     TextQueue,
     split_into_segments,
 )
-from slack_bot.turn.markdown import OpenMarks, open_at_end
+from slack_bot.turn.markdown import MarkdownState, OpenMarks
 from tests.bench.reading import compare
 from tests.examples import PAUSES, examples, texts
 from tests.turn.work import HOSTILE, steps, work
@@ -162,7 +162,6 @@ def test_a_queue_knows_whether_there_is_something_to_be_seen() -> None:
 def test_what_is_exactly_a_message_is_one_segment() -> None:
     assert [each.text for each in split_into_segments("a line\n", MessageLimits())] == ["a line\n"]
     assert list(split_into_segments(" ", MessageLimits())) == []
-    assert Ledger(MessageLimits(max_call_chars=7)).max_call_chars == 7
 
 
 # -- one queue -----------------------------------------------------------------------------------------------
@@ -178,7 +177,7 @@ MOVES = st.one_of(
 
 def places(ledger: Ledger) -> list[str]:
     """The text in each place of the ledger: confirmed, sent, released, waiting."""
-    sent = ledger._sent.body if ledger._sent else ""
+    sent = ledger._sent[0].body if ledger._sent else ""
     waiting = ledger.waiting
     return [
         "".join(segment.body for segment in ledger.segments),
@@ -238,7 +237,7 @@ def test_a_long_text_is_laid_into_messages() -> None:
     assert "".join(segment.body for segment in segments) == text
     texts = [segment.text for segment in segments]
     assert all(len(each.encode()) <= 900 for each in texts)
-    assert [open_at_end(each).fence for each in texts] == [""] * len(texts)
+    assert [MarkdownState().then(each).at_end.fence for each in texts] == [""] * len(texts)
 
 
 # -- messages that look right --------------------------------------------------------------------------------
@@ -273,7 +272,7 @@ def _parts(text: str, size: int) -> list[str]:
 
 
 def _looks_right(text: str) -> None:
-    state = open_at_end(text)
+    state = MarkdownState().then(text).at_end
     assert replace(state, table="", header="") == OpenMarks(), "something is open at its end"
     lines, in_fence, header = text.split("\n"), "", False
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
