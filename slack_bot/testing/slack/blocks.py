@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from .state import Json, Refused, SeenTask, StoredMessage, WorkspaceState
 
-Check: TypeAlias = Callable[[Any, str], None]
+Check: TypeAlias = Callable[[Any, str], object]
 """Raises `_Bad` for a wrong value of a field; the text is where the field is."""
 
 
@@ -39,6 +39,23 @@ def check(
     total = sum(len(b["text"]) for b in blocks if b["type"] == "markdown")
     if total > state.rules.call_chars:
         raise Refused("msg_blocks_too_long", f"markdown blocks hold {total} characters")
+
+
+def check_chunks(state: WorkspaceState, chunks: list[Any]) -> None:
+    """Raises `Refused` unless a stream would take `chunks`."""
+    most = state.rules.card_chars
+    try:
+        for number, chunk in enumerate(chunks):
+            at = f"/chunks/{number}"
+            kind = _check_object(_CHUNKS, chunk, at)
+            for name in ("title", "details", "output"):
+                value = chunk.get(name, "")
+                if not isinstance(value, str) or len(value) > most:
+                    raise _Bad(f"at most {most} characters", f"{at}/{name}")
+            if kind == "blocks":
+                check(state, chunk["blocks"][: state.rules.blocks])
+    except _Bad as bad:
+        raise Refused("invalid_chunks", str(bad)) from None
 
 
 def with_ids(state: WorkspaceState, blocks: list[Json]) -> list[Json]:
@@ -71,9 +88,10 @@ def _check_fields(item: Any, at: str) -> str:
     return kind
 
 
-def _check_object(kinds: tuple[str, ...], value: Any, at: str) -> None:
+def _check_object(kinds: tuple[str, ...], value: Any, at: str) -> str:
     if (kind := _check_fields(value, at)) not in kinds:
         raise _Bad(f"unsupported type: {kind}", at)
+    return kind
 
 
 def _check_string(least: int, most: int, value: Any, at: str) -> None:
@@ -132,9 +150,15 @@ def _check_rich_part(element: Any, at: str) -> None:
         raise _Bad("must be an object with elements", at)
 
 
+def _check_source(source: Any, at: str) -> None:
+    if not isinstance(source, dict) or source.get("type") != "url" or not source.get("url"):
+        raise _Bad("must be a url source", at)
+
+
 # type: the fields it needs ! and the fields it may have besides
 _FIELDS = {
     "actions": "elements! block_id",
+    "blocks": "blocks!",
     "button": "text! action_id! value url style confirm accessibility_label",
     "context": "elements! block_id",
     "context_actions": "elements! block_id",
@@ -145,14 +169,18 @@ _FIELDS = {
     "image": "image_url slack_file alt_text! title block_id",
     "input": "label! element! block_id hint optional dispatch_action",
     "markdown": "text! block_id",
+    "markdown_text": "text!",
     "mrkdwn": "text! verbatim",
     "plain_text": "text! emoji",
     "plan": "title! tasks plan_id block_id",
+    "plan_update": "title!",
     "rich_text": "elements! block_id",
     "section": "text fields accessory block_id expand",
     "table": "rows! column_settings block_id",
     "task_card": "task_id! title! status! details output sources icon hide_title block_id",
+    "task_update": "id! title! status! details output sources hide_title icon",
 }
+_CHUNKS = ("blocks", "markdown_text", "plan_update", "task_update")
 _BLOCKS: Mapping[str, tuple[str, ...]] = {
     "message": (
         "actions", "context", "context_actions", "divider", "header", "image", "input", "markdown", "plan",
@@ -162,6 +190,7 @@ _BLOCKS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 _PLAIN = ("plain_text",)
 _TEXTS = ("plain_text", "mrkdwn")
+_SOME, _STATUS = partial(_check_string, 1, 10**9), ("pending", "in_progress", "complete", "error")
 _LABEL = partial(_check_words, 75, _PLAIN)
 _EVERYWHERE: Mapping[str, Check] = {
     "block_id": partial(_check_string, 0, 255),
@@ -179,11 +208,14 @@ _CHECKS: Mapping[str, Mapping[str, Check]] = {
     },
     "header": {"text": partial(_check_words, 150, _PLAIN)},
     "icon_button": {"text": _LABEL, "icon": partial(_check_choice, ("trash",))},
-    "markdown": {"text": partial(_check_string, 1, 10**9)},
+    "blocks": {"blocks": partial(_check_items, 0, 10**9, lambda block, at: None)},
+    "markdown": {"text": _SOME},
+    "markdown_text": {"text": _SOME},
     "plan": {
         "title": partial(_check_string, 0, 10_000),
         "tasks": partial(_check_items, 0, 50, partial(_check_object, ("task_card",))),
     },
+    "plan_update": {"title": _SOME},
     "rich_text": {"elements": partial(_check_items, 0, 10_000, _check_rich_part)},
     "section": {
         "text": partial(_check_words, 3_000, _TEXTS),
@@ -193,8 +225,14 @@ _CHECKS: Mapping[str, Mapping[str, Check]] = {
     "task_card": {
         "task_id": partial(_check_string, 1, 10_000),
         "title": partial(_check_string, 1, 10_000),
-        "status": partial(_check_choice, ("pending", "in_progress", "complete", "error")),
+        "status": partial(_check_choice, _STATUS),
         "sources": partial(_check_items, 0, 100, lambda source, at: None),
+    },
+    "task_update": {
+        "id": _SOME,
+        "title": _SOME,
+        "status": partial(_check_choice, _STATUS),
+        "sources": partial(_check_items, 0, 10**9, _check_source),
     },
 }
 

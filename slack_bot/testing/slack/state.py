@@ -208,6 +208,11 @@ class WorkspaceState:
         """A thread's own data."""
         return self.threads.setdefault((channel, root), Thread())
 
+    def status_of(self, channel: str, root: str, now: float) -> str | None:
+        """The typing status of a thread as it shows at `now`."""
+        thread = self.thread(channel, root)
+        return None if now - thread.status_at >= self.rules.status_timeout else thread.status or None
+
     def new_message(self, channel: Channel, thread_ts: str | None) -> StoredMessage:
         """An empty message of the app, not yet sent. Without `thread_ts` it belongs into the channel."""
         root = self.root_exists(channel, thread_ts) if thread_ts else None

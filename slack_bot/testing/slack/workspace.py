@@ -17,10 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import blocks as blockkit
-from . import chat, conversations, payloads, streams, thread_view, views
+from . import chat, conversations, payloads, rendering, streams, views
 from .call_pipeline import CallPipeline, SlackCall, late, outcome
 from .faults import UPLOAD, CallAnswer, FaultScript
 from .manifest import SHIPPED, AppManifest
+from .rendering import SeenFile, SeenMessage
 from .rules import WorkspaceRules
 from .state import (
     Bot,
@@ -35,7 +36,6 @@ from .state import (
     StoredMessage,
     WorkspaceState,
 )
-from .thread_view import SeenFile, SeenMessage
 
 __all__ = [
     "APP_TOKEN",
@@ -165,40 +165,28 @@ class Workspace:
         thread_ts: str | None = None,
         ts: str | None = None,
         files: Sequence[str] = (),
+        is_told: bool = True,
     ) -> str:
-        """A person writes, and the app gets the event. Returns the message's ts (`ts`, if given)."""
-        message = self.place(user, channel, text, now=now, thread_ts=thread_ts, ts=ts)
-        message.files = [{"id": self.state.next_id("F"), "name": name} for name in files]
-        payloads.message(self.state, message)
-        return message.ts
-
-    def place(
-        self,
-        user: str,
-        channel: str,
-        text: str,
-        *,
-        now: float,
-        thread_ts: str | None = None,
-        ts: str | None = None,
-    ) -> StoredMessage:
-        """As `say`, without an event for the app."""
+        """A person writes; the app gets the event if `is_told`. Returns the message's ts (`ts`, if given)."""
         self.pass_time(now)
         person = self._person(user)
         self.state.channels[channel].members.add(person.id)
         if thread_ts is not None:
             self._find(channel, thread_ts)
-        return self.state.add(
-            StoredMessage(
-                channel,
-                ts or self.state.next_ts(),
-                person.id,
-                person.team,
-                thread_ts=thread_ts if thread_ts != ts else None,
-                body=text,
-                client_msg_id=self.state.next_id("client-msg-"),
-            )
+        message = StoredMessage(
+            channel,
+            ts or self.state.next_ts(),
+            person.id,
+            person.team,
+            thread_ts=thread_ts if thread_ts != ts else None,
+            body=text,
+            client_msg_id=self.state.next_id("client-msg-"),
         )
+        self.state.add(message)
+        message.files = [{"id": self.state.next_id("F"), "name": name} for name in files]
+        if is_told:
+            payloads.message(self.state, message)
+        return message.ts
 
     def press(
         self, user: str, channel: str, ts: str, action_id: str, *, now: float, value: str | None = None
@@ -256,16 +244,15 @@ class Workspace:
 
         `viewer`: as this person sees it; a stream in a channel is live for its recipient only. None: all.
         """
-        return thread_view.see_thread(self.state, channel, ts, self.state.now if now is None else now, viewer)
+        return rendering.see_thread(self.state, channel, ts, self.state.now if now is None else now, viewer)
 
     def history(self, channel: str) -> list[SeenMessage]:
         """The channel's roots, oldest first."""
-        return [thread_view.see(self.state, message) for message in self.state.roots(channel)]
+        return [rendering.see(self.state, message) for message in self.state.roots(channel)]
 
     def status_line(self, channel: str, ts: str, *, now: float | None = None) -> str | None:
         """The typing status of a thread."""
-        at = self.state.now if now is None else now
-        return conversations.status_of(self.state, self.state.thread(channel, ts), at)
+        return self.state.status_of(channel, ts, self.state.now if now is None else now)
 
     def status_rows(self, channel: str, ts: str) -> list[str]:
         """Statuses that were set while a stream was open. Each is a defect: a second row under the answer."""

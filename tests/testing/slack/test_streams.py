@@ -97,6 +97,7 @@ RULES: list[tuple[str, list[Step], str | None]] = [
     ("not JSON", [CHUNKED, append(chunks="[{")], "invalid_chunks"),
     ("JSON in a string", [CHUNKED, append(chunks='[{"type": "markdown_text", "text": "b"}]')], None),
     ("unknown type", [CHUNKED, chunk(type="markdown", text="b")], "invalid_chunks"),
+    ("a type that is no word", [CHUNKED, chunk(type=["markdown_text"], text="b")], "invalid_chunks"),
     ("text without text", [CHUNKED, chunk(type="markdown_text")], "invalid_chunks"),
     ("empty text", [CHUNKED, chunk(type="markdown_text", text="")], "invalid_chunks"),
     ("unknown field", [CHUNKED, chunk(type="markdown_text", text="b", id="1")], "invalid_chunks"),
