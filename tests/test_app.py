@@ -23,8 +23,7 @@ from slack_bot.observe.facts import Fact
 from slack_bot.settings.load import Settings, load
 from slack_bot.store.memory import MemoryStore
 from slack_bot.store.sqlite import open_sqlite
-from slack_bot.testing.agent.scripted import ScriptedAgent
-from slack_bot.testing.agent.server import serve_scripted
+from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, free_port, run_bot, wait_until
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace

@@ -26,8 +26,7 @@ from ..store.contracts import Conversation, Store
 from ..store.memory import MemoryStore
 from ..turn.record import ThreadKey
 from . import virtual_clock
-from .agent.scripted import ScriptedAgent, ScriptedTransport
-from .agent.server import serve_scripted
+from .agent.scripted import ScriptedAgent, ScriptedTransport, serve_scripted
 from .slack.in_process import SlackSession
 from .slack.server import SlackServer
 from .slack.workspace import (
@@ -141,7 +140,6 @@ class BotHarness:
 
     @property
     def now(self) -> float:
-        """Wall time in seconds."""
         return self.app.clock.wall()
 
     @property
@@ -177,11 +175,10 @@ class BotHarness:
         await self.app.dispatcher.idle()
 
     def thread(self, root: str, channel: str = CHANNEL) -> list[SeenMessage]:
-        """All messages of a thread, root first."""
         return self.workspace.thread(channel, root)
 
     def read(self, root: str, channel: str = CHANNEL) -> list[str]:
-        """The texts of the bot's messages in a thread, without those for one person only."""
+        """The texts of the bot's messages in a thread, without the ephemeral ones."""
         return [seen.text for seen in self.thread(root, channel) if seen.is_bot and not seen.ephemeral_for]
 
     def ephemeral(self, root: str) -> list[tuple[str, str]]:
@@ -211,11 +208,10 @@ async def run_bot(
     through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
     **overrides: Any,
 ) -> AsyncIterator[BotHarness]:
-    """A bot whose agent answers the n-th question with the n-th tape, cut after so many events.
+    """A bot on virtual time whose agent answers the n-th question with the n-th tape.
 
-    `rules`: Slack's limits; None: all of them. `faults`: what Slack's API answers, as in `FaultScript`.
-    `through` wraps the transport between the bot and its agent. `overrides` are settings by leaf name. It
-    runs on virtual time: see `on_virtual_time`.
+    `rules`: Slack's limits; None: all of them. `faults`: as in `FaultScript`. `cut_after`: as for `Playback`.
+    `through` wraps the transport between the bot and its agent. `overrides` are settings by leaf name.
     """
     clock, facts = virtual_clock.new_clock(), list[Fact]()
     workspace = _new_workspace(rules, faults)
@@ -256,7 +252,7 @@ async def bot_on_network(
 
 @asynccontextmanager
 async def connected(app: App, *, http: bool = False) -> AsyncIterator[None]:
-    """The bot is connected to its workspace for as long as the context is open."""
+    """The bot is connected to its workspace meanwhile."""
     stop, ready = asyncio.Event(), asyncio.Event()
     serving = asyncio.create_task(serve(app, stop, http=http, ready=ready.set), name="emulated bot")
     waiting = asyncio.create_task(ready.wait())
@@ -272,7 +268,7 @@ async def connected(app: App, *, http: bool = False) -> AsyncIterator[None]:
 
 
 def free_port() -> int:
-    """A free port, below those that the system gives out, and hardly one that another process tries too."""
+    """A free port below those that the system gives out."""
     while True:
         port = next(_PORTS)
         with socket.socket() as probe, suppress(OSError):
@@ -281,10 +277,7 @@ def free_port() -> int:
 
 
 async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 10.0) -> None:
-    """Wait until `condition` holds, looking again whenever the workspace changes.
-
-    TimeoutError after `within` seconds.
-    """
+    """Wait until `condition` holds, looking again whenever the workspace changes. Times are in seconds."""
     async with asyncio.timeout(within):
         with _changes(workspace, "thread", "envelope") as changed:
             while not condition():

@@ -37,7 +37,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(_JumpingSelector(self))
 
     def time(self) -> float:
-        """Virtual seconds."""
         return self._virtual
 
     def call_soon_threadsafe(

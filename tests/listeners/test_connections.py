@@ -16,7 +16,7 @@ import pytest
 from slack_bot.app import App
 from slack_bot.listeners.http_mode import EVENTS_PATH
 from slack_bot.testing.harness import bot_on_network
-from slack_bot.testing.slack.delivery import sign
+from slack_bot.testing.slack.server import sign
 from slack_bot.testing.slack.workspace import SIGNING_SECRET
 
 from .payloads import event

@@ -1,24 +1,34 @@
-"""A scripted agent: serves any tape or recording as an A2A server does, with its timing and its cuts.
-
-`playback` decides what is sent. This file has the protocol, and a transport for httpx in memory; `server` is
-the agent on a real socket.
-"""
+"""A scripted agent: serves any tape or recording as an A2A server does, behind httpx or on a port."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import math
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+from aiohttp import web
 
 from ...clock import Clock, loop_clock
 from ..tape.tape import Recording, Tape
-from .playback import Beat, Playback, RequestId, error_of, json_bytes, result_of, sse
-from .snapshot import Json, Wire, is_over, status_event, with_state
+from .playback import (
+    Beat,
+    Json,
+    Playback,
+    RequestId,
+    Wire,
+    error_of,
+    is_over,
+    json_bytes,
+    result_of,
+    sse,
+    status_event,
+    with_state,
+)
 
 _SEND = frozenset({"message/send", "SendMessage"})
 _STREAM = frozenset({"message/stream", "SendStreamingMessage"})
@@ -44,7 +54,6 @@ class AgentCall:
 
     @property
     def text(self) -> str:
-        """The text of the message that was sent, "" for other calls."""
         message = self.params.get("message")
         parts = message.get("parts") if isinstance(message, dict) else None
         texts = [part.get("text") for part in parts or () if isinstance(part, dict)]
@@ -62,8 +71,6 @@ class ScriptedAnswer:
 
 @dataclass(slots=True)
 class _Playing:
-    """One question being answered."""
-
     playback: Playback
     started: float
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
@@ -73,9 +80,8 @@ class _Playing:
 class ScriptedAgent:
     """Answers the n-th question with the n-th source, and all further questions with the last one.
 
-    `cut_after` and `agent_error` (`{"after": events, "message": text}`) are a scenario's. It plays `speed`
-    times as fast as the source; `math.inf`: at once. `goes_on`: a cut does not end the task. `calls`: all
-    calls so far. `wire`: the dialect that the card announces, the first source's.
+    `cut_after`, `agent_error` and `goes_on` as for `Playback`. It plays `speed` times as fast as the source;
+    `math.inf`: at once. `wire`: the dialect that the card announces, the first source's.
     """
 
     def __init__(
@@ -101,13 +107,11 @@ class ScriptedAgent:
 
     @property
     def questions(self) -> list[AgentCall]:
-        """The calls that asked something."""
         return [call for call in self.calls if call.method in _SEND | _STREAM]
 
     async def handle(
         self, method: str, url: str, body: bytes = b"", headers: Mapping[str, str] | None = None
     ) -> ScriptedAnswer:
-        """Answer one HTTP request. `url` is absolute."""
         address = url.partition("?")[0]
         if method == "GET":
             for path in _CARDS:
@@ -122,7 +126,6 @@ class ScriptedAgent:
         return await self._dispatch(call)
 
     def card(self, url: str) -> Json:
-        """The agent card, for an agent that is reached at `url`."""
         card: Json = {
             "name": "Scripted agent",
             "description": "Plays a capture.",
@@ -282,3 +285,47 @@ class _Body(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._chunks.aclose()
+
+
+_GRACE = 1.0  # seconds for streams that are still open when the server is stopped
+
+
+def scripted_app(agent: ScriptedAgent) -> web.Application:
+    """An aiohttp application that serves `agent` at every path."""
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        answer = await agent.handle(request.method, str(request.url), body, dict(request.headers.items()))
+        response = web.StreamResponse(status=answer.status, headers=dict(answer.headers))
+        await response.prepare(request)
+        try:
+            async for chunk in answer.body:
+                if chunk:
+                    await response.write(chunk)
+        except ConnectionCut:
+            if request.transport is not None:
+                request.transport.abort()
+            return response
+        except ConnectionResetError:
+            return response  # the reader went away; the task does not care
+        await response.write_eof()
+        return response
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", serve)
+    return app
+
+
+@asynccontextmanager
+async def serve_scripted(agent: ScriptedAgent, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
+    """Serve `agent` in this event loop; yields its base URL. Port 0 takes a free one."""
+    runner = web.AppRunner(
+        scripted_app(agent), shutdown_timeout=_GRACE, handler_cancellation=True, access_log=None
+    )
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port)
+        await site.start()
+        yield f"http://{host}:{runner.addresses[0][1]}/"
+    finally:
+        await runner.cleanup()

@@ -34,7 +34,6 @@ def _ephemeral(state: WorkspaceState, args: Json) -> Json:
 
 
 def _written(state: WorkspaceState, channel: Channel, args: Json, body: str | None = None) -> StoredMessage:
-    """A message with the content of a call, not yet sent."""
     body = _body(state, args) if body is None else body
     sent = state.new_message(channel, args.get("thread_ts"))
     sent.body, sent.blocks, sent.is_markdown = body, _kept_blocks(state, args), "markdown_text" in args
@@ -112,7 +111,6 @@ def _addressed(state: WorkspaceState, channel_id: str) -> Channel:
 
 
 def _body(state: WorkspaceState, args: Json) -> str:
-    """The text of a message, checked. Raises `Refused` for none, too much or two kinds."""
     text, markdown, blocks = args.get("text"), args.get("markdown_text"), args.get("blocks")
     if markdown is not None and (text is not None or blocks is not None):
         raise Refused("markdown_text_conflict")

@@ -1,8 +1,7 @@
 """PURE. Methods that read, and methods for what a thread has besides messages.
 
 A typing status goes away when the app writes in the thread, and after two minutes. One that comes while a
-stream is open in that thread shows up as a second row under the answer: kept, so that a test can see it
-(facts: Slack 4).
+stream is open there shows up as a second row under the answer (facts: Slack 4).
 """
 
 from __future__ import annotations

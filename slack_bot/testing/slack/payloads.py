@@ -1,7 +1,6 @@
 """PURE. What Slack sends to the app: events and interactions, in their real shapes, into the outbox.
 
-The app also hears of its own messages and of metadata-only changes; a bot must leave those alone (facts:
-Slack 1.8).
+The app also hears of its own messages and of metadata-only changes (facts: Slack 1.8).
 """
 
 from __future__ import annotations

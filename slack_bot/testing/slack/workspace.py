@@ -1,7 +1,6 @@
 """PURE. An emulated Slack workspace: Web API calls and people's actions in, threads and payloads out.
 
-It refuses what Slack refuses and does no I/O; `in_process` and `server` connect it. `now` is in wall-clock
-seconds.
+`in_process` and `server` connect it. `now` is in wall-clock seconds.
 
     workspace = Workspace()
     workspace.add_channel("C1")
@@ -191,10 +190,7 @@ class Workspace:
     def press(
         self, user: str, channel: str, ts: str, action_id: str, *, now: float, value: str | None = None
     ) -> Envelope:
-        """A person presses a control. `value` picks one of several, or the side of feedback buttons.
-
-        LookupError: that message has no such control.
-        """
+        """A person presses a control; `value` picks one of several, or the side of feedback buttons."""
         self.pass_time(now)
         message = self._find(channel, ts)
         for block, control in blockkit.controls(message.blocks):
@@ -208,7 +204,7 @@ class Workspace:
         raise LookupError(f"no control {action_id} with value {value} on {ts}")
 
     def submit_view(self, user: str, view_id: str, values: dict[str, Any], *, now: float) -> Envelope:
-        """A person sends a modal. `values` as Slack's `view.state.values`. LookupError: no such view."""
+        """A person sends a modal. `values` as Slack's `view.state.values`."""
         self.pass_time(now)
         return payloads.submitted(self.state, self._person(user), self.state.views[view_id], values)
 
@@ -224,7 +220,7 @@ class Workspace:
         return sealed
 
     def delete_root(self, channel: str, ts: str, *, now: float, with_replies: bool = False) -> None:
-        """The root of a thread is deleted, and with `with_replies` its replies."""
+        """The root of a thread is deleted, perhaps its replies too."""
         self.pass_time(now)
         for message in self.state.in_thread(channel, ts):
             if message.ts == ts or with_replies:
@@ -255,11 +251,11 @@ class Workspace:
         return self.state.status_of(channel, ts, self.state.now if now is None else now)
 
     def status_rows(self, channel: str, ts: str) -> list[str]:
-        """Statuses that were set while a stream was open. Each is a defect: a second row under the answer."""
+        """Statuses that were set while a stream was open: each is a second row under the answer, a defect."""
         return list(self.state.thread(channel, ts).status_rows)
 
     def session(self, channel: str, ts: str) -> str | None:
-        """The status of the thread's agent session: active, processing, suspended, closed, or none yet."""
+        """The status of the thread's agent session, if there is one."""
         return self.state.thread(channel, ts).session
 
     def open_streams(self) -> list[str]:
