@@ -1,6 +1,4 @@
-"""The whole bot against an emulated workspace: `run_bot` with a scripted agent in memory, `bot_on_network`
-with real sockets. Nothing of the bot is replaced, only what is behind its two HTTP borders.
-"""
+"""The whole bot against an emulated workspace: only what is behind its two HTTP borders is replaced."""
 
 from __future__ import annotations
 
@@ -50,7 +48,7 @@ _PORTS = itertools.count(20_000 + os.getpid() % 100 * 100)
 
 
 def bot_settings(overrides: Mapping[str, Any] | None = None, agent_url: str = AGENT_URL) -> Settings:
-    """The defaults with `overrides`, for an emulated workspace. Nothing is read from the environment."""
+    """The defaults with `overrides`, for an emulated workspace; nothing of the environment."""
     env = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "A2A_AGENT_URL": agent_url}
     settings = load(env, env_file=None, secrets_dir=None)
     return with_overrides(settings, overrides) if overrides else settings
@@ -82,7 +80,7 @@ async def build_in_memory(
     store: Store | None = None,
     rate_limiter: RateLimiter | None = None,
 ) -> App:
-    """A bot in `workspace`, without a socket. `transport` None: its agent is reached over the network."""
+    """A bot in `workspace`, without a socket; without `transport` its agent is on the network."""
     return await build(
         settings,
         clock=clock,
@@ -95,7 +93,7 @@ async def build_in_memory(
 
 
 async def deliver(app: App, payload: Mapping[str, Any], *, retry: int = 0) -> BoltResponse:
-    """Hand a payload of Slack's to the bot, as Socket Mode does. `retry`: how often it came before."""
+    """Hand a payload to the bot, as Socket Mode does. `retry`: how often it came before."""
     headers: dict[str, Sequence[str]] = {"x-slack-retry-num": [str(retry)]} if retry else {}
     request = AsyncBoltRequest(body=dict(payload), mode="socket_mode", headers=headers)
     return await app.bolt.async_dispatch(request)
@@ -113,7 +111,6 @@ async def keep_delivering(app: App, workspace: Workspace) -> None:
 
 @contextmanager
 def _changes(workspace: Workspace, *kinds: str) -> Iterator[asyncio.Event]:
-    """An event that is set whenever something of these kinds changed."""
     changed = asyncio.Event()
     stop = workspace.listen(lambda change: changed.set() if change.kind in kinds else None)
     try:
@@ -144,7 +141,6 @@ class BotHarness:
 
     @property
     def outcomes(self) -> list[str]:
-        """How the turns ended, in order."""
         return [str(fact.outcome) for fact in self.facts if isinstance(fact, TurnEnded)]
 
     async def ask(self, text: str, *, user: str = "U1", thread_ts: str | None = None) -> str:
@@ -154,7 +150,6 @@ class BotHarness:
     async def say(
         self, text: str, *, user: str = "U1", thread_ts: str | None = None, channel: str = CHANNEL
     ) -> str:
-        """Write a message and deliver it. Returns its ts."""
         ts = self.workspace.say(user, channel, text, now=self.now, thread_ts=thread_ts)
         await self.deliver()
         return ts
@@ -277,7 +272,7 @@ def free_port() -> int:
 
 
 async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 10.0) -> None:
-    """Wait until `condition` holds, looking again whenever the workspace changes. Times are in seconds."""
+    """Wait until `condition` holds, looking again at each change. `within` is in seconds."""
     async with asyncio.timeout(within):
         with _changes(workspace, "thread", "envelope") as changed:
             while not condition():

@@ -110,10 +110,10 @@ class Playback:
             yield from self._taped(request_id)
 
     def later(self, request_id: RequestId, after: float) -> Iterator[Beat]:
-        """What is sent to a client that resubscribes after `after` seconds: never cut."""
+        """What is sent to a client that joins after so many seconds: never cut."""
         for number in range(self._known):
             if (t := self._times[number]) > after + _SLACK:
-                yield Beat(t, sse(result_of(request_id, self._event(number))))
+                yield Beat(t, sse(envelope(request_id, result=self._event(number))))
         yield Beat(self.length, end="closed")
 
     def _taped(self, request_id: RequestId) -> Iterator[Beat]:
@@ -147,7 +147,7 @@ class Playback:
             return self._error(request_id, moment.error)
         if moment.raw is not None:
             return moment.raw.encode("utf-8", "surrogatepass")
-        return sse(result_of(request_id, moment.event or {}))
+        return sse(envelope(request_id, result=moment.event or {}))
 
     def _recorded(self, recording: Recording, request_id: RequestId) -> Iterator[Beat]:
         limits = [limit for limit in (self._cut_after, self._breaks_after) if limit is not None]
@@ -176,16 +176,17 @@ class Playback:
     def _error(self, request_id: RequestId, error: Json) -> bytes:
         if http_status_of(error) is not None and "code" not in error:
             return str(error.get("message", "")).encode("utf-8", "replace")
-        envelope = error_of(request_id, {key: value for key, value in error.items() if key != HTTP_STATUS})
+        error = {key: value for key, value in error.items() if key != HTTP_STATUS}
+        answer = envelope(request_id, error=error)
         if self._fails_at_once:
-            return json_bytes(envelope)
+            return json_bytes(answer)
         # 1.0 servers name the event, 0.3 servers do not (facts: A2A 5)
-        return (b"event: error\n" if self.wire == "1.0" else b"") + sse(envelope)
+        return (b"event: error\n" if self.wire == "1.0" else b"") + sse(answer)
 
     # -- the task meanwhile
 
     def task_at(self, t: float) -> Json | None:
-        """The task `t` seconds after the question; None before an event names it."""
+        """The task `t` seconds after the question, once an event named it."""
         task = task_of(self._played(t), self.wire)
         if task is None or self._breaks_after is None or is_over(task):
             return task
@@ -194,8 +195,9 @@ class Playback:
         return with_state(task, "failed", self.wire) if broken else task
 
     def message_at(self, t: float) -> Json | None:
-        """The message of an agent without a task, `t` seconds after the question."""
-        return last_message(self._played(t))
+        """What an agent without a task has said last."""
+        found = [content for kind, content in map(opened, self._played(t)) if kind == "message"]
+        return found[-1] if found else None
 
     def _played(self, t: float) -> Iterator[Json]:
         return (self._event(n) for n in range(self._known) if self._times[n] <= t + _SLACK)
@@ -204,13 +206,13 @@ class Playback:
 # -- framing
 
 
-def sse(envelope: Json) -> bytes:
-    """One event. Line separators other than newlines stay raw, as real servers send them (facts: A2A 6)."""
-    return b"data: " + json_bytes(envelope) + b"\n\n"
+def sse(answer: Json) -> bytes:
+    """One event. Line separators other than newlines stay raw (facts: A2A 6)."""
+    return b"data: " + json_bytes(answer) + b"\n\n"
 
 
 def json_bytes(value: Any) -> bytes:
-    """Compact UTF-8 JSON; lone surrogates, which UTF-8 does not have, are escaped."""
+    """UTF-8 JSON; lone surrogates, which UTF-8 does not have, are escaped."""
     text = json.dumps(value, ensure_ascii=False)
     try:
         return text.encode()
@@ -218,14 +220,9 @@ def json_bytes(value: Any) -> bytes:
         return json.dumps(value).encode()
 
 
-def result_of(request_id: RequestId, result: Json) -> Json:
-    """A JSON-RPC answer."""
-    return {"jsonrpc": "2.0", "id": request_id, "result": result}
-
-
-def error_of(request_id: RequestId, error: Json) -> Json:
-    """A JSON-RPC error."""
-    return {"jsonrpc": "2.0", "id": request_id, "error": error}
+def envelope(request_id: RequestId, **content: Json) -> Json:
+    """A JSON-RPC answer with its `result` or `error`."""
+    return {"jsonrpc": "2.0", "id": request_id, **content}
 
 
 def framed(body: bytes) -> list[tuple[int, bytes]]:
@@ -248,7 +245,7 @@ def framed(body: bytes) -> list[tuple[int, bytes]]:
 
 
 def _events_in(moments: Sequence[Moment]) -> tuple[array[int], array[float]]:
-    """Which moments are events, and when they came. A long tape's events are read when they are sent."""
+    """Which moments are events, and when they came."""
     if isinstance(moments, MappedLines):
         return moments.events, array("d", map(moments.time, moments.events))
     places = array("Q", (place for place, moment in enumerate(moments) if moment.event is not None))
@@ -269,7 +266,6 @@ def _recorded_events(recording: Recording) -> list[Moment]:
 
 
 def _result(data: bytes) -> Json | None:
-    """The result in an envelope, or a bare event (REST); None for all else."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -377,12 +373,6 @@ def task_of(events: Iterable[Mapping[str, Any]], wire: Wire) -> Json | None:
     task |= {"artifacts": list(artifacts.values())} if artifacts else {}
     task |= {"history": history} if history else {}
     return {"kind": "task", **task} if wire == "0.3" else task
-
-
-def last_message(events: Iterable[Mapping[str, Any]]) -> Json | None:
-    """The last message of an agent that answers without a task."""
-    found = [content for kind, content in map(opened, events) if kind == "message"]
-    return found[-1] if found else None
 
 
 def _add(artifacts: dict[str, Json], artifact: Json, *, append: bool) -> None:

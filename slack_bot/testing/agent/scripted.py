@@ -21,10 +21,9 @@ from .playback import (
     Playback,
     RequestId,
     Wire,
-    error_of,
+    envelope,
     is_over,
     json_bytes,
-    result_of,
     sse,
     status_event,
     with_state,
@@ -159,13 +158,13 @@ class ScriptedAgent:
 
     def _about_task(self, call: AgentCall, playing: _Playing, task: Json) -> ScriptedAnswer:
         if call.method in _GET:
-            return _json(result_of(call.id, task))
+            return _json(envelope(call.id, result=task))
         if call.method in _CANCEL:
             if is_over(task):
                 return _refused(call.id, -32002, "Task cannot be canceled")
             playing.canceled = with_state(task, "canceled", playing.playback.wire)
             playing.stopped.set()
-            return _json(result_of(call.id, playing.canceled))
+            return _json(envelope(call.id, result=playing.canceled))
         if is_over(task):
             return _refused(call.id, -32004, "The task is over")
         return ScriptedAnswer(200, _EVENTS, self._join(call, playing, task))
@@ -179,13 +178,13 @@ class ScriptedAgent:
             return _refused(call.id, -32603, "The capture holds no answer")
         if playback.wire == "1.0":
             found = {"task": found} if task is not None else {"message": found}
-        return _json(result_of(call.id, found))
+        return _json(envelope(call.id, result=found))
 
     async def _join(self, call: AgentCall, playing: _Playing, task: Json) -> AsyncGenerator[bytes, None]:
         """1.0 begins with the current task; on 0.3 missed events are lost (facts: A2A 2.3)."""
         after = self._elapsed(playing)
         if playing.playback.wire == "1.0":
-            yield sse(result_of(call.id, {"task": task}))
+            yield sse(envelope(call.id, result={"task": task}))
         async for data in self._play(playing, playing.playback.later(call.id, after), call.id):
             yield data
 
@@ -196,7 +195,7 @@ class ScriptedAgent:
             if not await self._reached(playing, beat.t):
                 assert playing.canceled is not None
                 event = status_event(playing.canceled, playing.playback.wire)
-                yield sse(result_of(request_id, event))
+                yield sse(envelope(request_id, result=event))
                 return
             if beat.end == "cut":
                 raise ConnectionCut
@@ -242,7 +241,7 @@ def _json(value: Json, *, status: int = 200) -> ScriptedAnswer:
 
 
 def _refused(request_id: RequestId, code: int, message: str) -> ScriptedAnswer:
-    return _json(error_of(request_id, {"code": code, "message": message}))
+    return _json(envelope(request_id, error={"code": code, "message": message}))
 
 
 class ScriptedTransport(httpx.AsyncBaseTransport):

@@ -133,7 +133,6 @@ class CallPipeline:
         return CallAnswer({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": str(pause)})
 
     def _suffer(self, fault: ScriptedFault, method: str, args: Mapping[str, Any]) -> None:
-        """The stream that a fault speaks of is as the fault says."""
         ts = str(args.get("ts", ""))
         message = self._state.open_streams.get(ts) if method in streams.METHODS else None
         if message is None:

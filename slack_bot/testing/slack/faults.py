@@ -87,7 +87,7 @@ class ScriptedFault:
 
 
 def parse(entry: str | None) -> ScriptedFault | None:
-    """One entry. ValueError, in one sentence, for something that is not one."""
+    """One entry. ValueError for something that is not one."""
     if entry is None:
         return None
     found = _ENTRY.fullmatch(entry) if isinstance(entry, str) else None
@@ -101,7 +101,6 @@ def parse(entry: str | None) -> ScriptedFault | None:
 
 
 def _unknown(name: str, entry: str, *, is_new: bool) -> str:
-    """What is wrong with the name in `entry`; "" if nothing. `is_new`: it is marked as new."""
     if is_new:
         return f"{name} is no error of Slack's; leave error: out" if name in _WORDS else ""
     if name in _WORDS or name in ERROR_NAMES:
@@ -134,7 +133,7 @@ def _problem(fault: ScriptedFault) -> str:
 
 
 def method_name(name: str) -> str:
-    """`name` as Slack spells it, also where the SDK's spelling is given. ValueError for an unknown one."""
+    """`name` as Slack spells it, also out of the SDK's spelling. ValueError for an unknown one."""
     spelled = name if "." in name else name.replace("_", ".")
     if spelled not in METHODS:
         raise ValueError(f"{name!r} is not a method of the emulated workspace")

@@ -27,6 +27,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from ...clock import Clock
+from .streams import next_end
 from .workspace import CallAnswer, Workspace
 
 PAGE = "<!DOCTYPE html><title>Something is broken</title>"
@@ -44,7 +45,7 @@ class Line:
         self._timer: asyncio.TimerHandle | None = None
 
     async def carry(self, answer: CallAnswer) -> CallAnswer:
-        """The answer to a call once that has arrived. To be awaited after every call of the Web API."""
+        """The answer to a call, once the call has arrived."""
         if answer.arrive is not None:
             await asyncio.sleep(answer.delay)
             answer = answer.arrive(self._clock.wall())
@@ -52,9 +53,8 @@ class Line:
         return answer
 
     def arm(self) -> None:
-        """Look again when the next stream ends."""
         self.cancel()
-        end = self._workspace.next_end()
+        end = next_end(self._workspace.state)
         if end is not None:
             wait = max(0.0, end - self._clock.wall()) + _MARGIN
             self._timer = asyncio.get_running_loop().call_later(wait, self._ring)
@@ -96,8 +96,7 @@ class SlackResponse:
 class SlackSession:
     """A workspace behind the interface of `aiohttp.ClientSession`, as far as slack_sdk uses it.
 
-    `timeout` is how long a caller waits, in seconds of the event loop, for an answer that never comes;
-    `latency` how long every other call takes.
+    `timeout`: seconds that a caller waits for an answer that never comes. `latency`: what every call takes.
     """
 
     def __init__(

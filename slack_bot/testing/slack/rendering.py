@@ -23,9 +23,7 @@ _STRIKE = re.compile(r"~~(.+?)~~")
 
 
 def mrkdwn(text: str) -> str:
-    """Markdown as Slack's own dialect: one star for bold, links in angle brackets, entities escaped, headings
-    without their signs, bullets as dots [obs] (facts: Slack 1.8).
-    """
+    """Markdown as Slack's own dialect [obs] (facts: Slack 1.8)."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = _LINK.sub(r"<\2|\1>", text)
     text = _BULLET.sub(r"\1• ", _HEADING.sub(r"\1", text))
@@ -64,7 +62,7 @@ def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool
 
 
 def _text(message: StoredMessage) -> str:
-    """The text of a message. That of a stream has the title of each card too [obs] (facts: Slack 1.8)."""
+    """The text; that of a stream has the title of each card too [obs] (facts: Slack 1.8)."""
     text = mrkdwn(message.body) if message.is_markdown else message.body
     if message.state == "posted" or message.edited:
         return text
@@ -196,7 +194,7 @@ class SeenMessage:
     `text`: the streamed text, the text of a post without blocks, else the words of its markdown, section,
     header and rich text blocks. `extras`: the words of all else: notes, footers, button labels, and the
     blocks a stream was stopped with. `status_line`: the thread's typing status, on its last message.
-    `ephemeral_for`: the only person who sees it. `expired`: Slack sealed the stream; a client shows an error.
+    `ephemeral_for`: who alone sees it. `expired`: Slack sealed the stream; a client shows an error.
     """
 
     ts: str
@@ -270,7 +268,7 @@ def _file(state: WorkspaceState, file: Json) -> SeenFile:
 def see_thread(
     state: WorkspaceState, channel: str, root: str, now: float, viewer: str | None = None
 ) -> list[SeenMessage]:
-    """A thread, root first; the typing status is on the last message. `viewer` None: all of it."""
+    """A thread, root first, with the typing status."""
     shown = [
         see(state, message, viewer)
         for message in state.in_thread(channel, root)

@@ -32,10 +32,7 @@ _GREETING = {"host": "applink-emulated", "build_number": 1, "approximate_connect
 
 
 class Delivery:
-    """One way to the app. Times are in seconds.
-
-    `acknowledged` keeps what the app answered, by envelope id; `lost` what it never took.
-    """
+    """One way to the app. `acknowledged`: what it answered, by envelope id; `lost`: what it never took."""
 
     def __init__(self, retry_delays: Sequence[float]) -> None:
         self.acknowledged: dict[str, Any] = {}
@@ -57,10 +54,7 @@ class Delivery:
 
 
 class SocketMode(Delivery):
-    """The sockets of one app. Where none is connected, an envelope waits for the first.
-
-    `breaks` is how many of the next handshakes come to nothing after their ticket was used up.
-    """
+    """The sockets of one app; an envelope waits for the first. `breaks`: handshakes that come to nothing."""
 
     def __init__(
         self, workspace: Workspace, *, ack_timeout: float = 3.0, retry_delays: Sequence[float] = RETRY_DELAYS
@@ -83,9 +77,11 @@ class SocketMode(Delivery):
         await self._connected.wait()
 
     async def handle(self, request: web.Request) -> web.WebSocketResponse:
-        """An app connects with the ticket that apps.connections.open gave it. 403 for any other."""
-        if not self._workspace.redeem(request.query.get("ticket", "")):
+        """An app connects with the ticket that apps.connections.open gave it."""
+        ticket, tickets = request.query.get("ticket", ""), self._workspace.state.tickets
+        if ticket not in tickets:
             raise web.HTTPForbidden(text="invalid ticket")
+        tickets.remove(ticket)
         if self.breaks > 0:
             self.breaks -= 1
             raise web.HTTPServiceUnavailable(text="try again")
@@ -107,7 +103,6 @@ class SocketMode(Delivery):
         return socket
 
     async def deliver(self, envelope: Envelope) -> None:
-        """Send an envelope until it is acknowledged or lost."""
         self._waiting[envelope.id] = asyncio.Event()
         try:
             await super().deliver(envelope)
@@ -332,9 +327,7 @@ class SlackServer:
         return web.Response(text=text, status=answer.status)
 
     async def _carried(self, request: web.Request, answer: CallAnswer) -> CallAnswer:
-        """The answer, after everything that a bad line does to it; a connection breaks where it would never
-        come about.
-        """
+        """The answer, after all that a bad line does to it; a connection that never comes about breaks."""
         answer = await self._line.carry(answer)
         if answer.silence == "timeout":
             await self._closing.wait()  # ends earlier where the client hangs up: the handler is cancelled
@@ -358,7 +351,6 @@ def _response(answer: CallAnswer) -> web.Response:
 
 
 async def _arguments(request: web.Request, is_json: bool) -> dict[str, Any]:
-    """The arguments of a call from query, form or JSON. ValueError for JSON that is none."""
     if not is_json:
         form = await request.post()
         return {**request.query, **{name: value for name, value in form.items() if isinstance(value, str)}}

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .manifest import SHIPPED, AppManifest
-from .rules import WorkspaceRules
+from .rules import SHIPPED, AppManifest, WorkspaceRules
 
 Json = dict[str, Any]
 ChannelKind = Literal["channel", "group", "im", "mpim"]
@@ -111,7 +110,6 @@ class StoredMessage:
 
     @property
     def root(self) -> str:
-        """The ts of the message's thread; its own for a root."""
         return self.thread_ts or self.ts
 
 
@@ -159,7 +157,7 @@ class Change:
 
 @dataclass(slots=True)
 class WorkspaceState:
-    """The whole state of one workspace. `now`: the time of the latest call. The checks raise `Refused`."""
+    """The whole state of one workspace. `now`: the time of the latest call."""
 
     team: str
     domain: str
@@ -200,12 +198,11 @@ class WorkspaceState:
         return self.threads.setdefault((channel, root), Thread())
 
     def status_of(self, channel: str, root: str, now: float) -> str | None:
-        """The typing status of a thread as it shows at `now`."""
         thread = self.thread(channel, root)
         return None if now - thread.status_at >= self.rules.status_timeout else thread.status or None
 
     def new_message(self, channel: Channel, thread_ts: str | None) -> StoredMessage:
-        """An empty message of the app, not yet sent. Without `thread_ts` it belongs into the channel."""
+        """An empty message of the app, not yet sent."""
         root = self.root_exists(channel, thread_ts) if thread_ts else None
         return StoredMessage(
             channel.id, self.next_ts(), self.bot.user_id, self.team, thread_ts=root, by_app=True

@@ -122,7 +122,6 @@ def _continued(state: WorkspaceState, message: StoredMessage, args: Json) -> Con
 
 
 def _content(state: WorkspaceState, args: Json) -> Content:
-    """What a call adds: text, checked chunks, or nothing, also for an empty text and no chunks."""
     text, chunks = args.get("markdown_text"), args.get("chunks")
     if text is not None and chunks is not None:
         raise Refused("cannot_provide_both_markdown_text_and_chunks")

@@ -19,9 +19,8 @@ from . import blocks as blockkit
 from . import chat, conversations, payloads, rendering, streams, views
 from .call_pipeline import CallPipeline, SlackCall, late, outcome
 from .faults import UPLOAD, CallAnswer, FaultScript
-from .manifest import SHIPPED, AppManifest
 from .rendering import SeenFile, SeenMessage
-from .rules import WorkspaceRules
+from .rules import SHIPPED, AppManifest, WorkspaceRules
 from .state import (
     Bot,
     Change,
@@ -60,9 +59,8 @@ SIGNING_SECRET = "emulated-signing-secret"
 
 
 class Workspace:
-    """One workspace with one app. `faults` is a script for `FaultScript`.
+    """One workspace with one app. `faults` is a script for `FaultScript`, `manifest` is enforced.
 
-    `manifest`: the app's scopes and events, which are enforced; by default those of the bot's manifest.
     `calls`: every call in order, also one that never arrived. `outbox`: what is still to be delivered.
     """
 
@@ -75,15 +73,13 @@ class Workspace:
         rules: WorkspaceRules | None = None,
         manifest: AppManifest = SHIPPED,
         faults: Mapping[str, Sequence[str | None]] | None = None,
-        bot_token: str = BOT_TOKEN,
-        app_token: str = APP_TOKEN,
     ) -> None:
         self.bot = bot or Bot()
         self.state = WorkspaceState(team, domain, self.bot, rules or WorkspaceRules(), manifest)
         self.state.people[self.bot.user_id] = Person(self.bot.user_id, self.bot.name, team, is_bot=True)
         self.outbox = self.state.outbox
         self.faults = FaultScript(faults)
-        self._pipeline = CallPipeline(self.state, {bot_token: "bot", app_token: "app"}, self.faults)
+        self._pipeline = CallPipeline(self.state, {BOT_TOKEN: "bot", APP_TOKEN: "app"}, self.faults)
         self.calls = self._pipeline.calls
 
     def take(self) -> list[Envelope]:
@@ -124,12 +120,6 @@ class Workspace:
     ) -> CallAnswer:
         """A Web API call. `args` as they came: JSON values, or strings out of a form."""
         return self._pipeline.call(method, args, now, token, is_json)
-
-    def redeem(self, ticket: str) -> bool:
-        """A Socket Mode ticket is good once."""
-        found = ticket in self.state.tickets
-        self.state.tickets.discard(ticket)
-        return found
 
     def receive_file(self, file_id: str, content: bytes) -> CallAnswer:
         """Bytes for the upload address that ends in `file_id`. Its name in a fault script is `upload`."""
@@ -206,7 +196,9 @@ class Workspace:
     def submit_view(self, user: str, view_id: str, values: dict[str, Any], *, now: float) -> Envelope:
         """A person sends a modal. `values` as Slack's `view.state.values`."""
         self.pass_time(now)
-        return payloads.submitted(self.state, self._person(user), self.state.views[view_id], values)
+        view = {**self.state.views[view_id], "state": {"values": values}}
+        fields = {"view": view, "response_urls": []}
+        return payloads.interaction(self.state, "view_submission", self._person(user), fields)
 
     def stop(self, user: str, channel: str, thread_ts: str, *, now: float) -> list[str]:
         """A person presses Slack's own Stop: the thread's streams are sealed. Returns their ts."""
@@ -216,7 +208,9 @@ class Workspace:
             message.stopped_by = user
             streams.seal(self.state, message)
         sealed = [message.ts for message in running]
-        payloads.stopped(self.state, channel, thread_ts, self._person(user).id, sealed)
+        place = {"channel": channel, "thread_ts": thread_ts, "user": self._person(user).id}
+        about = {"streaming_message_ts": sealed, "event_ts": self.state.next_ts()}
+        payloads.event(self.state, {"type": "agent_session_stopped", **place, **about})
         return sealed
 
     def delete_root(self, channel: str, ts: str, *, now: float, with_replies: bool = False) -> None:
@@ -229,7 +223,8 @@ class Workspace:
     def open_home(self, user: str, *, now: float, tab: str = "home") -> None:
         """A person comes to the app's Home or Messages tab."""
         self.pass_time(now)
-        payloads.home_opened(self.state, user, self.direct(user), tab)
+        visit = {"type": "app_home_opened", "user": user, "channel": self.direct(user), "tab": tab}
+        payloads.event(self.state, {**visit, "event_ts": self.state.next_ts()})
 
     # ---- what people see
 
@@ -261,10 +256,6 @@ class Workspace:
     def open_streams(self) -> list[str]:
         """The ts of every open stream."""
         return list(self.state.open_streams)
-
-    def next_end(self) -> float | None:
-        """When Slack will seal the next stream by itself; None: never."""
-        return streams.next_end(self.state)
 
     def pass_time(self, now: float) -> None:
         """It is `now`: seal the streams whose time is over. Every call does this too."""

@@ -189,7 +189,6 @@ def assumption(capture: Tape | Recording, outcome: str | None) -> str | None:
 
 
 def _read_long(raw: bytes, name: str, key: str | None) -> Tape | None:
-    """A long tape of ours; None for everything else."""
     try:
         head = json.loads(raw[: raw.find(b"\n") + 1])
     except (ValueError, RecursionError):

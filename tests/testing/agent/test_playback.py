@@ -15,7 +15,6 @@ from slack_bot.testing.agent.playback import (
     framed,
     is_over,
     json_bytes,
-    last_message,
     opened,
     sse,
     state_of,
@@ -241,6 +240,7 @@ def test_who_joins_later_gets_the_rest() -> None:
 def test_an_agent_without_a_task_has_a_message() -> None:
     message = {"kind": "message", "messageId": "m", "parts": []}
     assert Playback(Tape({}, (Moment(0.1, event=message),))).message_at(1.0) == message
+    assert Playback(TAPE).message_at(1.0) is None
 
 
 def test_framing_takes_every_line_end_a_bom_and_an_open_end() -> None:
@@ -377,8 +377,6 @@ def test_a_message_beside_a_task_is_history_and_without_one_there_is_no_task() -
     assert task is not None
     assert task["history"] == [message]
     assert task_of([message], "0.3") is None
-    assert last_message([message]) == message
-    assert last_message([status("working")]) is None
 
 
 def test_broken_events_do_no_harm() -> None:
