@@ -36,6 +36,14 @@ class Tape:
     moments: Sequence[Moment]
 
 
+class SeveralStreams(UnreadableInput):
+    """A file holds several lists of events; `keys` are their names."""
+
+    def __init__(self, sentence: str, keys: list[str]) -> None:
+        super().__init__(sentence)
+        self.keys = keys
+
+
 Turns: TypeAlias = Sequence[tuple[str | None, Tape | Recording]]
 """Questions (None: not known), each with what came in answer to it."""
 
@@ -273,7 +281,8 @@ def _pick(document: Json, name: str, key: str | None) -> list[Any]:
     if len(lists) == 1:
         return list(next(iter(lists.values())))
     if lists:
-        raise UnreadableInput(f"{name}: several lists of events; choose one with --key: {_names(lists)}")
+        sentence = f"{name}: several lists of events; choose one with --key: {_names(lists)}"
+        raise SeveralStreams(sentence, list(lists))
     raise UnreadableInput(f"{name}, line 1: a JSON object without a list of events")
 
 

@@ -1,7 +1,6 @@
 """PURE. Takes secrets out of what a capture writes: the settings' values, and what looks like a token.
 
-In JSON a secret becomes `MASK`. In raw bytes it becomes as many asterisks, because there sizes are recorded
-too; also where an agent's stream has cut it in pieces.
+In JSON a secret becomes `MASK`; in raw bytes, and where a stream has cut it in pieces, as many asterisks.
 """
 
 from __future__ import annotations
