@@ -69,7 +69,6 @@ class Feed:
         return lambda: self._listeners.remove(listener)
 
     def snapshot(self) -> PageUpdate:
-        """The current state."""
         workspace = self._workspace
         people = [person for person in workspace.state.people.values() if not person.is_bot]
         return {

@@ -46,7 +46,6 @@ class _RecordedBody(httpx.AsyncByteStream):
         return Recording(self._status, {"content-type": self._kind}, chunks, self._was_cut, ended)
 
     def names(self, task_id: str) -> bool:
-        """It is about the task."""
         return task_id.encode() in b"".join(data for _, data in self._chunks)[:_KNOWN_BY]
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -74,7 +73,6 @@ class _RecordedBody(httpx.AsyncByteStream):
             yield piece.raw
 
     async def aclose(self) -> None:
-        """The reader wants no more."""
         await self._inner.aclose()
 
 
@@ -138,7 +136,6 @@ class ReplayRouter(httpx.AsyncBaseTransport):
         self.cut_after: int | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Pass `request` on."""
         await request.aread()
         cut_after = self.cut_after  # as it was when the question was asked
         response = await self._network.handle_async_request(request)
@@ -147,5 +144,4 @@ class ReplayRouter(httpx.AsyncBaseTransport):
         return response
 
     async def aclose(self) -> None:
-        """Close the network's transport."""
         await self._network.aclose()

@@ -112,7 +112,6 @@ class Replays:
         return ts
 
     def around(self, thread_ts: str) -> Scenario | None:
-        """The scenario of the replay in a thread; None where there is none."""
         replay = self._replays.get(thread_ts)
         return None if replay is None else replay.around
 
@@ -147,7 +146,6 @@ class Replays:
         return self._workspace.say(asker, self._channel, text, now=self._clock.wall(), thread_ts=thread_ts)
 
     def _key(self, ts: str) -> str:
-        """Of the turn that answers the question `ts`."""
         team = self._workspace.state.team
         return Question(ThreadKey(team, self._channel, ts), ts, REPLAYER, team, "").key
 
@@ -183,7 +181,6 @@ async def _end(replay: _Replay, grace: float) -> None:
 
 
 def _roots(payload: Mapping[str, Any]) -> Iterator[str]:
-    """The ts of all roots that a payload may be about."""
     event = payload.get("event") or {}
     inside = event.get("message"), event.get("previous_message")
     for place in (event, *inside, payload.get("container"), payload.get("message")):

@@ -82,7 +82,6 @@ class Visitor:
         self.planned: list[PlannedReplay] = []
 
     def on_fact(self, fact: Fact) -> None:
-        """Observe the bot: send the fact to the pages and the replays."""
         self.feed(fact)
         self.replays(fact)
 

@@ -67,7 +67,6 @@ class PlaygroundAgent(AgentExecutor):
         self._http = None if settings.model_url is None else endpoint_client(settings)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Work on the question, or on the answer to what was asked back."""
         task, said, settings = context.current_task, context.get_user_input(), self._settings
         if task is not None and task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED:
             question = get_message_text(task.history[0]) if task.history else said
@@ -92,7 +91,6 @@ class PlaygroundAgent(AgentExecutor):
         await writer.status(TaskState.TASK_STATE_CANCELED)
 
     async def aclose(self) -> None:
-        """Close the connections to the model."""
         if self._http is not None:
             await self._http.aclose()
 

@@ -54,7 +54,6 @@ class EndpointModel:
         self._said = ""
 
     async def turn(self, returned: Returned) -> AsyncIterator[str | ToolCall]:
-        """The next message. Raises ModelFailed."""
         if returned:
             self._add(returned)
         deltas = Deltas()
@@ -70,7 +69,6 @@ class EndpointModel:
         self._said = "".join(deltas.text)
 
     def _add(self, returned: Returned) -> None:
-        """Add the last message of the model, which called tools, and what they returned."""
         calls = [
             {
                 "id": call.id,
@@ -126,7 +124,6 @@ class Deltas:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing was said yet."""
         return not self.text and not self._calls
 
     def feed(self, data: str) -> Iterator[str | ToolCall]:

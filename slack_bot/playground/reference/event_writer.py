@@ -57,7 +57,6 @@ class EventWriter:
                 await asyncio.gather(watching, return_exceptions=True)
 
     async def say(self, text: str, voice: Voice) -> None:
-        """Append text."""
         kind = _KINDS[voice]
         metadata: dict[str, Any] = {voice.value: True} if voice else {}
         if voice is Voice.ANSWER and self._step is not None:
@@ -85,7 +84,6 @@ class EventWriter:
         await self._tool("tool_notification_start", what, text, f"Tool call started: {what}", label)
 
     async def tool_ended(self, tool: str, *, failed: bool = False, note: str = "") -> None:
-        """A tool call ended. `note` is added to the text."""
         mark, word = ("❌", "failed") if failed else ("✅", "completed")
         text = f"{mark} Supervisor: Agent task {tool.title()} {word}\n{note}"
         await self._tool("tool_notification_end", tool, text, f"Tool call {word}: {tool}")
@@ -102,7 +100,6 @@ class EventWriter:
         await self.status(TaskState.TASK_STATE_COMPLETED, metadata=ended)
 
     async def ask(self, prompt: str, fields: tuple[InputField, ...]) -> None:
-        """Ask the human; the task waits."""
         if fields:
             part = new_data_part({"user_input": True, "input_fields": [asdict(each) for each in fields]})
             await self._artifact("UserInputMetaData", part, self._new_id("form"), "Structured user input")
@@ -111,7 +108,6 @@ class EventWriter:
     async def status(
         self, state: TaskState, text: str = "", metadata: Mapping[str, Any] | None = None
     ) -> None:
-        """The task's status from now on."""
         task_id, context_id = self._task.id, self._task.context_id
         status = TaskStatus(state=state)
         if text:

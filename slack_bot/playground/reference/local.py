@@ -52,7 +52,6 @@ class LocalModel:
         self._speech = self._speak()
 
     async def turn(self, returned: Returned) -> AsyncIterator[str | ToolCall]:
-        """The next message. Raises ModelFailed where the thought gives up."""
         self._returned = returned
         for said in self._speech:
             if said is None:

@@ -36,7 +36,6 @@ class AgentRun:
         self._reader: ResponseReader | None = None
 
     async def carry_out(self) -> None:
-        """Run until there is an answer, a question or a failure, and write it."""
         try:
             await self._carry_out()
         except ModelFailed as failed:
@@ -112,7 +111,6 @@ class AgentRun:
             await self._writer.say(text, Voice.ANSWER)
 
     async def _end_response(self) -> None:
-        """Write what waits for the end of its word."""
         if self._reader is not None and (rest := self._reader.end()) and not self._reader.asks:
             await self._writer.say(rest, Voice.ANSWER)
 

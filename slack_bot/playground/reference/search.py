@@ -36,7 +36,6 @@ class PageSection:
     text: str
 
     def names(self) -> set[str]:
-        """The words of its heading and of its page's title."""
         return {*words(self.heading), *words(self.title)}
 
 
@@ -58,11 +57,9 @@ class Library:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all pages."""
         return tuple(self._pages)
 
     def sections_of(self, page: str) -> list[PageSection]:
-        """The sections of a page, in order; empty where there is no such page."""
         return [each for each in self._sections if each.page == page]
 
     def search(self, query: str) -> list[Hit]:
@@ -76,7 +73,6 @@ class Library:
         return sorted(hits, key=lambda hit: -hit.score)[:_BEST]
 
     def fetch(self, page: str) -> str | None:
-        """A whole page, or None where there is none of that name."""
         return self._pages.get(page)
 
     def knows(self, query: str) -> bool:

@@ -62,7 +62,6 @@ class ResponseReader:
 
     @property
     def content(self) -> str:
-        """The answer as it was written so far."""
         return "".join(self._content)
 
     def feed(self, arguments: str) -> str:
@@ -80,7 +79,6 @@ class ResponseReader:
         return self._take(len(self._held))
 
     def response(self) -> Response | None:
-        """The response, if the arguments are a JSON object with a text."""
         return read_response("".join(self._raw))
 
     def _take(self, end: int) -> str:

@@ -64,7 +64,6 @@ class VoiceSplitter:
         return self._split(self._marker.feed(self._owed))
 
     def end(self) -> list[SpokenPiece]:
-        """No more text. Returns what was held."""
         pieces = self._split(self._marker.end())
         if not self.answer.strip():
             self._answer = self._message

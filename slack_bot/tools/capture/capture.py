@@ -152,7 +152,6 @@ class _BlockingAgent(Agent):
     """An agent that is asked for the whole answer at once, whatever its card promises."""
 
     async def ensure_card(self) -> AgentCard:
-        """The card, without its streaming."""
         return replace(await super().ensure_card(), streaming=False)
 
 
@@ -268,7 +267,6 @@ class CaptureProgress(ExchangeListener):
         self._line_at = 0.0
 
     def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
-        """A question is worth a line."""
         if call.verb == "ask":
             if call.id == self._question:
                 self.errors = self._errors_before  # another attempt: its refusal was no error
@@ -276,12 +274,10 @@ class CaptureProgress(ExchangeListener):
             self.say(f"asking ({call.method}): {self._short(call.text)}", t)
 
     def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
-        """So is a refusal."""
         if not 200 <= status < 300:
             self.say(f"the server answered HTTP {status}", t)
 
     def on_data(self, t: float, data: bytes, moment: Moment | None) -> None:
-        """Count."""
         if moment is None:
             return
         if moment.event is not None:
@@ -337,7 +333,6 @@ class CaptureProgress(ExchangeListener):
 
 
 def _describe(event: Json) -> tuple[str, int]:
-    """What an event is called, and how many characters of text it brings."""
     try:
         frame = decode(event)
     except AgentError:

@@ -44,7 +44,6 @@ class Redactor:
         self._text, self._raw = re.compile(pattern, re.DOTALL), re.compile(pattern.encode(), re.DOTALL)
 
     def text(self, text: str) -> str:
-        """`text` without secrets."""
         return self._text.sub(MASK, text)
 
     def value(self, value: Any) -> Any:
@@ -63,7 +62,6 @@ class Redactor:
 
 
 def _spellings(secret: str) -> list[str]:
-    """A secret as it is, and as JSON writes it."""
     spelled = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
     return sorted(spelled, key=len, reverse=True)
 
@@ -95,7 +93,6 @@ class StreamRedactor:
         return self._take(len(masked) - waiting)
 
     def end(self) -> list[Json]:
-        """All other rows: nothing more comes."""
         return self._take(math.inf)
 
     def _take(self, safe: float) -> list[Json]:
@@ -110,7 +107,6 @@ class StreamRedactor:
 
 
 def _parts(value: Any) -> Iterator[Json]:
-    """Every part with a text in an event, in order."""
     if isinstance(value, dict):
         if isinstance(value.get("text"), str):
             yield value

@@ -153,7 +153,6 @@ class TapeWriter(ExchangeListener):
             self._put(moment)
 
     def on_end(self, t: float, end: Literal["closed", "cut"]) -> None:
-        """A line for the end of an answer to a question."""
         if self._verb == "ask" and self._is_open:
             self._is_open = False
             self._held.append(Moment(t, end=end))
@@ -216,13 +215,11 @@ class RawWriter(ExchangeListener):
             self._put(self._request + line.encode("utf-8", "replace"))
 
     def on_data(self, t: float, data: bytes, moment: Moment | None) -> None:
-        """Bytes, as they came."""
         if self._is_question and data:
             self._put(data)
             self._times.append(f"{t:.3f}:{len(data)}")
 
     def on_end(self, t: float, end: Literal["closed", "cut"]) -> None:
-        """When each piece came, and how it ended."""
         if self._is_question and not self._has_ended:
             self._has_ended = True
             times = f"# chunk timing (seconds:bytes): {' '.join(self._times)}\n"
@@ -230,13 +227,11 @@ class RawWriter(ExchangeListener):
             self._put(f"\n# ===== end of raw body =====\n{times}{how}".encode())
 
     def interrupt(self, t: float) -> None:
-        """The capture was stopped."""
         if self._has_ended:
             self._put(f"# closed at {t:.3f}s err={BY_HAND}\n".encode())
         self.flush()
 
     def flush(self) -> None:
-        """No other attempt follows."""
         if self._held is not None:  # as a whole: a secret may have come in two chunks
             self._write(self._masks.raw(b"".join(self._held)))
         self._held = None
