@@ -75,7 +75,6 @@ class Replays:
         workspace: Workspace,
         clock: Clock,
         channel: str,
-        *,
         recorder: Recorder,
         observer: Observer,
         rate_limiter: RateLimiter | None = None,

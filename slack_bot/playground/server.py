@@ -125,7 +125,8 @@ async def open_playground(
     workspace = Workspace(rules=WorkspaceRules.real())
     router = ReplayRouter(httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None)))
     rate_limiter = LocalRateLimiter((theirs or Settings()).governor, clock)
-    visitor = Visitor(workspace, router, clock, None if theirs is None else _shown(theirs), rate_limiter)
+    shown = None if theirs is None else bare(theirs.agent.url or "").partition("?")[0]
+    visitor = Visitor(workspace, router, clock, shown, rate_limiter)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(router.aclose)
         url = await stack.enter_async_context(_page(visitor, host, port))
@@ -147,11 +148,6 @@ async def open_playground(
         stack.push_async_callback(app.close, _GRACE)
         await stack.enter_async_context(connected(app))
         yield Playground(url, workspace, visitor, app)
-
-
-def _shown(theirs: Settings) -> str:
-    """The agent's address without credentials and query."""
-    return bare(theirs.agent.url or "").partition("?")[0]
 
 
 def _hand_on(app: App, replays: Replays) -> None:

@@ -34,6 +34,7 @@ SUGGESTIONS = (
     ("Fail on purpose", "fail"),
 )
 _LONGEST = 12_000  # characters that Slack's own composer takes
+_LONGEST_FILE_NAME = 40
 
 
 class _Refused(Exception):
@@ -63,21 +64,12 @@ class Visitor:
         general.members.update([*PEOPLE, REPLAYER])  # or what is for one of them alone could not be shown
         for user in PEOPLE:
             workspace.direct(user)
-        self.replays = Replays(
-            workspace,
-            clock,
-            CHANNEL,
-            recorder=router.recorder,
-            observer=self.on_fact,
-            rate_limiter=rate_limiter,
-        )
+        self.replays = Replays(workspace, clock, CHANNEL, router.recorder, self.on_fact, rate_limiter)
         suggestions = SUGGESTIONS if agent is None else ()
         self.feed = Feed(
             workspace, now=clock.monotonic, virtual=[REPLAYER], suggestions=suggestions, agent=agent
         )
-        self._workspace = workspace
-        self._router = router
-        self._clock = clock
+        self._workspace, self._router, self._clock = workspace, router, clock
         self._faults = Scenario()
         self.planned: list[PlannedReplay] = []
 
@@ -109,38 +101,39 @@ class Visitor:
             return {"type": "refused", "text": "That is not there any more."}
 
     def _do(self, order: Mapping[str, Any]) -> PageUpdate | None:
+        if order.get("user") not in (None, *PEOPLE):
+            raise _Refused("Nobody here has that name.")
         match order:
             case {"type": "say", "user": str(user), "channel": str(channel), "text": str(text)}:
-                return self._say(_visitor(user), channel, text, order.get("thread_ts"))
+                return self._say(user, channel, text, order.get("thread_ts"))
             case {"type": "press", "user": str(user), "channel": str(channel), "ts": str(ts),
                   "action_id": str(action), "value": str(value)}:  # fmt: skip
-                self._press(_visitor(user), channel, ts, action, value)
-                return None
+                self._press(user, channel, ts, action, value)
             case {"type": "stop", "user": str(user), "channel": str(channel), "thread_ts": str(ts)}:
-                self._workspace.stop(_visitor(user), channel, ts, now=self._now())
-                return None
+                self._workspace.stop(user, channel, ts, now=self._clock.wall())
             case {"type": "replay", "name": str(name), "text": str(text), "speed": int() | float() as speed}:
                 return self._replay(name, text, float(speed), order.get("key"))
             case {"type": "faults", "slack_faults": dict(faults)}:
                 given = {"slack_faults": faults, "cut_after": order.get("cut_after")}
                 self.set_faults(make_scenario(given, "faults"))
-                return None
             case {"type": "export", "turn": str(turn)}:
                 return self._export(turn)
-        raise _Refused("The page asked for something that the playground does not know.")
+            case _:
+                raise _Refused("The page asked for something that the playground does not know.")
+        return None
 
     def _say(self, user: str, channel: str, text: str, thread_ts: object) -> PageUpdate:
         if not text.strip() or len(text) > _LONGEST:
             raise _Refused(f"A message has 1 to {_LONGEST:,} characters.")
         root = thread_ts if isinstance(thread_ts, str) else None
         self._arm()
-        ts = self._workspace.say(user, channel, text, now=self._now(), thread_ts=root)
+        ts = self._workspace.say(user, channel, text, now=self._clock.wall(), thread_ts=root)
         return {"type": "said", "channel": channel, "ts": ts, "thread_ts": root}
 
     def _press(self, user: str, channel: str, ts: str, action: str, value: str) -> None:
         if action == RETRY:  # the same question again
             self._arm()
-        pressed = self._workspace.press(user, channel, ts, action, now=self._now(), value=value)
+        pressed = self._workspace.press(user, channel, ts, action, now=self._clock.wall(), value=value)
         if pressed.payload["actions"][0]["type"] == "feedback_buttons":
             self.feed.pressed(channel, ts, action, value)
 
@@ -179,18 +172,6 @@ class Visitor:
             raise _Refused("Nothing was heard of the agent in this turn, so there is no tape of it.")
         return {"type": "tape", "name": f"{file_name(head['question'])}.jsonl", "text": write_tape(tape)}
 
-    def _now(self) -> float:
-        return self._clock.wall()
-
-
-def _visitor(user: str) -> str:
-    if user not in PEOPLE:
-        raise _Refused("Nobody here has that name.")
-    return user
-
-
-_LONGEST_NAME = 40
-
 
 def head_of(
     facts: Sequence[Mapping[str, Any]], began: float, replayed: Scenario | None = None
@@ -216,4 +197,4 @@ def head_of(
 def file_name(question: str) -> str:
     """A name for a tape, from what was asked."""
     words = re.sub(r"[^\w]+", "-", question.lower()).strip("-_")
-    return words[:_LONGEST_NAME].strip("-_") or "answer"
+    return words[:_LONGEST_FILE_NAME].strip("-_") or "answer"

@@ -19,6 +19,7 @@ from ...a2a.wire import sse
 from ...errors import AgentError
 from ...settings.models import ReferenceSettings
 from .model import ModelFailed, Prompt, Returned
+from .scenarios import STATUSES
 from .structured import whole_characters
 from .toolbox import ASK, FETCH, PLAN, RESPONSE, SEARCH, ToolCall
 
@@ -219,8 +220,7 @@ _FIELDS = _list_of(
         required=_TRUTH,
     )
 )
-_STATUS: Json = {"enum": ["pending", "in_progress", "completed", "failed"]}
-_TODOS = _list_of(_object("title status", title=_STRING, agent=_STRING, status=_STATUS))
+_TODOS = _list_of(_object("title status", title=_STRING, agent=_STRING, status={"enum": [*STATUSES]}))
 _DONE: Json = {"type": "string", "description": "When all is done: what was done, in a few words."}
 
 _SEARCH = _tool(SEARCH, "Find sections of the knowledge base.", "query", query=_STRING)

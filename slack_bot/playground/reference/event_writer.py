@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
 
-from a2a.helpers import new_data_part, new_text_message, new_text_part
+from a2a.helpers import new_data_part, new_text_part, new_text_status_update_event
 from a2a.server.events import EventQueue
 from a2a.types import (
     Artifact,
@@ -22,11 +22,9 @@ from a2a.types import (
     Task,
     TaskArtifactUpdateEvent,
     TaskState,
-    TaskStatus,
-    TaskStatusUpdateEvent,
 )
 
-from .scenarios import InputField, ScenarioStep, StepStatus
+from .scenarios import InputField, ScenarioStep
 from .structured import Response
 from .voice_splitter import Voice
 
@@ -73,7 +71,7 @@ class EventWriter:
         for order, step in enumerate(steps):
             step_id = "step-" + hashlib.sha256(f"{step.agent}::{step.title}".encode()).hexdigest()[:12]
             rows.append({"step_id": step_id, **asdict(step), "order": order})
-        running = (row["step_id"] for row in rows if row["status"] == StepStatus.RUNNING)
+        running = (row["step_id"] for row in rows if row["status"] == "in_progress")
         self._step = next(running, self._step)
         name = "execution_plan_status_update" if "plan" in self._ids else "execution_plan_update"
         part = new_data_part({"steps": rows, **({"title": title} if title else {})})
@@ -108,13 +106,11 @@ class EventWriter:
     async def status(
         self, state: TaskState, text: str = "", metadata: Mapping[str, Any] | None = None
     ) -> None:
-        task_id, context_id = self._task.id, self._task.context_id
-        status = TaskStatus(state=state)
-        if text:
-            status.message.CopyFrom(new_text_message(text, context_id=context_id, task_id=task_id))
-        await self._queue.enqueue_event(
-            TaskStatusUpdateEvent(task_id=task_id, context_id=context_id, status=status, metadata=metadata)
-        )
+        event = new_text_status_update_event(self._task.id, self._task.context_id, state, text)
+        if not text:
+            event.status.ClearField("message")
+        event.metadata.update(metadata or {})
+        await self._queue.enqueue_event(event)
 
     async def _tool(self, name: str, tool: str, text: str, description: str, label: str = "") -> None:
         metadata = {"sourceAgent": tool, "agentType": "notification"}

@@ -20,7 +20,6 @@ from .scenarios import (
     AskBack,
     CallTool,
     Move,
-    Narrate,
     Pause,
     ShowPlan,
     Thought,
@@ -97,8 +96,8 @@ class LocalModel:
         if isinstance(move, ShowPlan | CallTool):
             self._marked = False
         match move:
-            case Narrate(text):
-                yield from tokens(text)
+            case str():
+                yield from tokens(move)
             case WriteMove(text):
                 yield from self._write(text)
             case Pause():

@@ -14,7 +14,7 @@ from a2a.types import TaskState
 from ...settings.models import ReferenceSettings
 from .event_writer import EventWriter
 from .model import Model, ModelFailed
-from .scenarios import InputField, ScenarioStep, StepStatus
+from .scenarios import STATUSES, InputField, ScenarioStep
 from .structured import Response, ResponseReader, chunks, read_fields, wrapped
 from .toolbox import ASK, PLAN, RESPONSE, Toolbox, ToolCall, ToolResult
 from .voice_splitter import SpokenPiece, Voice, VoiceSplitter
@@ -150,7 +150,7 @@ def read_plan(call: ToolCall) -> tuple[ScenarioStep, ...]:
     return tuple(
         ScenarioStep(
             str(row["title"]),
-            next((status for status in StepStatus if status == row.get("status")), StepStatus.PENDING),
+            status if (status := row.get("status")) in STATUSES else "pending",
             str(row.get("agent") or "Supervisor"),
         )
         for row in rows

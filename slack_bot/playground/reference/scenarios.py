@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import count, cycle
 from typing import TypeAlias
 
@@ -18,14 +17,8 @@ from .model import ModelFailed
 from .search import Hit, Library, PageSection, words
 from .toolbox import FETCH, SEARCH, ToolResult
 
-
-class StepStatus(StrEnum):
-    """The status of a step, as on the wire."""
-
-    PENDING = "pending"
-    RUNNING = "in_progress"
-    DONE = "completed"
-    FAILED = "failed"
+STATUSES = ("pending", "in_progress", "completed", "failed")
+"""Of a step of the plan, as on the wire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +26,7 @@ class ScenarioStep:
     """One step of the plan."""
 
     title: str
-    status: StepStatus = StepStatus.PENDING
+    status: str = "pending"
     agent: str = "Supervisor"
 
 
@@ -45,13 +38,6 @@ class InputField:
     field_description: str
     field_values: tuple[str, ...] = ()
     required: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Narrate:
-    """Say what is being done. Not part of the answer."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +79,8 @@ class AskBack:
     fields: tuple[InputField, ...] = ()
 
 
-Move: TypeAlias = Narrate | ShowPlan | CallTool | WriteMove | Pause | AskBack
+Move: TypeAlias = str | ShowPlan | CallTool | WriteMove | Pause | AskBack
+"""A text says what is being done; it is not part of the answer."""
 Thought: TypeAlias = Generator[Move, ToolResult | None, None]
 
 ENVIRONMENTS = ("staging", "production")
@@ -152,7 +139,7 @@ def tokens(text: str) -> Iterator[str]:
 
 
 def _joke(question: str) -> Thought:
-    yield Narrate("That one I know by heart.")
+    yield "That one I know by heart."
     yield WriteMove(_JOKES[len(question) % len(_JOKES)])
 
 
@@ -165,7 +152,7 @@ def _small_talk(question: str, library: Library) -> Thought:
             f"Hello! I answer questions about this bot and about AGNTCY. I know about:\n\n{about}\n"
         )
     else:
-        yield Narrate("This is not in my knowledge base.")
+        yield "This is not in my knowledge base."
         yield WriteMove(
             "I am sorry, I know nothing about that. I can only look things up in a small knowledge base, and "
             f"it is about:\n\n{about}\n\nAsk me about one of these.\n"
@@ -195,20 +182,20 @@ def _special(kind: str, size: int, question: str, library: Library) -> Thought:
 
 
 def _fail(late: bool) -> Thought:
-    search, write = ScenarioStep("Search the archive", StepStatus.RUNNING), ScenarioStep("Write the answer")
-    yield Narrate("I'll ask the archive. It is known to be moody.")
+    search, write = ScenarioStep("Search the archive", "in_progress"), ScenarioStep("Write the answer")
+    yield "I'll ask the archive. It is known to be moody."
     yield ShowPlan((search, write))
     yield CallTool("archive", "everything")
-    yield ShowPlan((replace(search, status=StepStatus.FAILED), write))
+    yield ShowPlan((replace(search, status="failed"), write))
     if late:
         yield WriteMove("Here is what I have so far:\n\n- the archive was asked,\n- it began to answer, and")
     raise ModelFailed("Agent execution failed: the archive broke, on purpose, because you asked for it.")
 
 
 def _slow(seconds: int) -> Thought:
-    yield Narrate("Let me think about this for a while.")
+    yield "Let me think about this for a while."
     yield Pause(seconds / 2)
-    yield Narrate(" Still thinking.")
+    yield " Still thinking."
     yield Pause(seconds / 2)
     yield WriteMove("Good things take time. This first sentence came after a long silence, ")
     yield Pause(2.5)
@@ -218,7 +205,7 @@ def _slow(seconds: int) -> Thought:
 
 
 def _pieces(narration: str, head: str, paragraphs: Iterator[str], tail: str, size: int) -> Thought:
-    yield Narrate(narration)
+    yield narration
     written = len(head) + len(tail)
     yield WriteMove(head)
     while written < size:
@@ -246,7 +233,7 @@ _EVERY_LETTER = (
 
 
 def _ask_back(wants_form: bool) -> Thought:
-    yield Narrate("Before I can say that, I need to know one thing.")
+    yield "Before I can say that, I need to know one thing."
     if wants_form:
         yield AskBack("Please fill in the form for your request.", _FORM)
     else:
@@ -277,9 +264,9 @@ def _environment(text: str) -> str | None:
 
 
 def _research(question: str, library: Library) -> Thought:
-    look = ScenarioStep("Search the knowledge base", StepStatus.RUNNING)
+    look = ScenarioStep("Search the knowledge base", "in_progress")
     read, write = ScenarioStep("Read what was found"), ScenarioStep("Write the answer")
-    yield Narrate("I'll search the knowledge base. ")
+    yield "I'll search the knowledge base. "
     yield ShowPlan((look, read, write))
     named = list(dict.fromkeys(_FILE.findall(question)))
     topic = _FILE.sub("", question).strip()
@@ -287,20 +274,20 @@ def _research(question: str, library: Library) -> Thought:
     # a thorough question is searched for more often than the tool allows, as models do
     more = _titles(library)[:_TOO_OFTEN] if THOROUGH.search(topic) else []
     hits, capped = yield from _search_all([topic, *more])
-    look, read = replace(look, status=StepStatus.DONE), replace(read, status=StepStatus.RUNNING)
+    look, read = replace(look, status="completed"), replace(read, status="in_progress")
     if capped:
-        yield Narrate("The search limit is reached; I go on with what I have. ")
+        yield "The search limit is reached; I go on with what I have. "
     yield ShowPlan((look, read, write))
     pages = list(dict.fromkeys(hit.section.page for hit in hits))
     pages = pages[: _MANY_PAGES if capped else _FEW_PAGES]
     pages += [name for name in named if name[1:-3] not in pages]
-    yield Narrate(f"I found {_counted(len(hits), 'section')} on {_counted(len(pages), 'page')}. ")
+    yield f"I found {_counted(len(hits), 'section')} on {_counted(len(pages), 'page')}. "
     for page in pages:
         yield CallTool(FETCH, page)
-    read, write = replace(read, status=StepStatus.DONE), replace(write, status=StepStatus.RUNNING)
+    read, write = replace(read, status="completed"), replace(write, status="in_progress")
     yield ShowPlan((look, read, write))
     yield WriteMove(_answer(topic, hits, library))
-    done = replace(write, status=StepStatus.DONE)
+    done = replace(write, status="completed")
     yield ShowPlan((look, read, done), f"Searched {_counted(len(pages), 'page')}")
 
 
