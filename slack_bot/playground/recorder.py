@@ -1,7 +1,6 @@
 """Records what the agent sends, question by question, for a tape.
 
-Bytes are kept as they came, with their times, and parsed when the tape is exported. The answers to later
-polls of the task are in the tape too, so that a recovered thread replays to the same thread.
+The answers to later polls of the task are in it too: a recovered thread replays to the same thread.
 """
 
 from __future__ import annotations
@@ -85,10 +84,7 @@ class Recorder:
         self._logs: dict[str, tuple[str, list[_RecordedBody]]] = {}
 
     def record(self, response: httpx.Response, call: RpcCall, cut_after: int | None = None) -> None:
-        """Record the body of `response` to `call`.
-
-        `cut_after`: break the answer to a question on purpose after so many events; None: never.
-        """
+        """Record the body of `response` to `call`, and break the answer to a question after `cut_after`."""
         body = _RecordedBody(response, self._now, cut_after if call.verb == "ask" else None)
         response.stream = body
         if call.verb == "ask" and call.names:
@@ -124,11 +120,7 @@ class Recorder:
 
 
 class ReplayRouter(httpx.AsyncBaseTransport):
-    """An httpx transport over `network`.
-
-    `recorder` keeps what was answered; it may be shared. `cut_after` breaks each answer's stream after so
-    many events.
-    """
+    """An httpx transport over `network` that records. `cut_after` breaks each stream after so many events."""
 
     def __init__(self, network: httpx.AsyncBaseTransport, recorder: Recorder | None = None) -> None:
         self._network = network

@@ -1,8 +1,7 @@
 """Writes what the playground's agent does as A2A events, as CAIPE's supervisor does (facts: CAIPE 2).
 
-Text goes piece by piece into `streaming_result`, tagged `is_narration` or `is_final_answer`; tools, the plan
-and the final result have artifacts of their own. Two differences are on purpose: narration and answer have
-different artifact ids, so that they are apart in the task too, and a heartbeat is a status, not text.
+Two differences are on purpose: narration and answer have different artifact ids, so that they are apart in
+the task too, and a heartbeat is a status, not text.
 """
 
 from __future__ import annotations
@@ -16,13 +15,7 @@ from typing import Any
 
 from a2a.helpers import new_data_part, new_text_part, new_text_status_update_event
 from a2a.server.events import EventQueue
-from a2a.types import (
-    Artifact,
-    Part,
-    Task,
-    TaskArtifactUpdateEvent,
-    TaskState,
-)
+from a2a.types import Artifact, Part, Task, TaskArtifactUpdateEvent, TaskState
 
 from .scenarios import InputField, ScenarioStep
 from .structured import Response

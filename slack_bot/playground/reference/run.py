@@ -1,7 +1,6 @@
 """The agent's loop: messages of the model and calls of its tools, until it calls no more.
 
-Text goes out as soon as the splitter knows whether it is narration or answer, all of it before the final
-result.
+Text goes out as soon as it is known to be narration or answer, all of it before the final result.
 """
 
 from __future__ import annotations
@@ -55,8 +54,7 @@ class AgentRun:
                 returned.append((call, await self._call(call)))
             if self._reader is not None:
                 await self._end_response()
-                streamed = "" if self._reader.asks else self._reader.content
-                await self._finish(self._reader.response(), streamed)
+                await self._finish(self._reader.response(), self._reader.content)
                 return
             if not calls:
                 await self._finish_text()
@@ -107,11 +105,11 @@ class AgentRun:
         if self._reader is None:
             self._reader = ResponseReader()
             await self._writer.announce(COMPOSING, "✍️ Composing answer...\n")
-        if (text := self._reader.feed(arguments)) and not self._reader.asks:
+        if text := self._reader.feed(arguments):
             await self._writer.say(text, Voice.ANSWER)
 
     async def _end_response(self) -> None:
-        if self._reader is not None and (rest := self._reader.end()) and not self._reader.asks:
+        if self._reader is not None and (rest := self._reader.end()):
             await self._writer.say(rest, Voice.ANSWER)
 
     async def _finish_text(self) -> None:

@@ -67,10 +67,9 @@ def _spellings(secret: str) -> list[str]:
 
 
 class StreamRedactor:
-    """Takes out secrets that an agent's stream cut in pieces. Push rows, get back those that may be written.
+    """Takes out secrets that a stream cut in pieces. Push rows, get back those that may be written.
 
-    A row waits while its text ends like the beginning of a secret. When the whole secret is there, its
-    characters become asterisks in all rows.
+    A row waits while its text ends like the beginning of a secret.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
