@@ -96,10 +96,8 @@ class EventParser:
         self._ids: tuple[str | None, ...] = (None, None, None)  # task, context, trace
         self._has_task = self._replied = self._leaked = False
         self._best: dict[ArtifactKind, str] = {}
-        self._ending_message = ""
+        self._ending_message = self._history = self._final_text = ""
         self._ending_whole = ""  # with its data and files, where it has any
-        self._history = ""
-        self._final_text = ""
 
     @property
     def has_final(self) -> bool:
@@ -253,10 +251,8 @@ class EventParser:
         metadata, kind = artifact.metadata, self._dialect.kind(artifact.name)
         is_sub_agents = self._dialect.is_sub_agents(metadata)
         is_answer = is_true(metadata, "is_final_answer") and not is_sub_agents
-        if is_answer:
-            reason = f"is_final_answer on {kind}"
-        else:
-            reason = "unmarked stream" if kind is ArtifactKind.STREAM else f"artifact {artifact.name!r}"
+        reason = "unmarked stream" if kind is ArtifactKind.STREAM else f"artifact {artifact.name!r}"
+        reason = f"is_final_answer on {kind}" if is_answer else reason
         is_aside = is_true(metadata, "is_narration") or is_thought(metadata)
         return _Traits(kind, is_answer, is_aside, is_sub_agents, bool(tool_words(metadata)), reason)
 
@@ -345,7 +341,7 @@ class EventParser:
     def _asked(self, state: TaskState, message: AgentMessage | None) -> Event:
         prompt = message.text if message else ""
         found = question_in(message.parts, prompt) if message else None
-        if found is not None and not found.fields and self._answer.contains(ARTIFACT, prompt):
+        if found is not None and not found.fields and self._answer.contains(prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
         known = self._form or self._answer.question
         if known is not None and (found is None or not found.fields):

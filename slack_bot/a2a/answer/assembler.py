@@ -61,11 +61,8 @@ class AnswerAssembler:
         self._has_asides = False  # not all of the held text may be the answer
         self._joiner, self._message_joiner = ChunkJoiner(), ChunkJoiner()
         self._last_name: str | None = ""  # None: what follows a tool call is a new text
-        self._last_message = ""
-        self._ids_are_reused = False
-        self._live_source = ""
-        self._status_runs = 1
-        self._gap_due = False
+        self._last_message, self._ids_are_reused = "", False
+        self._live_source, self._status_runs, self._gap_due = "", 1, False
 
     @property
     def overflow(self) -> bool:
@@ -163,7 +160,7 @@ class AnswerAssembler:
         self._gap_due = self._gap_due or self.has_artifacts
 
     def before_tool(self, *, narrates: bool) -> None:
-        """The agent calls a tool: status text before it is no answer. `narrates`: nor are artifacts."""
+        """A tool is called: status text before it is no answer. `narrates`: nor are artifacts."""
         self._held_before_tool = self._held.text or self._held_before_tool
         self._has_asides = False
         self._held.restart()
@@ -175,9 +172,7 @@ class AnswerAssembler:
 
     def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
         """The task's artifacts by now: id, name, raw text."""
-        texts = [
-            (key, text) for key, raw in self._joined(artifacts) if (text := self._filter_again(key, raw))
-        ]
+        texts = [(key, text) for key, raw in self._joined(artifacts) if (text := self._filtered(key, raw))]
         if not texts:
             return []
         self._detectors |= {(ARTIFACT, key): DeltaDetector(text, appends=True) for key, text in texts}
@@ -240,7 +235,7 @@ class AnswerAssembler:
             text = _with_gap(texts.shown.ending(2), text)
         return events + self._show(source, texts.put(key, text, append=append and is_known), reason)
 
-    def _filter_again(self, key: str, raw: str) -> str:
+    def _filtered(self, key: str, raw: str) -> str:
         filters = self._filters[ARTIFACT, key] = TextFilter(is_on=self._uses_filters)
         if filters.pass_plain(raw):
             return raw
@@ -283,13 +278,13 @@ class AnswerAssembler:
         """The whole text of `source`."""
         return self._texts[source].final.text
 
-    def contains(self, source: str, text: str) -> bool:
-        """`text`, if it is not empty, is somewhere in the whole text of `source`."""
+    def contains(self, text: str) -> bool:
+        """`text`, if it is not empty, is somewhere in the artifacts."""
         sought = normalize(text)
-        return bool(sought) and sought in self._texts[source].final.normalized
+        return bool(sought) and sought in self._artifacts.final.normalized
 
     def held_text(self, *, failed: bool) -> str:
-        """The held text: of several runs between tools the last, of a failed task what came since."""
+        """The held text; of several runs between tools the last, if the task did not fail."""
         if self._marked or (failed and self._has_asides):
             return ""
         return self.filter_text(self._held.text or ("" if failed else self._held_before_tool))

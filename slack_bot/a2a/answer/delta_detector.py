@@ -4,8 +4,8 @@ A text that begins with everything known is a snapshot and adds its rest; any ot
 
 - A short text proves little: `### the` may follow `#` or grow from it. If the next text is no snapshot, all
   of them were deltas, and the whole is shown again.
-- An agent that says `append` is believed, unless a second snapshot follows (AgentScope Java). If snapshots
-  begin with single letters, each begins with the one before it, not with the sum; three in a row are proof.
+- An agent that says `append` is believed, unless a second snapshot follows (AgentScope Java), or three in a
+  row each begin with the one before (snapshots by the letter).
 - Without `append`, a text that the last deltas made together is a repetition (ADK).
 
 Many servers give each chunk an id of its own. White space within the line, or a word that continues, shows
@@ -34,10 +34,7 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
 class DeltaDetector:
-    """The text that deltas and snapshots add up to, at most `max_chars` of it.
-
-    `appends`: the agent says so of its texts. `steps`: how often the text grew.
-    """
+    """What deltas and snapshots add up to. `appends`: the agent says so. `steps`: how often it grew."""
 
     def __init__(self, text: str = "", *, appends: bool = False, max_chars: int = _UNBOUNDED) -> None:
         self._appends, self._max_chars = appends, max_chars
@@ -118,7 +115,7 @@ class DeltaDetector:
         return bool(self._doubted)
 
     def _take_appended(self, text: str) -> tuple[str, bool]:
-        """A delta, or the third of a chain of snapshots that began with too little."""
+        """A delta, or the third in a chain of snapshots that began with too little."""
         last = self._deltas[-1] if self._deltas else ""
         if last and len(text) > len(last) and text.startswith(last):
             self._links += 1

@@ -85,7 +85,7 @@ class TextFilter:
         self._passes_all = self.envelope.is_plain = not is_on
 
     def pass_plain(self, text: str) -> bool:
-        """Take `text` if no filter can change it, which is the case for nearly every token."""
+        """Take `text` if no filter can change it, as with nearly every token."""
         if not self._passes_all or ("[" in text and self._is_on):
             return False
         self.marker.before = text[-1:] or self.marker.before
@@ -336,7 +336,7 @@ class MarkerFilter:
 
 
 def _end_without_marker(text: str, done: int) -> int:
-    """Where the end of `text` may begin a marker, or is one that waits for its quote."""
+    """Where `text` may begin a marker at its end, or has one that waits for its quote."""
     start = text.rfind("[", max(done, len(text) - _LONGEST_MARKER))
     tail = text[start:].lower() if start >= 0 else ""
     return start if tail and any(each.startswith(tail) for each in _SPELLINGS) else len(text)

@@ -1,1 +1,1 @@
-"""What the parts of a message say: text, thoughts, tool calls, forms, data."""
+"""What the parts of messages and artifacts hold."""

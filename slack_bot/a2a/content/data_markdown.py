@@ -20,7 +20,7 @@ _DEEPEST = 6
 _DEEPEST_LEVEL = 20
 _MOST_LINES = 200
 _MOST_IN_LINE = 200  # items of a list in one line
-_MOST_READ = 20_000  # values of one part; those behind the last line shown are only counted
+_MOST_READ = 20_000  # values of one part
 _MOST_COLUMNS = 8
 _MOST_SOUGHT = 200_000_000  # characters searched for values, of all parts of one message
 _TEXT_KEYS = ("content", "text", "answer", "response", "message", "result", "output")
@@ -54,7 +54,7 @@ def file_line(file: FileRef) -> str:
 
 
 class TextBeside:
-    """The text beside data and files, which may contain them already."""
+    """The text beside data, which may contain it already."""
 
     def __init__(self, text: str) -> None:
         self._text = text if text.strip() else ""

@@ -1,7 +1,7 @@
 """PURE. What the parts of a message or an artifact hold: text, thoughts, tool calls.
 
-Text parts are joined with nothing between, because chunks are parts (facts: A2A 8.1). A data part is a tool
-call or its result where a type in its metadata, in itself or in what holds it says so; a name proves nothing.
+Text parts are joined with nothing between: chunks are parts (facts: A2A 8.1). A data part is a tool call or
+its result where a type in its metadata, in itself or in what holds it says so; a name proves nothing.
 """
 
 from __future__ import annotations
