@@ -47,7 +47,6 @@ class Dialect:
     patterns: Patterns
     append_by_default: bool = False  # what an absent `append` means
     live: bool = False  # untagged streaming text is the answer
-    paragraph_after_tools: bool = False  # answer text after a tool begins a new paragraph
     replies_are_fallback: bool = False
     narrates_before_tools: bool = False  # text before a tool call is no part of the answer
     noise: re.Pattern[str] = _NEVER  # untagged text that is not worth keeping
@@ -108,7 +107,6 @@ CAIPE = Dialect(
     ArtifactKind.OTHER,
     tuple((re.compile(name), kind) for name, kind in _CAIPES.items()),
     append_by_default=True,
-    paragraph_after_tools=True,
     replies_are_fallback=True,
     noise=re.compile(r"^\s*(⏳ Waiting for |🔍 \S+\.\.\.\s*$)"),
     leak=re.compile(

@@ -272,8 +272,7 @@ class EventParser:
         if kind is ArtifactKind.TOOL_START:
             return [self._tools.start_of(artifact, self._dialect)]
         if kind is ArtifactKind.TOOL_END:
-            if self._dialect.paragraph_after_tools:
-                self._answer.new_paragraph()
+            self._answer.new_paragraph()
             return [self._tools.end_of(artifact)]
         if kind is ArtifactKind.TOOL:
             return self._aside(extract_content(artifact.parts)) or [nothing("a tool's output")]

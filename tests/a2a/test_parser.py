@@ -356,6 +356,14 @@ def test_a_question_without_words_is_still_a_question() -> None:
     assert events[-1] == InputRequired(Form("", is_auth=True), reason="task is auth-required")
 
 
+def test_a_task_that_goes_on_after_a_sign_in_asks_no_more() -> None:
+    parser = EventParser()
+    parser.feed(status(TaskState.AUTH_REQUIRED))
+    assert parser.asks
+    parser.feed(status(TaskState.WORKING))
+    assert not parser.asks
+
+
 def test_a_question_may_bring_its_own_fields() -> None:
     message = AgentMessage(parts=(Part(text="Which?"), Part(data={"fields": [{"id": "env"}]}, has_data=True)))
     events = parse(StatusUpdate(state=TaskState.INPUT_REQUIRED, message=message))

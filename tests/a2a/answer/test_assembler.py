@@ -111,6 +111,15 @@ def test_every_chunk_with_an_id_of_its_own_is_one_text() -> None:
     assert tell(*messages).shown == FOX
 
 
+def test_a_task_may_keep_chunks_as_artifacts_of_their_own_or_several_texts() -> None:
+    def task(*texts: str) -> Snapshot:
+        artifacts = tuple(Artifact(each, parts=text(each)) for each in texts)
+        return Snapshot("t", "c", TaskState.COMPLETED, artifacts=artifacts)
+
+    assert tell(task(*WORDS)).shown == FOX
+    assert tell(task("One.", "Two.")).shown == "One.\n\nTwo."
+
+
 def test_messages_of_their_own_are_paragraphs() -> None:
     assert tell(reply("One.", "a"), reply("Two.", "b")).shown == "One.\n\nTwo."
 

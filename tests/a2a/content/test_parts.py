@@ -218,6 +218,7 @@ def test_text_parts_are_chunks_and_data_are_paragraphs() -> None:
     assert extract_content((data({"x": 1}), Part(file=FileRef("f", url="https://e.example/f")))) == Content(
         "- **x**: 1\n\n[f](https://e.example/f)", is_block=True
     )
+    assert extract_content((text("a "), text(" "), data({"x": 1}))) == Content("a\n\n- **x**: 1")
     assert extract_content(()) == Content()
     assert extract_content((text("3 foxes"), data({"count": 3}))) == Content("3 foxes")
 
