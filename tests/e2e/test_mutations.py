@@ -79,7 +79,7 @@ def interval_clock_begins_at_construction(patch: Patch) -> None:
 
 
 def timer_only_on_append(patch: Patch) -> None:
-    patch.setattr(runner._TurnRunner, "_next_due", lambda self: None)
+    patch.setattr(runner.TurnRunner, "_next_due", lambda self, now: None)
 
 
 def everything_at_the_end(patch: Patch) -> None:
