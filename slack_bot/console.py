@@ -1,7 +1,4 @@
-"""Output that cannot be written: a pipe that was closed, a full disk, no stream at all.
-
-None of these is an error of the verb, so none ends in a traceback.
-"""
+"""Output that cannot be written ends in no traceback: a closed pipe, a full disk, no stream at all."""
 
 from __future__ import annotations
 
@@ -14,16 +11,13 @@ from pathlib import Path
 from .errors import BotError
 
 EXIT_SIGPIPE = 141
-"""Exit status after a closed pipe: what a shell shows for a program that SIGPIPE ended."""
+"""Exit status after a closed pipe, as a shell shows it."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 def run_guarded(verb: Callable[[], int]) -> int:
-    """Run `verb` and flush its output. Returns its status, EXIT_SIGPIPE where the output was closed.
-
-    Raises BotError where the output cannot be written.
-    """
+    """The status of `verb`, whose output is flushed. Raises BotError if it cannot be written."""
     _open_missing_streams()
     try:
         status = verb()
@@ -40,7 +34,6 @@ def run_guarded(verb: Callable[[], int]) -> int:
 
 
 def _open_missing_streams() -> None:
-    """Without stdout or stderr, what is written is discarded."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             null = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  as long as the process
@@ -48,7 +41,7 @@ def _open_missing_streams() -> None:
 
 
 def _discard_output() -> None:
-    """Discard what is still buffered, so that the interpreter's end does not complain."""
+    """Else the interpreter's end would complain."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)

@@ -385,13 +385,11 @@ async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
 
 @on_virtual_time
 async def test_an_observer_that_breaks_does_not_block_a_thread(caplog: pytest.LogCaptureFixture) -> None:
-    async with run_bot(answer("One."), answer("Two.")) as bot:
+    def breaking(fact: Fact) -> None:
+        if isinstance(fact, TurnEnded):
+            raise ZeroDivisionError
 
-        def breaking(fact: Fact) -> None:
-            if isinstance(fact, TurnEnded):
-                raise ZeroDivisionError
-
-        bot.app.observers.add(breaking)
+    async with run_bot(answer("One."), answer("Two."), observer=breaking) as bot:
         root = await bot.ask("one")
         await bot.ask("two", thread_ts=root)
         await bot.idle()

@@ -163,7 +163,7 @@ class Replays:
             self._workspace,
             replay.settings,
             self._clock,
-            ReplayRouter(replay.transport, recorder=self._recorder),
+            ReplayRouter(replay.transport, self._recorder),
             observer=self._observer,
             rate_limiter=None if alone else self._rate_limiter,
         )

@@ -80,20 +80,16 @@ class Visitor:
         self._router = router
         self._clock = clock
         self._faults = Scenario()
-        self._planned: list[PlannedReplay] = []
+        self.planned: list[PlannedReplay] = []  # for the first visitor
 
     def on_fact(self, fact: Fact) -> None:
         """Observe the bot: send the fact to the pages and the replays."""
         self.feed(fact)
         self.replays(fact)
 
-    def plan(self, planned: PlannedReplay) -> None:
-        """Replay this for the first visitor."""
-        self._planned.append(planned)
-
     def welcome(self) -> list[PageUpdate]:
         """Begin the planned replays for a new visitor. The updates are for that visitor."""
-        planned, self._planned = self._planned, []
+        planned, self.planned = self.planned, []
         return [self._play(each) for each in planned]
 
     def set_faults(self, around: Scenario) -> None:

@@ -248,7 +248,7 @@ async def test_a_turn_can_be_exported_when_it_is_over_and_something_was_heard(sc
 
 async def test_a_planned_replay_begins_with_the_first_visitor(scene: Scene) -> None:
     capture = read_tape(json.dumps([EVENT]), "x")
-    scene.visitor.plan(PlannedReplay("x.json", capture, 1.0))
+    scene.visitor.planned.append(PlannedReplay("x.json", capture, 1.0))
     assert scene.workspace.outbox == []
     (update,) = scene.visitor.welcome()
     assert update["type"] == "said"

@@ -17,6 +17,7 @@ from enum import StrEnum
 from itertools import count, cycle
 from typing import TypeAlias
 
+from .model import ModelFailed
 from .search import Hit, Library, PageSection, words
 from .toolbox import FETCH, SEARCH, ToolResult
 
@@ -35,17 +36,17 @@ class ScenarioStep:
     """One step of the plan."""
 
     title: str
-    agent: str
     status: StepStatus = StepStatus.PENDING
+    agent: str = "Supervisor"
 
 
 @dataclass(frozen=True, slots=True)
 class InputField:
-    """One thing a form asks for. `values` is empty for free text."""
+    """One thing a form asks for, as on the wire. Without `field_values` it is free text."""
 
-    name: str
-    description: str
-    values: tuple[str, ...] = ()
+    field_name: str
+    field_description: str
+    field_values: tuple[str, ...] = ()
     required: bool = True
 
 
@@ -80,10 +81,11 @@ class WriteMove:
 
 
 @dataclass(frozen=True, slots=True)
-class PauseMove:
-    """Think silently for so many seconds (nothing at all where the agent's pace is 0)."""
+class Pause:
+    """Nothing for so many seconds, and for as long as so many tokens take; at a pace of 0 no time at all."""
 
-    seconds: float
+    seconds: float = 0.0
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +96,7 @@ class AskBack:
     fields: tuple[InputField, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUp:
-    """End the run as failed, for this reason."""
-
-    reason: str
-
-
-Move: TypeAlias = Narrate | ShowPlan | CallTool | WriteMove | PauseMove | AskBack | GiveUp
+Move: TypeAlias = Narrate | ShowPlan | CallTool | WriteMove | Pause | AskBack
 Thought: TypeAlias = Generator[Move, ToolResult | None, None]
 
 ENVIRONMENTS = ("staging", "production")
@@ -119,7 +114,7 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _THANKS = re.compile(r"\s*(thanks?|thank you)\b", re.IGNORECASE)
-_THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
+THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
 _FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
 _WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
 
@@ -197,28 +192,25 @@ def _special(kind: str, size: int, question: str, library: Library) -> Thought:
 
 
 def _fail(late: bool) -> Thought:
-    plan = (
-        ScenarioStep("Search the archive", "Supervisor", StepStatus.RUNNING),
-        ScenarioStep("Write the answer", "Supervisor"),
-    )
+    search, write = ScenarioStep("Search the archive", StepStatus.RUNNING), ScenarioStep("Write the answer")
     yield Narrate("I'll ask the archive. It is known to be moody.")
-    yield ShowPlan(plan)
+    yield ShowPlan((search, write))
     yield CallTool("archive", "everything")
-    yield ShowPlan((replace(plan[0], status=StepStatus.FAILED), plan[1]))
+    yield ShowPlan((replace(search, status=StepStatus.FAILED), write))
     if late:
         yield WriteMove("Here is what I have so far:\n\n- the archive was asked,\n- it began to answer, and")
-    yield GiveUp("Agent execution failed: the archive broke, on purpose, because you asked for it.")
+    raise ModelFailed("Agent execution failed: the archive broke, on purpose, because you asked for it.")
 
 
 def _slow(seconds: int) -> Thought:
     yield Narrate("Let me think about this for a while.")
-    yield PauseMove(seconds / 2)
+    yield Pause(seconds / 2)
     yield Narrate(" Still thinking.")
-    yield PauseMove(seconds / 2)
+    yield Pause(seconds / 2)
     yield WriteMove("Good things take time. This first sentence came after a long silence, ")
-    yield PauseMove(2.5)
+    yield Pause(2.5)
     yield WriteMove("and its second half after a short one.\n\n")
-    yield PauseMove(seconds)
+    yield Pause(seconds)
     yield WriteMove("Then nothing came for a while, in the middle of the answer. Now it is complete.")
 
 
@@ -300,11 +292,8 @@ def _environment(text: str) -> str | None:
 
 
 def _research(question: str, library: Library) -> Thought:
-    look = ScenarioStep("Search the knowledge base", "Supervisor", StepStatus.RUNNING)
-    read, write = (
-        ScenarioStep("Read what was found", "Supervisor"),
-        ScenarioStep("Write the answer", "Supervisor"),
-    )
+    look = ScenarioStep("Search the knowledge base", StepStatus.RUNNING)
+    read, write = ScenarioStep("Read what was found"), ScenarioStep("Write the answer")
     yield Narrate("I'll search the knowledge base. ")
     yield ShowPlan((look, read, write))
     named = list(dict.fromkeys(_FILE.findall(question)))
@@ -334,7 +323,7 @@ def _counted(number: int, what: str) -> str:
 
 def _queries(question: str, library: Library) -> list[str]:
     """A thorough question is searched for more often than the tool allows, as models do."""
-    if _THOROUGH.search(question):
+    if THOROUGH.search(question):
         return [question, *_titles(library)[:_TOO_OFTEN]]
     return [question]
 
@@ -376,6 +365,6 @@ def _chosen(question: str, hits: list[Hit], library: Library) -> list[PageSectio
         found = library.sections_of(best.page)
     else:
         found = [best, *(hit.section for hit in hits[1:2] if hit.score >= hits[0].score * _ALSO_FITS)]
-    if _THOROUGH.search(question):
+    if THOROUGH.search(question):
         found += [hit.section for hit in library.search(question) if hit.section.page != best.page]
     return list(dict.fromkeys(found))

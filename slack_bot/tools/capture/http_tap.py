@@ -23,8 +23,10 @@ from ...testing.tape.items import Moment
 from .redaction import Redactor
 from .tape_writer import ExchangeListener, RpcCall, moment_of_body, moments_of
 
-_ASK = frozenset({"message/stream", "message/send", "SendStreamingMessage", "SendMessage"})
-_GET = frozenset({"tasks/get", "GetTask"})
+_VERBS = {
+    **dict.fromkeys(("message/stream", "message/send", "SendStreamingMessage", "SendMessage"), "ask"),
+    **dict.fromkeys(("tasks/get", "GetTask"), "get"),
+}
 _WITHHELD = b": withheld\n\n"
 
 
@@ -173,18 +175,23 @@ def rpc_call(request: httpx.Request) -> RpcCall | None:
         return None
     if not isinstance(body, dict) or body.get("jsonrpc") != "2.0":
         return None
-    method = str(body.get("method", ""))
-    verb: Literal["ask", "get", "other"] = "ask" if method in _ASK else "get" if method in _GET else "other"
-    wire = "1.0" if method[:1].isupper() else "0.3"
-    return RpcCall(method, verb, wire, str(body.get("id")), _text_of(body) if verb == "ask" else "")
+    method, params = str(body.get("method", "")), _object(body.get("params"))
+    message = _object(params.get("message"))
+    found = parts if isinstance(parts := message.get("parts"), list) else ()
+    text = "".join(str(part.get("text", "")) for part in found if isinstance(part, dict))
+    names = message.get("messageId"), message.get("taskId"), params.get("id"), params.get("taskId")
+    return RpcCall(
+        method,
+        _VERBS.get(method, "other"),
+        "1.0" if method[:1].isupper() else "0.3",
+        str(body.get("id")),
+        text,
+        tuple(name for name in names if isinstance(name, str)),
+    )
 
 
-def _text_of(body: Any) -> str:
-    params = body.get("params")
-    message = params.get("message") if isinstance(params, dict) else None
-    parts = message.get("parts") if isinstance(message, dict) else None
-    found = parts if isinstance(parts, list) else ()
-    return "".join(str(part.get("text", "")) for part in found if isinstance(part, dict))
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _unpacker(response: httpx.Response, max_bytes: int) -> Unpacker:

@@ -10,8 +10,7 @@ from html import escape
 
 from .figures import Timeline
 from .picture import draw
-from .timeline import Row
-from .timeline import late as words_for_late
+from .timeline import Row, late
 
 MOST_ROWS = 5_000
 """Rows of one trace in the page; a browser needs seconds for more."""
@@ -104,5 +103,5 @@ def _row(row: Row) -> str:
 def _decided(row: Row) -> Iterable[str]:
     for each in row.decisions:
         actions = "; ".join(f"<b>{escape(name)}</b> {escape(why)}" for name, why in each.actions)
-        late = f" <b>{escape(words_for_late(each.state))}</b>" if each.late else ""
-        yield f"{escape(each.event)} <small>{escape(each.reason)}</small> → {actions or 'nothing'}{late}"
+        dropped = f" <b>{escape(late(each.state))}</b>" if each.late else ""
+        yield f"{escape(each.event)} <small>{escape(each.reason)}</small> → {actions or 'nothing'}{dropped}"

@@ -1,13 +1,14 @@
 """A trace for a terminal: time, event, decision and its reason, Slack call; the figures below.
 
-Rows come one by one, so that a live turn can be watched. Of many that are alike, with at most calls between
-them, the first two and the last are printed; the rest is counted, as are polls that find nothing new.
+Of many rows that are alike, with at most calls between them, the first two and the last are printed; the
+rest is counted, as are polls that find nothing new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from rich.cells import cell_len
 
@@ -23,31 +24,22 @@ _LOOK = "look"
 
 @dataclass(slots=True)
 class _Run:
-    """Rows of one lane that are alike: how many there are, and those not printed, each with its place."""
+    """Rows of one lane that are alike. `hidden` are those not printed, each with its place among all rows."""
 
     like: object
     count: int = 0
     hidden: list[tuple[int, Row]] = field(default_factory=list)
-    dropped: int = 0
-    chars: int = 0
-
-    def hide(self, place: int, row: Row) -> None:
-        """Only the first and the last are needed."""
-        if len(self.hidden) == 2:
-            self.dropped += 1
-            self.chars += self.hidden.pop()[1].chars
-        self.hidden.append((place, row))
 
 
 class Table:
-    """Gives the lines for each row. `width` is the terminal's, in characters; `everything`: none left out."""
+    """Gives the lines for each row. `width` is the terminal's; `everything`: no row is left out."""
 
     def __init__(self, width: int = 160, *, everything: bool = False) -> None:
-        room = max(width, _LEAST) - _TIME - 3
+        self._width = max(width, _LEAST)
+        room = self._width - _TIME - 3
         small = min(1.0, room / (_NARROW - _TIME - 3))
         self._event, self._call = int(_EVENT * small), int(_CALL * small)
         self._decision = room - self._event - self._call
-        self._width = max(width, _LEAST)
         self._everything = everything
         self._runs: dict[str, _Run] = {}
         self._place = 0
@@ -67,21 +59,22 @@ class Table:
             return [*before, *self.end(), *self._lines(row)]
         lane = row.kind if is_look else row.lane
         like = (row.kind, row.name, row.ok, tuple(each.kinds for each in row.decisions))
-        run = self._runs.get(lane)
-        if run is not None and run.like != like and not is_look:
+        if lane in self._runs and self._runs[lane].like != like and not is_look:
             before += self.end()
         run = self._runs.setdefault(lane, _Run(like))
         run.count += 1
         if run.count > (0 if is_look else _FIRST):
-            run.hide(self._place, row)
+            run.hidden.append((self._place, row))
             return before
-        return [*before, *self._hidden_before(lane), *self._lines(row)]
+        # what the other lanes kept back came before this row
+        kept = self._kept_back({name: other for name, other in self._runs.items() if other is not run})
+        return [*before, *kept, *self._lines(row)]
 
     def end(self) -> list[str]:
         """What is left when nothing more comes."""
-        found = [rest for lane, run in self._runs.items() for rest in self._rest(lane, run)]
+        lines = self._kept_back(self._runs)
         self._runs = {}
-        return [line for _, lines in sorted(found, key=lambda each: each[0]) for line in lines]
+        return lines
 
     def _silence(self, row: Row) -> list[str]:
         silence, self._at = row.t - self._at, max(row.t, self._at)
@@ -89,34 +82,30 @@ class Table:
             return []
         return [*self.end(), f"{'':{_TIME}}... {seconds(silence)} of silence ..."]
 
-    def _hidden_before(self, lane: str) -> list[str]:
-        """The lines that the other lanes kept back: they came before the one that is printed now."""
+    def _kept_back(self, runs: Mapping[str, _Run]) -> list[str]:
+        """The lines for the rows of `runs` that were not printed, in order."""
         found = list[tuple[int, list[str]]]()
-        for other, run in self._runs.items():
-            if other != lane and run.hidden:
-                found += self._rest(other, run)
-                self._runs[other] = _Run(run.like, run.count)
-        return [line for _, lines in sorted(found, key=lambda each: each[0]) for line in lines]
+        for lane, run in runs.items():
+            if run.hidden:
+                found += self._rest(lane, run.hidden)
+                run.hidden = []
+        return [line for _, lines in sorted(found, key=itemgetter(0)) for line in lines]
 
-    def _rest(self, lane: str, run: _Run) -> Iterator[tuple[int, list[str]]]:
-        """The lines for the rows that were not printed, with the place of each among all rows."""
-        if not run.hidden:
-            return
-        (place, row), (end, last) = run.hidden[0], run.hidden[-1]
+    def _rest(self, lane: str, hidden: Sequence[tuple[int, Row]]) -> Iterator[tuple[int, list[str]]]:
+        (place, row), (end, last) = hidden[0], hidden[-1]
         if lane == _LOOK:
-            yield place, [self._looks(len(run.hidden) + run.dropped, row, last)]
+            yield place, [self._looks(len(hidden), row, last)]
             return
-        if end == place:
+        if len(hidden) > 2:
+            yield place, [self._between([each for _, each in hidden[:-1]])]
+        elif len(hidden) == 2:
             yield place, self._lines(row)
-            return
-        yield place, [self._between(row, run)] if run.dropped else self._lines(row)
         yield end, self._lines(last)
 
-    def _between(self, first: Row, run: _Run) -> str:
-        is_call = first.lane == "slack"
-        count, chars = run.dropped + 1, run.chars + first.chars
-        said = f"... {count:,} more {'call' if is_call else 'event'}{'s' * (count > 1)} like this"
-        said += f", {chars:,} characters"
+    def _between(self, rows: Sequence[Row]) -> str:
+        is_call = rows[0].lane == "slack"
+        said = f"... {len(rows):,} more {'call' if is_call else 'event'}s like this"
+        said += f", {sum(row.chars for row in rows):,} characters"
         start = _TIME + (self._event + self._decision + 2 if is_call else 0)
         return cut(" " * min(start, max(0, self._width - len(said))) + said, self._width).rstrip()
 
@@ -140,13 +129,8 @@ class Table:
         return lines + [self._line("", "", each) for each in words[1:]]
 
     def _line(self, time: str, event: str, decision: str = "", call: str = "") -> str:
-        cells = (
-            time.rjust(_TIME - 1),
-            cut(event, self._event),
-            cut(decision, self._decision),
-            cut(call, self._call),
-        )
-        return " ".join(cells).rstrip()
+        cells = (cut(event, self._event), cut(decision, self._decision), cut(call, self._call))
+        return " ".join((time.rjust(_TIME - 1), *cells)).rstrip()
 
 
 def _words(decisions: tuple[Decision, ...]) -> Iterator[str]:
@@ -187,6 +171,7 @@ def figures(summary: Summary) -> str:
     calls = ", ".join(f"{name} {count}" for name, count in summary.calls.items()) or "none"
     failed = f"; {summary.failed_calls} failed" if summary.failed_calls else ""
     chars = ", ".join(f"{kind} {count:,}" for kind, count in summary.chars.items() if count) or "none"
+    shown, sent, within = summary.burst_share, summary.agent_burst_share, f"within {BURST_WITHIN:g} s"
     lines = [
         ("outcome", summary.outcome + (f" ({summary.reason})" if summary.reason else "")),
         ("first event", seconds(summary.first_event)),
@@ -195,24 +180,17 @@ def figures(summary: Summary) -> str:
         ("streaming for", seconds(summary.streaming)),
         ("longest silence", f"{seconds(summary.longest_silence)} of the agent"),
         ("longest wait", f"{seconds(summary.longest_wait)} of the reader, without anything new"),
-        *_bursts(summary),
+        (
+            "burst share",
+            "no text was shown" if shown is None else f"{share(shown)} of the text was shown {within}",
+        ),
+        *([("", f"{share(sent)} of what the agent wrote was sent {within}")] if sent is not None else []),
         ("events", f"{summary.events:,}"),
         ("Slack calls", f"{sum(summary.calls.values())}: {calls}{failed}"),
         ("characters sent", chars),
         ("characters shown", f"{summary.shown:,}"),
     ]
     return "".join(f"{name:>20}  {value}\n" for name, value in lines)
-
-
-def _bursts(summary: Summary) -> Iterator[tuple[str, str]]:
-    shown, sent = summary.burst_share, summary.agent_burst_share
-    within = f"within {BURST_WITHIN:g} s"
-    if shown is None:
-        yield "burst share", "no text was shown"
-    else:
-        yield "burst share", f"{share(shown)} of the text was shown {within}"
-    if sent is not None:
-        yield "", f"{share(sent)} of what the agent wrote was sent {within}"
 
 
 def figures_of(line: Timeline) -> str:

@@ -1,8 +1,4 @@
-"""`slack-bot trace`: the timeline of a turn, from a tape or live, as a table and as a picture.
-
-The whole bot runs against an emulated workspace, as in `replay`; live, it asks a real agent and the clock is
-a real one. Several tapes are drawn below each other on one axis.
-"""
+"""`slack-bot trace`: the timeline of a turn, from tapes or live, as a table and as a picture."""
 
 from __future__ import annotations
 
@@ -47,12 +43,9 @@ ModeObserver = Callable[[Scenario, Settings, TurnLog], Observation]
 
 
 def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
-    """The verb. `args`: targets, modes, html, svg, scenario, key, all. Returns the exit status.
+    """The verb. `modes`: the reference agent in each of its modes, for `--modes`. Returns the exit status.
 
-    `modes`: the reference agent in each of its modes, for `--modes`.
-
-    Raises UnreadableInput for wrong usage and for what cannot be read or written, BotError where there is no
-    agent to ask, or one that never said anything.
+    Raises UnreadableInput, and BotError where there is no agent to ask, or one that never said anything.
     """
     if args.modes and len(args.targets) != 1:
         raise UnreadableInput('--modes wants a question: slack-bot trace --modes "what is agntcy"')
@@ -83,10 +76,7 @@ def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
 def trace_capture(
     capture: Tape | Recording, name: str, scenario: Scenario, table: Table | None = None
 ) -> tuple[Timeline, Json]:
-    """The timeline of one capture, and the object of `replay --json`.
-
-    The rows are printed as they come where there is a table.
-    """
+    """The timeline of one capture, printed where there is a table; and the object of `replay --json`."""
     printer = RowPrinter(table)
     seen = replayed(capture, as_captured(scenario, capture), log=TurnLog(printer.take))
     return printer.finish(name, seen), seen.result()
@@ -98,26 +88,25 @@ def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
     for path, capture in captures:
         if len(captures) > 1:
             sys.stdout.write(f"== {path}\n")
-        line, result = trace_capture(capture, _short_name(path), scenario, _table(args.all))
+        line, result = trace_capture(capture, Path(path).name, scenario, _table(args))
         tell_assumed(path, capture, result)
         found.append(line)
     return found
 
 
 def _modes(args: argparse.Namespace, scenario: Scenario, modes: Mapping[str, ModeObserver]) -> list[Timeline]:
-    """The reference agent in each of its modes, by the same question."""
-    asked, settings, found = replace(scenario, text=_question(args.targets[0])), load(), []
+    asked, settings, found = _asked(scenario, args.targets[0]), load(), []
     for mode, observe_mode in modes.items():
         sys.stdout.write(f"== {mode}\n")
-        printer = RowPrinter(_table(args.all), masks_of(settings))
+        printer = RowPrinter(_table(args), masks_of(settings))
         found.append(printer.finish(mode, observe_mode(asked, settings, TurnLog(printer.take))))
     return found
 
 
-def _question(text: str) -> str:
+def _asked(scenario: Scenario, text: str) -> Scenario:
     if not text.strip():
         raise UnreadableInput("the question is empty; write what to ask the agent")
-    return text
+    return replace(scenario, text=text)
 
 
 def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
@@ -126,18 +115,17 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     settings, note = settings_for(url, given)
     if note:
         sys.stderr.write(f"note: {note}\n")
-    settings = with_overrides(settings, scenario.settings) if scenario.settings else settings
-    asked = replace(scenario, text=_question(text))
-    asyncio.run(
-        card_of(settings, "URL")
-    )  # without a card the bot would answer in the thread; here it is an error
-    printer = RowPrinter(_table(args.all), masks_of(given, settings))
-    seen = asyncio.run(_observed(asked, settings, TurnLog(printer.take)))
+    settings = with_overrides(settings, scenario.settings)
+    asked = _asked(scenario, text)
+    # without a card the bot would answer in the thread; here it is an error
+    asyncio.run(card_of(settings, "URL"))
+    printer = RowPrinter(_table(args), masks_of(given, settings))
+    seen = asyncio.run(observe(asked, emulated(settings), loop_clock(), log=TurnLog(printer.take)))
     return printer.finish(url, seen)
 
 
 def _silence(line: Timeline) -> str | None:
-    """Why nothing at all came from the agent; None where something did, be it an error of its own."""
+    """Why nothing at all came from the agent, not even an error of its own."""
     if line.summary.events:
         return None
     ends = [each.reason for row in line.rows for each in row.decisions if each.event == StreamEnded.__name__]
@@ -145,20 +133,12 @@ def _silence(line: Timeline) -> str | None:
     return None if why.startswith("the agent answered with error") else why
 
 
-async def _observed(scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:
-    return await observe(scenario, emulated(settings), loop_clock(), log=log)
-
-
-def _table(everything: bool) -> Table:
-    return Table(shutil.get_terminal_size((160, 24)).columns, everything=everything)
-
-
-def _short_name(path: str) -> str:
-    return Path(path).name
+def _table(args: argparse.Namespace) -> Table:
+    return Table(shutil.get_terminal_size((160, 24)).columns, everything=args.all)
 
 
 class RowPrinter:
-    """Builds the timeline of a log, and prints its rows, each as soon as it is whole."""
+    """Builds the timeline of a log, and prints each row as soon as it is whole."""
 
     def __init__(self, table: Table | None, masks: Redactor | None = None) -> None:
         self._table = table
@@ -189,7 +169,7 @@ class RowPrinter:
         self._printed = len(self._builder.rows)
 
     def _print(self, lines: Sequence[str]) -> None:
-        """An observer never raises: what cannot be written stays in the stream, and its last flush fails."""
+        """Never raises: what cannot be written stays in the stream, and its last flush fails."""
         if not self._has_reader:
             return
         try:

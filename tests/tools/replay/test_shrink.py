@@ -15,17 +15,15 @@ from slack_bot.testing.tape.tape import Moment, Tape, read_tape, write_tape
 from slack_bot.tools.replay.replay import replay
 from slack_bot.tools.replay.scenario import Scenario
 from slack_bot.tools.replay.shrink import (
-    Difference,
     Search,
     ShrinkProgress,
     broken_promise,
-    found_smallest,
     minimal,
     shrink,
     size_of,
-    texts_of,
     words_of,
 )
+from slack_bot.tools.scrub import texts_in
 from slack_bot.turn import machine
 
 TEXT = "First.\nSecond line with more words.\nThird."
@@ -115,8 +113,9 @@ def test_a_broken_promise_is_found_without_any_kept_thread(monkeypatch: pytest.M
     assert found is not None
     assert found.description.startswith("nothing_twice fails")
     out = Terminal()
-    small, whole = found_smallest(tape, found, ShrinkProgress(out))
-    assert whole
+    search = Search(found.shows, report=ShrinkProgress(out))
+    small = shrink(tape, search)
+    assert not search.is_over
     assert len(small.moments) < 5
     assert "stutters" in words_of(small)
     assert found.shows(small)
@@ -133,8 +132,9 @@ def test_the_search_can_be_ended_and_keeps_what_it_has(place: Path) -> None:
             raise KeyboardInterrupt
         return "Third" in words_of(smaller)
 
-    small, whole = found_smallest(tape, Difference("x", shows), ShrinkProgress(io.StringIO()))
-    assert not whole
+    search = Search(shows)
+    small = shrink(tape, search)
+    assert search.is_over
     assert "Third" in words_of(small)
     assert len(small.moments) < len(tape.moments)
 
@@ -216,7 +216,7 @@ def test_the_search_ends_when_it_may_go_on_no_longer() -> None:
 
 def test_texts_are_found_wherever_they_stand_and_only_they_change() -> None:
     event = chunk("a b")
-    assert [text for _, text in texts_of(event)] == ["a b"]
+    assert list(texts_in(event)) == ["a b"]
     small = shrink(Tape({}, (Moment(0.0, event=event),)), Search(lambda tape: True, most=100))
     assert small.moments[0].event == chunk("")
     assert event == chunk("a b")

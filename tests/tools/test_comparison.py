@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from slack_bot.errors import BotError, UnreadableInput
 from slack_bot.testing.tape.items import Moment
 from slack_bot.testing.tape.tape import Tape
-from slack_bot.tools.compare import (
+from slack_bot.tools.comparison import (
     Profile,
     Sent,
     Values,
@@ -128,8 +129,10 @@ def test_what_was_sent_and_how_it_was_marked() -> None:
     sent = found.artifacts["stream"]
     assert (sent.count, sent.chars, sent.first, sent.last, sent.ids) == (11, 15, 1.0, 3.0, {"a", "b"})
     assert list(found.artifacts) == ["old", "stream"]
-    assert found.parts == {"data": 1, "file": 1, "text": 11}
     assert found.flags == {
+        "part: data": 1,
+        "part: file": 1,
+        "part: text": 11,
         "append = true": 11,
         "final = true": 1,
         "is_final_answer = true": 2,
@@ -138,9 +141,10 @@ def test_what_was_sent_and_how_it_was_marked() -> None:
         "trace": 9,
         "trace_id = t": 1,
     }
-    assert found.states == (("working", 0.0), ("completed", 5.0))
-    assert found.odd == {"comment": 1, "unreadable": 1, "raw": 1, "end: cut": 1}
-    assert (found.name, found.question, found.wire, found.visible) == ("mine", "What?", "0.3", "Hi.")
+    assert found.states == [("working", 0.0), ("completed", 5.0)]
+    assert +found.odd == {"comment": 1, "unreadable": 1, "raw": 1, "end: cut": 1}
+    assert (found.timeline.name, found.timeline.question, found.wire) == ("mine", "What?", "0.3")
+    assert found.text == "Hi."
 
 
 def test_what_says_nothing_is_not_counted() -> None:
@@ -152,7 +156,7 @@ def test_what_says_nothing_is_not_counted() -> None:
 
 def test_an_empty_tape_has_a_profile() -> None:
     found = profile(Tape({}, ()), drawn(), {"visible": "", "thread": []})
-    assert (found.wire, found.artifacts, found.flags, found.states) == ("not known", {}, {}, ())
+    assert (found.wire, found.artifacts, found.flags, found.states) == ("not known", {}, {}, [])
 
 
 def test_times_to_look_at_end_with_the_end() -> None:
@@ -181,7 +185,10 @@ def side(visible: str = "Hi.", name: str = "mine", **more: Any) -> Profile:
 
 def test_every_part_is_there_and_every_table_is_whole() -> None:
     sent = {"answer": Sent(3, 30, 1.0, 2.0, {"a", "b"})}
-    text = as_markdown(side(artifacts=sent, parts={"text": 3}), side("Ho.", "other", flags={"x = 1": 2}))
+    text = as_markdown(
+        side(artifacts=sent, parts=Counter(text=3)),
+        side("Ho.", "other", values={"x": Values(2, Counter({"1": 2}))}),
+    )
     for head in (
         "In short",
         "Timing",
@@ -225,7 +232,7 @@ def test_a_difference_is_shown() -> None:
 
 
 def test_what_matters_comes_first() -> None:
-    one, two = side(artifacts={"a|b": Sent()}), side(parts={"data": 1})
+    one, two = side(artifacts={"a|b": Sent()}), side(parts=Counter(data=1))
     summary = replace(two.timeline.summary, first_visible=20.0, burst_share=0.9, shown=900, outcome="failed")
     found = findings(one, replace(two, timeline=replace(two.timeline, summary=summary)))
     assert found == [

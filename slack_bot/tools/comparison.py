@@ -1,7 +1,7 @@
 """`slack-bot compare`: two captures, or two live agents asked the same question, side by side.
 
 Both go through the whole bot as in `replay`, so that what the reader would have seen is compared, not only
-what was sent. Live agents are asked one after the other, so that neither slows the other down.
+what was sent. Live agents are asked one after the other: neither slows the other down.
 """
 
 from __future__ import annotations
@@ -13,39 +13,29 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, assert_never
+from typing import TypeVar, assert_never
 
 from rich.console import Console
 from rich.markdown import Markdown
 
+from ..a2a.wire import frames
 from ..a2a.wire.decode import decode
-from ..a2a.wire.frames import (
-    Artifact,
-    ArtifactUpdate,
-    Frame,
-    MessageReply,
-    Metadata,
-    Part,
-    Snapshot,
-    StatusUpdate,
-    Unknown,
-)
 from ..errors import AgentError, UnreadableInput
 from ..settings.load import load
 from ..testing.tape.items import Moment
 from ..testing.tape.json_file import Json
 from ..testing.tape.tape import Recording, Tape, read_tape
 from .capture.agent_address import check_there, is_address, settings_for
-from .capture.capture import CaptureRequest, capture
-from .capture.progress import CaptureProgress
+from .capture.capture import CaptureProgress, CaptureRequest, capture
 from .interruption import told_if_interrupted
 from .open_capture import open_capture, taped
-from .output_file import MemoryOutput, OutputFile
-from .replay.plain_text import STATES
+from .output_file import Output, OutputFile
+from .replay.diff import common_prefix
 from .replay.replay import accept_any_script, tell_assumed
+from .replay.result import STATES
 from .replay.scenario import Scenario
 from .trace.canvas import text_width
 from .trace.figures import Curve, Summary, Timeline
@@ -59,9 +49,20 @@ _DIFF_LINES = 60
 _DIFF_CHARS = 60_000  # more is not compared: difflib takes the square of the number of lines
 _EXCERPT = 600
 _ENDS = {"end: closed": "the stream was closed", "end: cut": "the stream was cut"}
+_TIMES = {
+    "first event": "first_event",
+    "first answer token": "first_answer",
+    "first visible text": "first_visible",
+    "streaming for": "streaming",
+    "longest silence of the agent": "longest_silence",
+    "longest wait of the reader": "longest_wait",
+    "end": "end",
+}
+_LOOKS = (1, 2, 3, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200, 1800)
+_VOLUMES = ("events", "Slack calls", "failed calls", "characters shown")
 _ODD = {"comment": "comment", "error": "error", "raw": "unreadable piece"}
 
-MarkdownTable: TypeAlias = Sequence[Sequence[str]]
+T = TypeVar("T")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -82,7 +83,7 @@ def main(args: argparse.Namespace) -> int:
             _live(each, args.text, argument) if is_address(each) else open_capture(Path(each), args.key)
             for argument, each in (("A", args.one), ("B", args.two))
         ]
-    one, two = (_profile(capture, name) for capture, name in zip(captures, (args.one, args.two), strict=True))
+    one, two = map(_profile, captures, (args.one, args.two))
     text = as_markdown(one, two)
     if out is not None:
         with out:
@@ -108,7 +109,7 @@ def _live(url: str, text: str, argument: str) -> Tape | Recording:
     progress = CaptureProgress()
     if note:
         progress.say(f"note: {note}")
-    memory = MemoryOutput(url)
+    memory = Output(url)
     asyncio.run(
         capture(CaptureRequest((text,), argument=argument), settings, memory, progress, also=(given,))
     )
@@ -148,54 +149,38 @@ class Values:
                 self.each = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Profile:
-    """One stream. `flags` are metadata and the marks of updates, `odd` what came besides events."""
+    """One stream. `values` are metadata and the marks of updates, `odd` what came besides events."""
 
-    name: str
-    question: str
-    wire: str
-    artifacts: Mapping[str, Sent]
-    flags: Mapping[str, int]
-    parts: Mapping[str, int]
-    states: tuple[tuple[str, float], ...]
-    odd: Mapping[str, int]
     timeline: Timeline
-    visible: str
-    messages: tuple[Json, ...]
+    result: Json
+    wire: str
+    artifacts: dict[str, Sent] = field(default_factory=dict)
+    values: dict[str, Values] = field(default_factory=dict)
+    parts: Counter[str] = field(default_factory=Counter)
+    states: list[tuple[str, float]] = field(default_factory=list)
+    odd: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_ODD, 0)))  # in this order
 
+    @property
+    def text(self) -> str:
+        """What could be read in the end."""
+        return str(self.result["visible"])
 
-def profile(tape: Tape, timeline: Timeline, result: Json) -> Profile:
-    """The profile of `tape`, whose turn was `timeline` and gave `result` (the object of `replay --json`)."""
-    counts = _Counts()
-    for moment in tape.moments:
-        counts.take(moment)
-    return Profile(
-        name=timeline.name,
-        question=timeline.question,
-        wire=str(tape.head.get("wire") or "not known"),
-        artifacts=counts.artifacts,
-        flags=_flags_of(counts.flags),
-        parts=counts.parts,
-        states=tuple(counts.states),
-        odd={kind: count for kind, count in counts.odd.items() if count},
-        timeline=timeline,
-        visible=str(result["visible"]),
-        messages=tuple(result["thread"]),
-    )
-
-
-class _Counts:
-    def __init__(self) -> None:
-        self.artifacts: dict[str, Sent] = {}
-        self.flags: dict[str, Values] = {}
-        self.parts: Counter[str] = Counter()
-        self.states: list[tuple[str, float]] = []
-        self.odd: Counter[str] = Counter()
+    @property
+    def flags(self) -> dict[str, int]:
+        """Kinds of parts; keys and values where there are few short values, else only keys."""
+        found = {f"part: {kind}": count for kind, count in sorted(self.parts.items())}
+        for key, values in sorted(self.values.items()):
+            if values.each is None:
+                found[key] = values.count
+            else:
+                found |= {f"{key} = {value}": count for value, count in sorted(values.each.items())}
+        return found
 
     def take(self, moment: Moment) -> None:
-        for kind in ("comment", "error", "raw"):
-            self.odd[kind] += getattr(moment, kind) is not None
+        """Count what came in one moment."""
+        self.odd.update(kind for kind in _ODD if getattr(moment, kind) is not None)
         if moment.end is not None:
             self.odd[f"end: {moment.end}"] += 1
         if moment.event is not None:
@@ -204,67 +189,56 @@ class _Counts:
             except AgentError:
                 self.odd["unreadable"] += 1
 
-    def _frame(self, t: float, frame: Frame) -> None:
+    def _frame(self, t: float, frame: frames.Frame) -> None:
         match frame:
-            case ArtifactUpdate():
-                self._artifact(t, frame.artifact, frame.metadata)
-                self._flag("append", frame.append)
-                self._flag("lastChunk", frame.last_chunk or None)
-            case Snapshot():
+            case frames.ArtifactUpdate():
+                self._artifact(t, frame.artifact)
+                marks = {"append": frame.append, "lastChunk": frame.last_chunk or None}
+                self._flags(frame.metadata, marks)
+            case frames.Snapshot():
                 self._state(str(frame.state), t)
                 for artifact in frame.artifacts:
-                    self._artifact(t, artifact, {})
-            case StatusUpdate():
+                    self._artifact(t, artifact)
+            case frames.StatusUpdate():
                 self._state(str(frame.state), t)
-                self._flag("final", frame.final)
-                self._metadata(frame.metadata)
-            case MessageReply() | Unknown():
+                self._flags({"final": frame.final}, frame.metadata)
+            case frames.MessageReply() | frames.Unknown():
                 pass  # the text of a message is compared as visible text
             case _:
                 assert_never(frame)
 
-    def _artifact(self, t: float, artifact: Artifact, metadata: Metadata) -> None:
+    def _artifact(self, t: float, artifact: frames.Artifact) -> None:
         sent = self.artifacts.setdefault(artifact.name or "(no name)", Sent(first=t))
         sent.count, sent.last, sent.chars = sent.count + 1, t, sent.chars + len(artifact.text)
         sent.ids.add(artifact.artifact_id)
-        self.parts.update(map(_kind_of, artifact.parts))
-        self._metadata(artifact.metadata)
-        self._metadata(metadata)
+        self.parts.update(
+            "data" if part.has_data else "file" if part.file is not None else "text"
+            for part in artifact.parts
+        )
+        self._flags(artifact.metadata)
 
-    def _metadata(self, metadata: Metadata) -> None:
-        for key, value in metadata.items():
-            self._flag(key, value)
-
-    def _flag(self, key: str, value: Any) -> None:
-        if value is not None:
-            shown = value if isinstance(value, str) else json.dumps(value, default=str)
-            self.flags.setdefault(key, Values()).add(shown)
+    def _flags(self, *given: frames.Metadata) -> None:
+        for key, value in (pair for each in given for pair in each.items()):
+            if value is not None:
+                shown = value if isinstance(value, str) else json.dumps(value, default=str)
+                self.values.setdefault(key, Values()).add(shown)
 
     def _state(self, state: str, t: float) -> None:
         if not self.states or self.states[-1][0] != state:
             self.states.append((state, t))
 
 
-def _kind_of(part: Part) -> str:
-    return "data" if part.has_data else "file" if part.file is not None else "text"
-
-
-def _flags_of(flags: Mapping[str, Values]) -> dict[str, int]:
-    """Key and value where there are few short values, else only the key."""
-    found: dict[str, int] = {}
-    for key, values in sorted(flags.items()):
-        if values.each is None:
-            found[key] = values.count
-        else:
-            found |= {f"{key} = {value}": count for value, count in sorted(values.each.items())}
+def profile(tape: Tape, timeline: Timeline, result: Json) -> Profile:
+    """The profile of `tape`, whose turn was `timeline` and gave `result` (the object of `replay --json`)."""
+    found = Profile(timeline, result, str(tape.head.get("wire") or "not known"))
+    for moment in tape.moments:
+        found.take(moment)
     return found
 
 
 def moments_to_look_at(end: float) -> Iterator[float]:
     """Times in seconds at which to compare what could be read, closer together at the beginning."""
-    for t in (1, 2, 3, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200, 1800):
-        if t < end:
-            yield float(t)
+    yield from (t for t in _LOOKS if t < end)
     yield end
 
 
@@ -275,7 +249,7 @@ def as_markdown(one: Profile, two: Profile) -> str:
     """Both streams side by side, as Markdown."""
     parts = [
         "# Comparison",
-        _table(["", "A", "B"], _heads(one, two)),
+        _table(["", "A", "B"], _both(_head(one), _head(two), cell)),
         "## In short",
         "\n".join(f"- {line}" for line in findings(one, two)),
         "## Timing",
@@ -283,9 +257,9 @@ def as_markdown(one: Profile, two: Profile) -> str:
         "## What could be read, when",
         _table(["after", "A", "B"], _readable(one, two)),
         "## Artifacts",
-        _table(["name", "A", "B"], _artifacts(one, two)),
+        _table(["name", "A", "B"], _both(one.artifacts, two.artifacts, _sent)),
         "## Parts, metadata and flags",
-        _table(["flag", "A", "B"], _counts(_all_flags(one), _all_flags(two))),
+        _table(["flag", "A", "B"], _both(one.flags, two.flags, "{:,}".format)),
         "## Text",
         _text(one, two),
         "## What the reader saw",
@@ -309,9 +283,9 @@ def findings(one: Profile, two: Profile) -> list[str]:
             found.append(f"{said}, after {seconds(each.longest_wait)} of waiting.")
     if only := _only_one(one.artifacts, two.artifacts):
         found.append(f"Artifacts that only one of them sends: {', '.join(only)}.")
-    if only := _only_one(_all_flags(one), _all_flags(two)):
+    if only := _only_one(one.flags, two.flags):
         found.append(f"Flags that only one of them has: {', '.join(only[:12])}.")
-    found.append(_same(one.visible, two.visible))
+    found.append(_same(one.text, two.text))
     return found
 
 
@@ -319,16 +293,16 @@ def _only_one(one: Mapping[str, object], two: Mapping[str, object]) -> list[str]
     return [f"{cell(name)} ({'A' if name in one else 'B'})" for name in sorted(one.keys() ^ two.keys())]
 
 
-def _heads(one: Profile, two: Profile) -> MarkdownTable:
-    rows = [["name"], ["question"], ["wire"], ["outcome"], ["states"], ["besides events"]]
-    for each in (one, two):
-        summary = each.timeline.summary
-        states = " → ".join(f"{state} {seconds(t)}" for state, t in each.states)
-        odd = ", ".join(_odd(kind, count) for kind, count in each.odd.items())
-        ended = summary.outcome + (f" ({summary.reason})" if summary.reason else "")
-        for row, value in zip(rows, (each.name, each.question, each.wire, ended, states, odd), strict=True):
-            row.append(cell(value))
-    return rows
+def _head(each: Profile) -> dict[str, str]:
+    summary = each.timeline.summary
+    return {
+        "name": each.timeline.name,
+        "question": each.timeline.question,
+        "wire": each.wire,
+        "outcome": summary.outcome + (f" ({summary.reason})" if summary.reason else ""),
+        "states": " → ".join(f"{state} {seconds(t)}" for state, t in each.states),
+        "besides events": ", ".join(_odd(kind, count) for kind, count in (+each.odd).items()),
+    }
 
 
 def _odd(kind: str, count: int) -> str:
@@ -337,48 +311,32 @@ def _odd(kind: str, count: int) -> str:
     return f"{count:,} {_ODD.get(kind, kind)}{'s' * (count > 1 and kind in _ODD)}"
 
 
-def _timing(one: Profile, two: Profile) -> MarkdownTable:
+def _timing(one: Profile, two: Profile) -> Iterator[Sequence[str]]:
     first, second = one.timeline.summary, two.timeline.summary
-    rows = []
-    for label, name in (
-        ("first event", "first_event"),
-        ("first answer token", "first_answer"),
-        ("first visible text", "first_visible"),
-        ("streaming for", "streaming"),
-        ("longest silence of the agent", "longest_silence"),
-        ("longest wait of the reader", "longest_wait"),
-        ("end", "end"),
-    ):
+    for label, name in _TIMES.items():
         before, after = getattr(first, name), getattr(second, name)
         gap = _gap(before, after)
-        rows.append([label, seconds(before), seconds(after), "" if gap is None else f"{gap:+.2f}"])
-    return [*rows, *_volumes(first, second)]
+        yield label, seconds(before), seconds(after), "" if gap is None else f"{gap:+.2f}"
+    yield "burst share (shown)", share(first.burst_share), share(second.burst_share), ""
+    yield "burst share (sent)", share(first.agent_burst_share), share(second.agent_burst_share), ""
+    counts = [_volumes(each) for each in (first, second)]
+    kinds = sorted({*first.chars, *second.chars})
+    for name in (*_VOLUMES, *(f"characters sent: {kind}" for kind in kinds)):
+        a, b = (each.get(name, 0) for each in counts)
+        if a or b:
+            yield name, f"{a:,}", f"{b:,}", f"{b - a:+,}"
 
 
-def _volumes(first: Summary, second: Summary) -> MarkdownTable:
-    rows = [
-        ["burst share (shown)", share(first.burst_share), share(second.burst_share), ""],
-        ["burst share (sent)", share(first.agent_burst_share), share(second.agent_burst_share), ""],
-    ]
-    pairs = {
-        "events": (first.events, second.events),
-        "Slack calls": (sum(first.calls.values()), sum(second.calls.values())),
-        "failed calls": (first.failed_calls, second.failed_calls),
-        "characters shown": (first.shown, second.shown),
-        **{
-            f"characters sent: {kind}": (first.chars.get(kind, 0), second.chars.get(kind, 0))
-            for kind in sorted({*first.chars, *second.chars})
-        },
-    }
-    return [*rows, *([name, f"{a:,}", f"{b:,}", f"{b - a:+,}"] for name, (a, b) in pairs.items() if a or b)]
+def _volumes(summary: Summary) -> dict[str, int]:
+    sizes = (summary.events, sum(summary.calls.values()), summary.failed_calls, summary.shown)
+    sent = {f"characters sent: {kind}": chars for kind, chars in summary.chars.items()}
+    return dict(zip(_VOLUMES, sizes, strict=True)) | sent
 
 
-def _readable(one: Profile, two: Profile) -> MarkdownTable:
-    end = max(one.timeline.end, two.timeline.end)
-    return [
-        [seconds(t), *(_progress(each.timeline.visible, t) for each in (one, two))]
-        for t in moments_to_look_at(end)
-    ]
+def _readable(one: Profile, two: Profile) -> Iterator[Sequence[str]]:
+    curves = [each.timeline.visible for each in (one, two)]
+    for t in moments_to_look_at(max(one.timeline.end, two.timeline.end)):
+        yield seconds(t), *(_progress(curve, t) for curve in curves)
 
 
 def _progress(curve: Curve, t: float) -> str:
@@ -388,39 +346,22 @@ def _progress(curve: Curve, t: float) -> str:
     return f"{size:,} ({size / whole:.0%})" if whole else "0"
 
 
-def _artifacts(one: Profile, two: Profile) -> MarkdownTable:
-    names = dict.fromkeys([*one.artifacts, *two.artifacts])
-    return [[cell(name), *(_sent(each.artifacts.get(name)) for each in (one, two))] for name in names]
+def _both(one: Mapping[str, T], two: Mapping[str, T], show: Callable[[T], str]) -> Iterator[Sequence[str]]:
+    for name in dict.fromkeys([*one, *two]):
+        yield cell(name), *(show(each[name]) if name in each else "–" for each in (one, two))
 
 
-def _sent(sent: Sent | None) -> str:
-    if sent is None:
-        return "–"
+def _sent(sent: Sent) -> str:
     when = seconds(sent.first) if sent.count == 1 else f"{seconds(sent.first)} to {seconds(sent.last)}"
     ids = f", {len(sent.ids)} ids" if len(sent.ids) > 1 else ""
     return f"{sent.count:,} ({sent.chars:,} characters{ids}), {when}"
 
 
-def _all_flags(each: Profile) -> dict[str, int]:
-    return {**{f"part: {kind}": count for kind, count in sorted(each.parts.items())}, **each.flags}
-
-
-def _counts(one: Mapping[str, int], two: Mapping[str, int]) -> MarkdownTable:
-    names = dict.fromkeys([*one, *two])
-    return [
-        [cell(name), *(f"{each[name]:,}" if name in each else "–" for each in (one, two))] for name in names
-    ]
-
-
 def _text(one: Profile, two: Profile) -> str:
-    before, after = one.visible, two.visible
+    before, after = one.text, two.text
     parts = [_same(before, after)]
     if before.split() != after.split() and before and after:
-        at = next(
-            (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
-            min(len(before), len(after)),
-        )
-        parts.append(f"They part at character {at:,}.")
+        parts.append(f"They part at character {common_prefix(before, after):,}.")
         if max(len(before), len(after)) <= _DIFF_CHARS:
             lines = list(
                 difflib.unified_diff(before.splitlines(), after.splitlines(), "A", "B", lineterm="", n=1)
@@ -444,8 +385,8 @@ def _same(before: str, after: str) -> str:
 
 
 def _seen(label: str, each: Profile) -> str:
-    parts = [f"### {label}: {cell(each.name)}"]
-    for message in each.messages:
+    parts = [f"### {label}: {cell(each.timeline.name)}"]
+    for message in each.result["thread"]:
         text = str(message["text"])
         head = f"{STATES.get(message['state'], message['state'])}, {len(text):,} characters"
         cards = "".join(
@@ -453,7 +394,7 @@ def _seen(label: str, each: Profile) -> str:
         )
         short = text if len(text) <= _EXCERPT else text[:_EXCERPT].rstrip() + " …"
         parts.append(f"Message ({head}):{cards and chr(10)}{cards}\n\n{_fenced(short)}")
-    return "\n\n".join(parts if each.messages else [*parts, "Nothing."])
+    return "\n\n".join(parts if each.result["thread"] else [*parts, "Nothing."])
 
 
 def _fenced(text: str, language: str = "text") -> str:
@@ -471,20 +412,15 @@ def cell(text: str) -> str:
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table with aligned columns."""
-    all_rows = [list(names), *map(list, rows)]
-    widths = [max(3, *(_columns(row[n]) for row in all_rows)) for n in range(len(names))]
-    lines = [
-        "| "
-        + " | ".join(text + " " * (wide - _columns(text)) for text, wide in zip(row, widths, strict=True))
-        + " |"
-        for row in all_rows
-    ]
-    rule = "|" + "|".join("-" * (wide + 2) for wide in widths) + "|"
-    return "\n".join([lines[0], rule, *lines[1:]])
+    whole = [names, *rows]
+    widths = [max(3, *map(_columns, column)) for column in zip(*whole, strict=True)]
+    padded = [[text + " " * (w - _columns(text)) for text, w in zip(r, widths, strict=True)] for r in whole]
+    head, *lines = (f"| {' | '.join(row)} |" for row in padded)
+    return "\n".join([head, f"|{'|'.join('-' * (wide + 2) for wide in widths)}|", *lines])
 
 
 def _columns(text: str) -> int:
-    return round(sum(2 if text_width(letter, 1) == 1 else 1 for letter in text))
+    return sum(2 if text_width(letter, 1) == 1 else 1 for letter in text)
 
 
 def _gap(before: float | None, after: float | None) -> float | None:

@@ -12,9 +12,8 @@ import pytest
 from slack_bot.errors import SettingsError
 from slack_bot.playground.reference.modes import memory_target
 from slack_bot.testing.harness import bot_settings
+from slack_bot.tools.conform.case_runner import LiveTarget, QuestionCounter, run_case
 from slack_bot.tools.conform.cases import Case, open_suite, read_suite
-from slack_bot.tools.conform.runner import LiveTarget, QuestionCounter, run_case
-from tests.tools.conform.measured import case_result, suite_result
 
 SUITE, TAPES = open_suite("extended")
 CASES = {case.name: case for case in SUITE.cases}
@@ -81,37 +80,3 @@ def test_questions_are_counted_and_nothing_else() -> None:
         return counting.questions
 
     assert asyncio.run(story()) == 2
-
-
-# -- results -----------------------------------------------------------------------------------------------
-
-
-def test_a_check_holds_if_it_held_in_every_run_in_which_it_applied() -> None:
-    case = case_result("one", (True, None), (False, None), (True, None))
-    live, tools = case.findings
-    assert (live.ok, live.passes, live.runs, live.rate, live.detail) == (False, 2, 3, "2/3 (67%)", "detail 1")
-    assert (tools.ok, tools.passes, tools.runs, tools.rate, tools.detail) == (None, 0, 0, "n/a", "detail 0")
-    assert case.verdict == "FAIL"
-    assert case.shown is case.runs[1]
-    assert case.shown.seconds == 2.0
-
-
-def test_without_a_failure_the_first_run_is_shown() -> None:
-    case = case_result("one", (True, True), (True, True))
-    assert case.verdict == "PASS"
-    assert case.shown is case.runs[0]
-
-
-def test_a_case_that_could_not_be_run_is_an_error() -> None:
-    case = case_result("one", (False, False), error="no such setting")
-    assert case.verdict == "ERROR"
-    assert suite_result(case).verdict == "FAIL"
-
-
-def test_the_whole() -> None:
-    found = suite_result(case_result("a", (True, None)), case_result("b", (True, False)))
-    assert (found.passed, found.failed, found.not_applicable, found.verdict) == (2, 1, 1, "FAIL")
-    assert not found.is_repeated
-    assert suite_result(case_result("a", (True,), (True,))).is_repeated
-    assert suite_result(case_result("a", (True,))).verdict == "PASS"
-    assert suite_result().verdict == "FAIL", "nothing was shown"
