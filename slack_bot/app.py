@@ -14,14 +14,13 @@ from typing import Any, Self
 import aiohttp
 import httpx
 from slack_bolt.async_app import AsyncApp
-from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from .a2a.agent import Agent, new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreError
-from .listeners.authorizer import Authorizer, missing
+from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.events import BotAccess, SlackListeners
 from .listeners.http_mode import check_address, serve_http
 from .listeners.socket_mode import serve_socket
@@ -45,7 +44,7 @@ class App:
     store: Store
     agent: Agent
     web_client: AsyncWebClient
-    authorizer: Authorizer
+    authorize: Authorize
     dispatcher: TurnDispatcher
     bolt: AsyncApp
     closers: AsyncExitStack
@@ -102,23 +101,19 @@ async def build(
             write_timeout=settings.slack.write_timeout,
         )
         dispatcher = TurnDispatcher(agent, store, api, settings, clock, observer)
-        authorizer = Authorizer(web_client)
-        bolt = _new_bolt(settings, slack_session, authorizer)
+        authorize = new_authorize(web_client)
+        bolt = _new_bolt(settings, slack_session, authorize)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         SlackListeners(dispatcher, bots).register(bolt)
         closers = stack.pop_all()
-        return App(settings, clock, store, agent, web_client, authorizer, dispatcher, bolt, closers)
+        return App(settings, clock, store, agent, web_client, authorize, dispatcher, bolt, closers)
 
 
-def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorizer: Authorizer) -> AsyncApp:
+def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:
     """Bolt, with everything given that it would otherwise read from the environment.
 
-    Its client has no token: with one, Bolt would not ask `authorizer`.
+    Its client has no token: with one, Bolt would not ask `authorize`.
     """
-
-    async def authorize() -> AuthorizeResult:  # Bolt cannot call a method here: it would fill in `self`
-        return await authorizer.identity()
-
     secret = settings.slack.signing_secret
     client = AsyncWebClient(
         base_url=settings.slack.api_url,
@@ -211,7 +206,7 @@ async def run(settings: Settings, *, http: bool = False) -> None:
 
 async def check_slack(app: App) -> None:
     """Log who the bot is at Slack, and which scopes it lacks. Raises SlackError if the token is not good."""
-    identity = await app.authorizer.identity()
+    identity = await app.authorize()
     log.info("signed in to Slack as %s in %s", identity.user, identity.team)
     for sentence in missing(identity.bot_scopes) if identity.bot_scopes is not None else ():
         log.warning("%s", sentence)

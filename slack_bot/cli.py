@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
 import logging
+import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from . import __version__
-from .console import run_guarded
 from .errors import BotError, SettingsError, UnreadableInput
 
 _PROGRAM = "slack-bot"
@@ -36,6 +38,11 @@ _EXAMPLES = {
     "conform": "slack-bot conform --url http://127.0.0.1:8000 --report",
     "scrub": "slack-bot scrub answer.jsonl -o shareable.jsonl",
 }
+
+EXIT_SIGPIPE = 141
+"""Exit status after a closed pipe, as a shell shows it."""
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 Verb = Callable[[argparse.Namespace], int]
 _Verbs: TypeAlias = "argparse._SubParsersAction[_VerbParser]"
@@ -59,6 +66,37 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(args.name, error, 1)
     except KeyboardInterrupt:
         return 130
+
+
+def run_guarded(verb: Callable[[], int]) -> int:
+    """The status of `verb`, whose output is flushed. Raises BotError if it cannot be written."""
+    _open_missing_streams()
+    try:
+        status = verb()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return EXIT_SIGPIPE
+    except OSError as error:
+        if error.errno not in _NO_ROOM or error.filename is not None:
+            raise
+        _discard_output()
+        raise BotError(f"the output cannot be written: {error.strerror}; send it somewhere else") from error
+    return status
+
+
+def _open_missing_streams() -> None:
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            null = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  as long as the process
+            setattr(sys, name, null)
+
+
+def _discard_output() -> None:
+    """Else the interpreter's end would complain."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
 
 
 def _check_verb(whole: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -237,12 +275,12 @@ def _add_conform(verbs: _Verbs) -> None:
 
 def _playground(args: argparse.Namespace) -> int:
     with _needs_agent():
-        if args.name == "play":
-            from .playground.server import main as serve
-        elif args.name == "agent":
+        if args.name == "agent":
             from .playground.reference.agent import main as serve
         else:
-            from .playground.server import show_replays as serve
+            from .playground import server
+
+            serve = server.main if args.name == "play" else server.show_replays
     return serve(args)
 
 

@@ -9,22 +9,21 @@ CARD_ADDRESS = "must be the agent's base address or the full address of its card
 
 
 class BotError(Exception):
-    """Base of all errors raised on purpose. `str()` is for an operator or a developer."""
+    """Base of all errors raised on purpose, for an operator or a developer."""
 
 
 class SettingsError(BotError):
-    """A setting is missing, malformed or contradicts another. One line for each problem."""
+    """A setting is missing, malformed or contradicts another. One line a problem."""
 
 
 class UnreadableInput(BotError):
-    """A file given by the user cannot be read. Names file, line and reason."""
+    """A file cannot be read. Names file, line and reason."""
 
 
 class AgentError(BotError):
-    """An error of the agent. `safe` is one sentence for the reader in Slack, without any internals.
+    """An error of the agent. `safe` is for the reader in Slack. `brief` is `str()` without `said`.
 
-    `said` is the server's text in one line, or "": not for a reader, nor for a log at info. `brief` is
-    `str()` without it.
+    `said` is the server's text in one line, or "": not for a reader, nor for a log at info.
     """
 
     safe = "The agent could not answer."
@@ -56,7 +55,7 @@ class NoCard(CardError):
 
 
 class AgentRefused(AgentError):
-    """The agent's server did not accept the question. `status` is the HTTP status."""
+    """The agent's server did not accept the question. `status` is HTTP's."""
 
     safe = "The agent refused the request."
 
@@ -94,13 +93,13 @@ class BadEncoding(BadAgentData):
 
 
 class StreamLost(AgentError):
-    """The stream broke after the question may have been accepted: never send it again."""
+    """It may have been accepted: never send the question again."""
 
     safe = "The connection to the agent was lost."
 
 
 class StreamCut(StreamLost):
-    """The connection ended in the middle of the stream."""
+    """The connection ended in the middle."""
 
 
 class StreamIdle(StreamLost):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from typing import Any, TypeAlias
 
 import aiohttp
 from slack_bolt.authorization import AuthorizeResult
@@ -46,34 +46,35 @@ NEEDED: Mapping[str, str] = {
 """Scopes of `docs/slack-app-manifest.json`, and what does not work without each."""
 
 
-class Authorizer:
-    """The bot's identity at Slack, asked once. `client` has the bot token."""
+Authorize: TypeAlias = Callable[[], Awaitable[AuthorizeResult]]
 
-    def __init__(self, client: AsyncWebClient) -> None:
-        self._client = client
-        self._identity: AuthorizeResult | None = None
 
-    async def identity(self) -> AuthorizeResult:
-        """Who owns the bot token; `bot_scopes` is None if Slack does not name them.
+def new_authorize(client: AsyncWebClient) -> Authorize:
+    """What says who owns the bot token of `client`, asked once. `bot_scopes` is None if Slack names none.
 
-        Bolt itself would acknowledge and drop an event whose `auth.test` fails. Our SlackError makes it a
-        500, and Slack sends the event again.
-        """
-        if self._identity is None:
-            answer = await call_or_raise(self._client, "auth.test", setting="SLACK_BOT_TOKEN")
-            data = body_of(answer)
-            scopes = {name.lower(): value for name, value in answer.headers.items()}.get("x-oauth-scopes")
-            self._identity = AuthorizeResult(
+    Bolt itself would acknowledge and drop an event whose `auth.test` fails. Our SlackError makes it a 500,
+    and Slack sends the event again.
+    """
+    identity: AuthorizeResult | None = None
+
+    async def authorize() -> AuthorizeResult:
+        nonlocal identity
+        if identity is None:
+            answer = await call_or_raise(client, "auth.test", setting="SLACK_BOT_TOKEN")
+            data, headers = body_of(answer), {name.lower(): each for name, each in answer.headers.items()}
+            identity = AuthorizeResult(
                 enterprise_id=data.get("enterprise_id") or None,
                 team_id=str(data.get("team_id") or ""),
                 team=str(data.get("team") or ""),
                 bot_user_id=str(data.get("user_id") or ""),
                 bot_id=str(data.get("bot_id") or ""),
-                bot_token=self._client.token,
-                bot_scopes=scopes,
+                bot_token=client.token,
+                bot_scopes=headers.get("x-oauth-scopes"),
                 user=str(data.get("user") or ""),
             )
-        return self._identity
+        return identity
+
+    return authorize
 
 
 def missing(granted: Collection[str]) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """PURE. Slack's payloads become questions, stops and button presses. No JSON makes these functions raise.
 
-Slack sends one mention as two events (`app_mention` and `message`), repeats what was not acknowledged, and
-sends the bot its own messages and every change to them. Only a question uses up its dedupe key: if an
-ignored twin did, the mention would be lost (facts: Slack 8, openclaw#34833).
+Slack sends a mention as two events (`app_mention` and `message`), and the bot its own messages and every
+change to them. Only a question uses up its dedupe key: if an ignored twin did, the mention would be lost
+(facts: Slack 8, openclaw#34833).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BotIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ThreadReply:
-    """A reply in a thread without a mention: for the bot only if the agent waits for its author."""
+    """A reply without a mention: for the bot only if the agent waits for its author."""
 
     question: Question
 

@@ -1,8 +1,8 @@
 """Slack in by Socket Mode: no public address needed.
 
-One process at a time: Slack sends each event to any one of the app's connections, and a mention is two
-events. So two processes with a store each answer some questions twice. Slack names the number of connections
-in `hello`, when one begins (facts: Slack 3.4): at the start, after a failure, and every few hours.
+Slack sends each event to any one of the app's connections, and a mention is two events: two processes with a
+store each answer some questions twice. Slack names the number of connections in `hello`, when one begins
+(facts: Slack 3.4): at the start, after a failure, and every few hours.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ async def serve_socket(
 class _Connector:
     """Takes the place of the aiohttp session in the SDK's client, and warns of other processes.
 
-    The SDK would repeat an attempt to connect with the same address, whose ticket is good only once, and log
-    a traceback each time, sometimes with the ticket.
+    The SDK would repeat an attempt with the same address, whose ticket is good only once, and log a traceback
+    each time, sometimes with the ticket.
     """
 
     def __init__(self, client: SocketModeClient, check_delay: float) -> None:
@@ -140,8 +140,7 @@ class _Connector:
     async def _count(self) -> int:
         """How many connections the app has, with one that is opened here for a moment.
 
-        What comes on this one is handled as if it had come on the other. What is lost in the moment of
-        closing is not acknowledged, and Slack sends it again.
+        What comes on this one is handled too. What is lost as it closes is not acknowledged, and comes again.
         """
         client, ssl = self._client, self._client.web_client.ssl or True
         address = await self.new_address()

@@ -16,8 +16,7 @@ MOST_WAITS = 20
 class Conversation:
     """What is known of a thread with one agent.
 
-    `waits`: each person whose answer the agent waits for, to the id of the task that asked; the one asked
-    last is last. Read-only.
+    `waits`: each person whose answer the agent waits for, to the id of the task that asked, in this order.
     """
 
     context_id: str | None = None
@@ -27,12 +26,11 @@ class Conversation:
         object.__setattr__(self, "waits", MappingProxyType(dict(self.waits)))
 
     def asked(self, user: str, task_id: str) -> Conversation:
-        """The same while `task_id` waits for `user`. Beyond `MOST_WAITS` people the first is dropped."""
+        """The same while `task_id` waits for `user`. Of too many people the first is dropped."""
         others = self.answered(user).waits.items()
         return replace(self, waits=dict([*others, (user, task_id)][-MOST_WAITS:]))
 
     def answered(self, user: str) -> Conversation:
-        """The same without waiting for `user`."""
         return replace(self, waits={each: task for each, task in self.waits.items() if each != user})
 
 
@@ -40,19 +38,16 @@ class Store(Protocol):
     """Accepted questions, conversations, feedback, and what was learned about agents."""
 
     async def accept(self, key: str, now: float) -> bool:
-        """Accept the question named `key`. False: it was accepted before, within the dedupe time. Atomic.
-
-        An error means that it was not accepted.
-        """
+        """Accept a question. False: it was accepted before, within the dedupe time. Atomic."""
 
     async def release(self, key: str) -> None:
-        """Undo `accept`: the question was not started, and may be accepted again."""
+        """Undo `accept`."""
 
     async def remove_old(self, now: float) -> None:
-        """Remove the keys that are older than the dedupe time. `accept` does not need it."""
+        """Remove the keys that are older than the dedupe time."""
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
-        """What is known of a thread; an empty `Conversation` for a new one."""
+        """What is known of a thread."""
 
     async def save_conversation(
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
@@ -60,16 +55,13 @@ class Store(Protocol):
         """Replace what is known."""
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        """Keep "positive" or "negative"; it replaces what this person gave for this turn before.
-
-        False: it was the same. Atomic.
-        """
+        """Replace this person's feedback to this turn. False: it was the same. Atomic."""
 
     async def profile(self, agent: str) -> dict[str, str]:
-        """What was learned about an agent (its protocol version, for example), by name."""
+        """What was learned about an agent, by name."""
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
-        """Keep one fact about an agent; it replaces an earlier value."""
+        """Replace one fact about an agent."""
 
     async def close(self) -> None:
         """Release everything. May be called twice."""

@@ -1,7 +1,7 @@
 """The store in one file: SQLite, no server, one process.
 
-`synchronous=FULL`, because a question that was accepted is acknowledged to Slack next, and Slack will not
-send it again (delivery.md 8). Every method is one statement and so atomic, but for the removal of old keys.
+`synchronous=FULL`: a question that was accepted is acknowledged to Slack, which will not send it again
+(delivery.md 8). Every method but the removal of old keys is one statement, and so atomic.
 """
 
 from __future__ import annotations

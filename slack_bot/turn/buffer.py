@@ -1,10 +1,6 @@
 """When waiting text is shown: soon, but cut only where it may be cut.
 
-That depends on what came and on the time, never on which token happens to come next: `deadline` says when to
-look again, so the last words before a pause do not stay unseen (delivery.md 3).
-
-White space alone is not worth a call, and Slack trims it: it stays in front of what comes next. For the same
-reason cuts are behind white space, not before it.
+Slack trims white space: alone it is not sent, and cuts are behind it (delivery.md 3).
 """
 
 from __future__ import annotations
@@ -18,9 +14,9 @@ from .markdown import Cuts, MarkdownState, find_cuts
 
 TIMER_TOLERANCE = 1e-6
 """Seconds a timer may fire before the time it was set to, by rounding."""
-_PAUSES_IN_AGE = 5  # a pause is this part of the answer's age: the reader never misses more than a fifth
-_SETTLED = 200  # characters that are safe to be cut behind, before they are not read again
-_GROWTH = 32  # text without a cut is read again when it grew by this part of it: one token, for a line or two
+_PAUSES_IN_AGE = 5
+_SETTLED = 200  # characters up to a safe cut that are not read again
+_GROWTH = 32  # text without a cut is read again when it grew by this part of it
 _SLOW_GROWTH = 8  # the same for more than `_MUCH` characters
 _MUCH = 1_000
 _WORD_MOST = 40  # letters; a longer run of them is a script without spaces, where nothing is torn
@@ -30,12 +26,9 @@ _WORD = re.compile(rf"(?<!\w)\w{{1,{_WORD_MOST}}}\Z")
 class StreamBuffer:
     """Decides when `ledger` may send its waiting text. It holds no text itself.
 
-    `first_flush_delay` and `flush_interval` are seconds. A line is ready at its end. Less than a line is
-    ready, up to the last safe cut, `first_flush_delay` after the first token of all, and from then on a pause
-    after the last flush: a fifth of the answer's age, but at least `first_flush_delay` and at most
-    `flush_interval`. What cannot be cut safely waits once as long again and is then shown as it is.
-
-    `begun`: something that can be seen was released.
+    A line is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush_delay`
+    seconds after the first token, then a pause after the last flush: a fifth of the age, but at least
+    that delay and at most `flush_interval`. What cannot be cut safely waits once as long again.
     """
 
     def __init__(self, ledger: Ledger, *, first_flush_delay: float, flush_interval: float) -> None:
@@ -47,17 +40,15 @@ class StreamBuffer:
         self._began_at: float | None = None  # when the first token of all came
         self._released_at: float | None = None  # when the text of the present call was released
         self._last = 0.0  # when the text before was released: a slow call is no reason to wait longer
-        self.begun = False
+        self.begun = False  # something that can be seen was released
         self._state = MarkdownState()  # of all text that was released
         self._look_again()
 
     def _look_again(self) -> None:
-        """What is known about cuts was about another text."""
         self._cuts, self._looked = Cuts(), 0  # known cuts, found in so many characters
         self._base, self._base_state = 0, self._state  # a safe cut from which on the text is read
 
     def push(self, text: str, now: float) -> None:
-        """Add `text`, which came at `now`."""
         self._waiting.push(text)
         if text and not text.isspace():
             self._began_at = now if self._began_at is None else self._began_at
@@ -66,19 +57,15 @@ class StreamBuffer:
 
     @property
     def waiting(self) -> int:
-        """How many characters were not released."""
         return self._waiting.size
 
     def flush(self, *, in_word: bool = False) -> None:
-        """Nothing follows soon: all that waits now is ready, whatever the cut.
-
-        `in_word`: the rest of the last word comes later, so the word waits for it.
-        """
+        """All that waits now is ready, whatever the cut; `in_word`: but for the last word."""
         word = _WORD.search(self._waiting.tail(_WORD_MOST + 1)) if in_word else None
         self._forced = self._waiting.size - (len(word.group()) if word else 0)
 
     def retract(self, count: int) -> None:
-        """The last `count` characters that wait are not to be shown after all."""
+        """The last `count` characters are not to be shown after all."""
         assert count <= self._waiting.size, "it was released"
         self._waiting.drop_last(count)
         self._forced = min(self._forced, self._waiting.size)
@@ -89,10 +76,9 @@ class StreamBuffer:
                 self._began_at = None
 
     def deadline(self) -> float | None:
-        """When `release` may have something to do without a further push; a time that has passed means now.
+        """When `release` may have something to do; None: nothing to be seen waits.
 
-        None: nothing to be seen waits. Only a line's end is looked for here, so it may be too early:
-        `is_ready` looks for other cuts when the time has come, and knows better afterwards.
+        It may be too early: only `is_ready` looks for cuts within a line.
         """
         if self._since is None or self._is_due():
             return self._since
@@ -102,7 +88,6 @@ class StreamBuffer:
         return due if self._cuts.safe or self._needs_look() else due + pause
 
     def is_ready(self, now: float) -> bool:
-        """`release` may have something to do now."""
         while (due := self.deadline()) is not None and now + TIMER_TOLERANCE >= due:
             if self._is_due() or not self._needs_look():
                 return True
@@ -110,7 +95,6 @@ class StreamBuffer:
         return False
 
     def release(self, now: float) -> int:
-        """Let the ledger send what should be shown now. Returns how many characters that is."""
         count = self._cut(now) if self.is_ready(now) else 0
         if count:
             text = self._ledger.release(count)
@@ -122,13 +106,11 @@ class StreamBuffer:
         return count
 
     def release_all(self) -> None:
-        """Nothing more comes: let the ledger send all of it, unless it is white space alone."""
         if self._is_visible:
             self._ledger.release(self._waiting.size)
             self.begun = True
 
     def acknowledge(self, now: float) -> None:
-        """The call with what was released last is over."""
         if self._released_at is not None:
             waited = now if self._joined is None else self._joined
             self._since = waited if self._is_visible else None
@@ -142,7 +124,6 @@ class StreamBuffer:
         return self._forced > 0 and self._waiting.is_visible(self._forced)
 
     def _is_due(self) -> bool:
-        """Something goes without waiting: a line, all of it, or as much as one call can take."""
         if self._waiting.size > self._max or self._is_forced():
             return True
         if not self._cuts.line and self._waiting.front.find("\n", self._looked) >= 0:
@@ -150,7 +131,6 @@ class StreamBuffer:
         return self._cuts.line > 0
 
     def _needs_look(self) -> bool:
-        """No cut is known, and the text has grown enough to be worth another reading."""
         new = len(self._waiting.front) - self._looked
         return new > 0 and not self._cuts.safe and self._has_grown(new)
 
@@ -158,7 +138,6 @@ class StreamBuffer:
         return new * (_GROWTH if self._looked < _MUCH else _SLOW_GROWTH) >= max(1, self._looked)
 
     def _look(self) -> None:
-        """Learn where the text may be cut. Words count only where no line ends."""
         text, base, before = self._waiting.front, self._base, self._base_state
         self._looked, lead = len(text), _white(text)
         found = find_cuts(text[base:], self._max - base, before, words="\n" not in text)
@@ -171,7 +150,6 @@ class StreamBuffer:
             self._base_state = before.then(text[base : self._base])
 
     def _cut(self, now: float) -> int:
-        """How much goes now; 0: nothing yet, after all."""
         text = self._waiting.front
         if self._is_forced() and self._forced <= self._max:
             return self._forced
@@ -186,11 +164,10 @@ class StreamBuffer:
 
 
 def _white(text: str) -> int:
-    """How many characters of white space `text` begins with."""
     return len(text) - len(text.lstrip())
 
 
 def _anywhere(text: str) -> int:
-    """All of it, but no half of a cluster, unless nothing else is there: its other half may never come."""
+    """All of it but half a cluster, unless nothing else is there: its other half may never come."""
     cut = cluster_cut(text, len(text))
     return cut if cut > _white(text) else len(text)

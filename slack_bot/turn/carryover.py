@@ -1,8 +1,7 @@
 """What is added where one text is cut over two messages, so that each looks right on its own.
 
-A fence, emphasis or a code span that is open where a message ends is closed, and opened again where the next
-one begins. A table repeats its header there, a quote its bars, a nested list the level of its item. None of
-this is part of the answer. All of it is short: marks that are too long or too many to be meant are left out.
+Fences, emphasis and code spans are closed where a message ends and opened again in the next one; a table
+repeats its header, a quote its bars, a nested list its level. Marks too long or too many to be meant are not.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _ANY_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 
 
 def state_of(text: str) -> MarkdownState:
-    """A message that reads `text`. Slack drops the white space at its front, and so a fence's indentation."""
+    """A message that reads `text`. Slack drops the white space at its front."""
     return MarkdownState().then(text.lstrip())
 
 
@@ -56,10 +55,9 @@ def closing_markup(state: MarkdownState, last: str) -> str:
 
 
 def opening_markup(state: MarkdownState, last_line: str, head: str) -> str:
-    """What the next message begins with. Never white space: Slack would drop it.
+    """What the next message begins with; never white space, which Slack would drop.
 
-    `state` is that of the message that was cut, without what closes it, `last_line` its last line that is not
-    blank, `head` how the text goes on (its first line is enough).
+    `state` and `last_line` are those of the message that was cut, without what closes it; `head` follows.
     """
     at_end, line = state.at_end, state.line
     if at_end.fence:
@@ -81,13 +79,11 @@ def opening_markup(state: MarkdownState, last_line: str, head: str) -> str:
 
 
 def _behind(marks: str, line: str, head: str) -> str:
-    """What separates `marks` from `head`, whose first character alone may have come.
-
-    Marks in front of a fence, a list or a heading would make it text: a line end is between. Directly in
-    front of white space or of their like they would not open.
-    """
+    """What separates `marks` from `head`, whose first character alone may have come."""
+    # marks in front of a fence, a list or a heading would make it text
     if not line and (not head or head[0].isspace() or head[0] in _BLOCK_SIGNS):
         return f"{WORD_JOINER}\n"
+    # in front of white space or of their like they would not open
     is_apart = head.startswith(marks[-1]) or (head[:1].isspace() and not marks.endswith("`"))
     return WORD_JOINER if is_apart else ""
 
@@ -101,7 +97,7 @@ def _is_short(fence: OpenMarks) -> bool:
 
 
 def _fence_opener(state: OpenMarks, line: str) -> str:
-    """The fence again. `line`: its opening line, where the cut is within that line."""
+    """`line`: the fence's first line, where the cut is within that line."""
     if not _is_short(state):
         return ""
     opener = f"{state.fence}{state.info}" + ("" if line else "\n")
@@ -113,7 +109,6 @@ def _fence_opener(state: OpenMarks, line: str) -> str:
 
 
 def _carried_marks(state: OpenMarks) -> tuple[str, ...]:
-    """The open emphasis and code span, outermost first."""
     marks = state.inline
     are_long = len(marks) > _MOST_MARKS or len(state.code) > _LONGEST_CODE
     if are_long or any(len(run) > _LONGEST_EMPHASIS for run in state.emphasis):
@@ -122,29 +117,22 @@ def _carried_marks(state: OpenMarks) -> tuple[str, ...]:
 
 
 def _rules(header: str, line: str, head: str) -> bool:
-    """The present row, `line` and then `head`, makes `header` a table's header row, as far as is known.
-
-    Where none of the row was sent, its signs must fit, and be more than a dash, which may begin a list.
-    """
+    """The row that `line` and `head` begin makes `header` a table's header row, as far as is known."""
     if not BAR.search(header):
         return False
     row, ends, _ = (line + head).partition("\n")
     if ends or line:
         return is_rule(header, row)
+    # a dash alone may begin a list
     return "-" in row and RULE_SIGNS.issuperset(row) and row.strip() != "-"
 
 
 def _is_row(table: str, head: str) -> bool:
-    """`head`, of which the first character alone may have come, goes on with the table."""
     first = head.lstrip(" \t")[:1]
     return first == "|" if table.lstrip().startswith("|") else bool(first) and first not in "\n#>-*+`~"
 
 
 def _table_opener(table: str, row: str, head: str) -> str:
-    """The header again, and empty cells for those of `row` in the last message.
-
-    Where only the line end of `row` follows: only if the table goes on.
-    """
     if row and head.startswith("\n"):
         goes_on = row.strip() and _is_row(table, head[1:])
         return table.lstrip().removesuffix("\n") if goes_on else ""
@@ -153,13 +141,12 @@ def _table_opener(table: str, row: str, head: str) -> str:
 
 
 def _levels(last_line: str, head: str) -> str:
-    """Empty list items above a nested one, without which it would lose its indentation."""
+    """Without list items above it, a nested one would lose its indentation."""
     item = _ITEM.match(head)
     in_list = _ANY_ITEM.match(last_line) or last_line[:1] in {" ", "\t"}
     return _nest(len(item["indent"])) if item and in_list and last_line else ""
 
 
 def _nest(indent: int) -> str:
-    """Empty list items, one within the other, for a line with this indentation."""
     levels = max(1, (indent - _CODE_INDENT + 2) // 2)
     return "".join(f"{'  ' * level}-\n" for level in range(levels)) if levels <= _DEEPEST else ""

@@ -1,8 +1,7 @@
 """Whether two texts are the same answer, and what is missing from one of them.
 
-Agents send one answer several times with different white space: streamed, stripped, joined (facts: A2A 8.1).
-So texts are compared word by word, in NFC. Normalising a run of combining marks costs the square of its
-length: a long word is normalised in pieces, and a very long one not at all.
+Agents repeat an answer with other white space (facts: A2A 8.1), so texts are compared word by word, in NFC.
+That costs the square of a run of combining marks: a long word is normalised in pieces.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _STEP = 100_000  # characters that are compared in one step
 
 
 def normalize(text: str) -> str:
-    """`text` in NFC, runs of white space as one space, none at the ends."""
+    """`text` in NFC, with single spaces."""
     words = text.split()
     return " ".join(words if text.isascii() else map(_composed, words))
 
@@ -39,20 +38,20 @@ def contains(whole: str, part: str) -> bool:
 
 
 def preview(text: str) -> str:
-    """`text` without the dots that say it was cut short, which no other text has."""
+    """`text` without the dots that say it was cut short."""
     cut = text.rstrip()
     return cut.removesuffix("…").removesuffix("...") or text
 
 
 class Comparison(NamedTuple):
-    """`is_same`: both texts have the same words. `missing`: what `missing_suffix` returns."""
+    """Whether both texts have the same words, and what `missing_suffix` returns."""
 
     is_same: bool
     missing: str | None
 
 
 def compare_in_steps(shown: str, whole: str) -> Generator[None, None, Comparison]:
-    """Compare, some ten thousand words a step: both may be megabytes."""
+    """Compare, some ten thousand words a step."""
     if whole.startswith(shown):
         rest = whole[len(shown) :]
         return Comparison(not rest.strip(), rest)
@@ -90,8 +89,7 @@ def compare(shown: str, whole: str) -> Comparison:
         try:
             next(steps)
         except StopIteration as end:
-            result: Comparison = end.value
-            return result
+            return Comparison(*end.value)
 
 
 def equivalent(one: str, other: str) -> bool:
@@ -100,8 +98,5 @@ def equivalent(one: str, other: str) -> bool:
 
 
 def missing_suffix(shown: str, whole: str) -> str | None:
-    """What `shown` lacks at its end to have the words of `whole`; None if it is not its beginning.
-
-    It is cut from `whole`, with the white space before it, unless `shown` ends in white space of its own.
-    """
+    """The end of `whole` that `shown` lacks; None if `shown` is not its beginning."""
     return compare(shown, whole).missing

@@ -1,8 +1,7 @@
 """How much of a text goes into the present message, and whether the message ends there.
 
-What is shown cannot be taken back. So where the text comes bit by bit, the nearer the limit, the less good a
-place is enough to end a message: first only a blank line, then a line's end. Where there is more than fits,
-the best place of the last quarter is taken.
+The nearer the limit, the less good a place is enough to end a message: first only a blank line, then a line's
+end. Where more waits than fits, the best place of the last quarter is taken.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from .carryover import LONGEST_CLOSER, closing_markup, last_line
 from .graphemes import cluster_cut
@@ -28,9 +28,8 @@ _LINE_REACH = 400  # characters of the line before a cut that are looked at
 class MessageLimits:
     """What one message takes.
 
-    `rotate_after` and `rotate_grace` are seconds (`math.inf` for messages that do not age): at `rotate_after`
-    a message ends if it ends well there, and after a grace more in any case. `rotate_bytes` are weighted
-    bytes: text + titles + 2 x (details + output), in UTF-8. `max_call_chars` are characters of one call.
+    After `rotate_after` seconds (`math.inf`: never) it ends if it ends well there, after `rotate_grace` more
+    in any case. `rotate_bytes` are UTF-8 bytes of text + titles + 2 x (details + output).
     """
 
     rotate_after: float = 240.0
@@ -50,12 +49,8 @@ class MessageLimits:
         return self.rotate_bytes // 4
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """`chars` characters of the text go into the message, and it `ends` there."""
-
-    chars: int
-    ends: bool
+Fit: TypeAlias = tuple[int, bool]
+"""How many characters of the text go into the message, and whether it ends there."""
 
 
 def utf8_len(text: str) -> int:
@@ -83,32 +78,32 @@ def fit(
 ) -> Fit:
     """How much of `waiting` fits into a message of `used` bytes whose state is `before`.
 
-    `here`: how good a place the message's present end is; None: it has no text. `final`: no more text comes.
+    `here`: how good its present end is; None: it has no text. `final`: no more text comes.
     """
     if _fits(waiting, before, used, limits):
         if final or used + utf8_len(waiting) < limits.rotate_bytes * _TAKEN_FROM[CutQuality.PARAGRAPH]:
-            return Fit(len(waiting), ends=False)
+            return (len(waiting), False)
         return _passing(waiting, before, used, here, limits)
     room = max_chars(waiting, limits.rotate_bytes - limits.reserve - used)
     if room > limits.max_call_chars:
-        return Fit(best_cut(waiting, before, limits.max_call_chars, 0, None), ends=False)
+        return (best_cut(waiting, before, limits.max_call_chars, 0, None), False)
     last_quarter = limits.rotate_bytes - limits.rotate_bytes // 4 - used
     near = max_chars(waiting, last_quarter)
-    return Fit(best_cut(waiting, before, room, near, here, is_near=last_quarter <= 0), ends=True)
+    return (best_cut(waiting, before, room, near, here, is_near=last_quarter <= 0), True)
 
 
 def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimits) -> Fit | None:
-    """Fit `waiting` up to its first line end, where the message ends; None: no line ends in time."""
+    """End the message at the first line end of `waiting`; None: no line ends in time."""
     room = min(max_chars(waiting, limits.rotate_bytes - limits.reserve - used), limits.max_call_chars)
     for cut in cuts_up_to(waiting, room, before, words=False):
         # of a line that may be a table's header row, the next line is not known yet
-        if not cut.waits and ("\n" in waiting[cut.at :] or not before.then(waiting[: cut.at]).open.header):
-            return Fit(cut.at, ends=True)
+        if "\n" in waiting[cut.at :] or not before.then(waiting[: cut.at]).open.header:
+            return (cut.at, True)
     return None
 
 
 def quality_at_end(text: str, state_at_end: MarkdownState) -> CutQuality | None:
-    """How good a place the end of `text` is; None: within a word or a mark."""
+    """How good the end of `text` is; None: within a word or a mark."""
     state = state_at_end.at_end
     is_inside = bool(state.fence or state.table or state.inline)
     if text.endswith("\n") and not state.header:
@@ -135,17 +130,16 @@ def _fits(waiting: str, before: MarkdownState, used: int, limits: MessageLimits)
 def _passing(
     waiting: str, before: MarkdownState, used: int, here: CutQuality | None, limits: MessageLimits
 ) -> Fit:
-    """All of it fits: but is there a place in it that is good enough this near to the limit?"""
     starts = {
         rank: max_chars(waiting, math.ceil(part * limits.rotate_bytes) - used)
         for rank, part in _TAKEN_FROM.items()
     }
     if here in starts and used >= _TAKEN_FROM[here] * limits.rotate_bytes:
-        return Fit(0, ends=True)
+        return (0, True)
     for cut in cuts_up_to(waiting, len(waiting) - 1, before, words=False):
-        if not cut.waits and cut.at >= starts.get(_rank(cut, waiting), math.inf):
-            return Fit(cut.at, ends=True)
-    return Fit(len(waiting), ends=False)
+        if cut.at >= starts.get(_rank(cut, waiting), math.inf):
+            return (cut.at, True)
+    return (len(waiting), False)
 
 
 def best_cut(
@@ -157,15 +151,12 @@ def best_cut(
     *,
     is_near: bool = False,
 ) -> int:
-    """The best place up to `room`, from `near` on if there is one. 0: the message's present end.
-
-    `here` as in `fit`. `is_near`: the present end is as near to the limit.
-    """
+    """The best place up to `room`, if possible from `near` on; 0: the present end, which is `here` good."""
     found: dict[CutQuality, int] = {}
     word = anywhere = 0
     lead = len(text) - len(text.lstrip()) if here is None else 0  # nobody sees a message of white space
     for cut in cuts_up_to(text, room, before):
-        if cut.waits or cut.at <= lead:
+        if cut.at <= lead:
             continue
         anywhere = cut.at
         if cut.inside and cut.rank < CutQuality.ROW:
@@ -183,7 +174,6 @@ def best_cut(
 
 
 def _rank(cut: Cut, text: str) -> CutQuality:
-    """How good `cut` is with the text around it: no heading alone at the end of a message."""
     if cut.rank is CutQuality.ROW and _CLOSES.match(text, cut.at):
         return CutQuality.SENTENCE  # the next message would begin with an empty fence
     if cut.rank < CutQuality.LINE:
@@ -193,11 +183,11 @@ def _rank(cut: Cut, text: str) -> CutQuality:
 
 
 def _leading_on(text: str, rank: CutQuality) -> CutQuality:
+    """No heading alone ends a message."""
     return CutQuality.ROW if _LEADS_ON.fullmatch(last_line(text)) else rank
 
 
 def _anywhere(text: str, room: int) -> int:
-    """As much as there is room for, but no cut through a cluster, a run of marks or an entity."""
     cut = cluster_cut(text, room)
     fragile = _FRAGILE.search(text[max(0, cut - _FRAGILE_REACH) : cut])
     if fragile and len(fragile.group()) < min(cut, _FRAGILE_REACH):

@@ -1,7 +1,4 @@
-"""Characters that are drawn as one: no text may be cut between them.
-
-A small part of Unicode's grapheme rules, on the safe side: a joiner always joins, whatever follows.
-"""
+"""Characters that are drawn as one: a small part of Unicode's rules, on the safe side."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ _LINE_ENDS = frozenset("\n\r\x85\u2028\u2029")
 
 
 def inside_cluster(text: str, at: int) -> bool:
-    """`at` is between characters that are drawn as one, or at the end behind one that lacks its partner."""
+    """`at` is between characters that are drawn as one, or behind the first half of a pair."""
     if not 0 < at <= len(text):
         return False
     last, following = text[at - 1], text[at : at + 1]

@@ -1,8 +1,7 @@
 """Which marks are open within a line of Markdown (emphasis, code spans, links), and where its words end.
 
-This is not a Markdown parser: it asks what a reader would see if the text ended here. So the rules are looser
-than CommonMark's: a star next to a letter closes if it can, and opens if it cannot. A mark that is wrongly
-taken for open costs a pause; the opposite error shows stars.
+Its rules are looser than CommonMark's: a star next to a letter closes if it can, else it opens. A mark
+wrongly taken for open costs a pause, the opposite error shows stars.
 """
 
 from __future__ import annotations
@@ -31,10 +30,9 @@ _TOKEN_TAIL = 40  # of a long word, only its end can be a marker or end a senten
 
 @dataclass(frozen=True, slots=True)
 class CutPlace:
-    """A border between words, at index `at` of the line: behind white space, or in a script without it.
+    """A border between words. `token` is the word before, which `leads` the line or not.
 
-    `mark` is the index of the innermost open mark (-1: none of this line is open), `token` the end of the
-    word before, `leads` whether that word is the line's first.
+    `mark` is the index of the innermost open mark; -1: none of this line is open.
     """
 
     at: int
@@ -51,24 +49,21 @@ class _Mark:
 
 
 class InlineMarks:
-    """The marks open in a line, read from left to right. `opened` is what earlier lines left open."""
+    """The marks open in a line. `opened` is what earlier lines left open."""
 
     def __init__(self, opened: tuple[str, ...] = ()) -> None:
         self._stack = [_Mark(run[0], len(run), -1) for run in opened]
 
     def runs(self, chars: str) -> tuple[str, ...]:
-        """The open marks made of one of `chars`, outermost first."""
         return tuple(mark.char * mark.count for mark in self._stack if mark.char in chars)
 
     def read(self, line: str) -> InlineMarks:
-        """Read `line`. Returns these marks."""
         for found in _TOKEN.finditer(line):
             if found.lastgroup == "mark":
                 self._read(found.group(), line, *found.span())
         return self
 
     def places(self, line: str) -> Iterator[CutPlace]:
-        """Read `line` and yield every border between its words, in order."""
         word, leads = 0, True
         for found in _TOKEN.finditer(line):
             start, end = found.span()
@@ -139,7 +134,6 @@ class InlineMarks:
         return any(mark.char == char for mark in self._stack)
 
     def _back_to(self, char: str) -> _Mark:
-        """The innermost such mark; what was opened after it was no mark."""
         while self._stack[-1].char != char:
             self._stack.pop()
         return self._stack[-1]

@@ -2,11 +2,10 @@
 
 Each character is in exactly one place, in order: it waits, is released (it may be sent), was sent, or is
 confirmed and shown in a message. `StreamBuffer` decides when waiting text is released. Only Slack's ok
-confirms. While the outcome of a call is in doubt, nothing more is given out. So no character is asked for
-twice, and none is lost, whatever becomes of a call.
+confirms. While the outcome of a call is in doubt, nothing more is given out. So no character is lost, and
+none is shown twice.
 
-An answer is laid into segments, one message each, because a message takes only so much, for so long. The
-ledger knows neither Slack nor the time. It is used so:
+An answer is laid into segments, one message each, because a message takes only so much, for so long:
 
     ledger.push(text)
     ledger.release(ledger.waiting.size)
@@ -30,7 +29,7 @@ from .fit import Fit, MessageLimits, fit, fit_line, quality_at_end, utf8_len
 from .markdown import CutQuality, MarkdownState
 
 _BEGINS_BLOCK = re.compile(r">|#{1,6}(?:\s|\Z)|[-+*](?:\s|\Z)|\d{1,9}[.)](?:\s|\Z)")
-_HEAD = 2_048  # characters of the released text that may decide about how a message begins
+_HEAD = 2_048  # characters that may decide about how a message begins
 _MARGIN = 400  # characters read beyond one call's worth, to know what follows the cut
 
 
@@ -43,7 +42,6 @@ class TextQueue:
         self._more: list[str] = []  # what follows the front, in pieces
 
     def push(self, text: str) -> None:
-        """Add `text` at the end."""
         self.size += len(text)
         room = self._reach - len(self.front)
         self.front += text[:room]
@@ -55,22 +53,18 @@ class TextQueue:
         return self._keep(slice(count, None))[:count]
 
     def drop_last(self, count: int) -> None:
-        """Remove the last `count` characters."""
         self._keep(slice(self.size - count))
 
     def clear(self) -> None:
-        """Remove all of it."""
         self._keep(slice(0))
 
     def _keep(self, part: slice) -> str:
-        """Remove all but `part`. Returns what it was."""
         text = self.front + "".join(self._more)
         self.front, self.size, self._more = "", 0, []
         self.push(text[part])
         return text
 
     def tail(self, count: int) -> str:
-        """The last `count` characters."""
         tail = ""
         for piece in (*reversed(self._more), self.front):
             tail = piece[-count:] + tail
@@ -87,11 +81,7 @@ class TextQueue:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One message, as far as it is known.
-
-    `body` is its part of the answer; `opening` and `closing` were added around it. `weight` is in weighted
-    bytes, cards included. `opened_at` is when its first call was asked for.
-    """
+    """One message. `body` is its part of the answer, `weight` its weighted bytes, cards included."""
 
     opened_at: float
     opening: str = ""
@@ -102,16 +92,14 @@ class Segment:
 
     @property
     def text(self) -> str:
-        """What the message shows."""
         return self.opening + self.body + self.closing
 
     @property
     def quality(self) -> CutQuality | None:
-        """How good a place its end is."""
         return quality_at_end(self.text, self.state)
 
     def grown(self, opening: str, body: str, cards: int) -> Segment:
-        """The message with `body` and cards of this weight behind it; `opening` only where it had no text."""
+        """The message with `body` behind it; `opening` only where it had no text."""
         added = opening + body
         is_blank = not self.opening and (not self.body or self.body.isspace())
         return Segment(
@@ -123,26 +111,22 @@ class Segment:
             state_of(added) if is_blank else self.state.then(added),
         )
 
+    def closed(self, closing: str) -> Segment:
+        """The message with `closing` behind it."""
+        return replace(self, closing=closing, weight=self.weight + utf8_len(closing))
+
 
 @dataclass(frozen=True, slots=True)
 class SendText:
-    """Write `text` into the present message; `body` is the part of the answer in it.
+    """Write `text` into the present message, which this `begins` or `ends`.
 
-    `begins`: the message does not exist yet. `ends`: it gets nothing more, a `FinishSegment` follows.
-    `cards` is the weight of the cards that go along, 0 if they must wait. `text` is "" where only cards go.
+    `cards` is the weight of the cards that go along. `text` is "" where only cards go.
     """
 
-    body: str
+    text: str
     begins: bool
     ends: bool = False
     cards: int = 0
-    opening: str = ""
-    closing: str = ""
-
-    @property
-    def text(self) -> str:
-        """What is written."""
-        return self.opening + self.body + self.closing
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +143,9 @@ Step = SendText | FinishSegment | SegmentsExhausted
 
 
 class Ledger:
-    """Lays one answer into segments. Its work for a call is proportional to a segment, not to the answer.
+    """Lays one answer into segments. The work for a call does not grow with the answer.
 
-    `waiting` may not be sent yet, `released` may be, and was not. `present` is the message that text goes
-    into now; None: the next text begins one. `in_doubt`: a call had no answer and is not settled.
+    `present` is the message that text goes into now. `in_doubt`: a call had no answer and is not settled.
     """
 
     def __init__(self, limits: MessageLimits) -> None:
@@ -172,50 +155,40 @@ class Ledger:
         self.present: Segment | None = None
         self.in_doubt = False
         self._over: list[Segment] = []
-        self._sent: tuple[SendText, Segment] | None = None  # and its message, if Slack applies it
+        self._sent: tuple[str, Segment, bool] | None = None  # text, then its message, and whether that ends
         self._is_ending = False  # the present message gets no more text
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """All messages so far, the present one last."""
         return (*self._over, self.present) if self.present else tuple(self._over)
 
     @property
     def text(self) -> str:
-        """The answer as far as it was released: confirmed, sent, or still to be sent."""
         return "".join((*(segment.body for segment in self.segments), self._sent_body, self.released))
 
     @property
     def has_more(self) -> bool:
-        """Released text that can be seen is not confirmed."""
         return any(text and not text.isspace() for text in (self.released, self._sent_body))
 
     @property
     def _sent_body(self) -> str:
-        return self._sent[0].body if self._sent else ""
-
-    # -- what comes ------------------------------------------------------------------------------------------
+        return self._sent[0] if self._sent else ""
 
     def push(self, text: str) -> None:
-        """More of the answer: it waits."""
         self.waiting.push(text)
 
     def release(self, count: int) -> str:
-        """The first `count` waiting characters, which are returned, may be sent."""
+        """Let the first `count` waiting characters be sent. Returns them."""
         text = self.waiting.take(count)
         self.released += text
         return text
 
     def discard(self) -> None:
-        """Drop all text that is not confirmed. Not while a call is out or in doubt."""
         assert self._sent is None, "text is on its way"
         self.waiting.clear()
         self.released = ""
 
-    # -- what is asked ---------------------------------------------------------------------------------------
-
     def use(self, limits: MessageLimits) -> None:
-        """From now on these limits hold: for another surface, or with more segments."""
         self.limits = limits
 
     def rotate(self) -> None:
@@ -223,7 +196,7 @@ class Ledger:
         self._is_ending = self.present is not None
 
     def deadline(self, now: float = math.inf) -> float | None:
-        """When `next` may have something to do although no text came; None: never. Ask again at that time."""
+        """When `next` may have something to do although no text came; None: never."""
         present = self.present
         if present is None or self._sent is not None or math.isinf(self.limits.rotate_after):
             return None
@@ -231,11 +204,7 @@ class Ledger:
         return due if now < due or _ends_well(present) else due + self.limits.rotate_grace
 
     def next(self, now: float, *, cards: int = 0, final: bool = False) -> Step | None:
-        """The next step; None: nothing to do, or the outcome of a call is not known yet.
-
-        `cards` is the weight of cards that wait to go along: title + 2 x (details + output), in UTF-8 bytes.
-        `final`: no more text comes.
-        """
+        """The next step; None: nothing to do now. `cards`: their weight, if some wait to go along."""
         if self._sent is not None:
             return None
         present = self.present
@@ -245,36 +214,30 @@ class Ledger:
             return None
         if present is None and len(self._over) >= self.limits.max_segments:
             return SegmentsExhausted()
-        opening, fitted = self._fit(now, cards, final=final)
-        if present is not None and fitted.ends and not fitted.chars:
+        opening, (chars, ends) = self._fit(now, cards, final=final)
+        if present is not None and ends and not chars:
             return self._end(present)
-        body, self.released = self.released[: fitted.chars], self.released[fitted.chars :]
+        body, self.released = self.released[:chars], self.released[chars:]
         grown = (present or Segment(now)).grown(opening, body, cards)
-        closing = self._closing(grown) if fitted.ends else ""
-        return self._send(SendText(body, present is None, fitted.ends, cards, opening, closing), grown)
-
-    # -- what became of it -----------------------------------------------------------------------------------
+        closing = self._closing(grown) if ends else ""
+        self._sent = body, grown.closed(closing), ends
+        return SendText(opening + body + closing, present is None, ends, cards)
 
     def confirmed(self) -> None:
         """Slack said ok to what `next` gave out last."""
-        sent, self.present = self._take_sent()
-        self._is_ending = sent.ends
+        _, self.present, self._is_ending = self._take_sent()
 
     def refused(self) -> None:
-        """It was not applied. The message takes more; `next` gives the text out again."""
-        self.released = self._take_sent()[0].body + self.released
+        """It was not applied: `next` gives the text out again."""
+        self.released = self._take_sent()[0] + self.released
 
     def unknown(self) -> None:
-        """It had no answer: it was applied or not. Nothing is given out until it is `settled`."""
+        """It had no answer. Nothing is given out until it is `settled`."""
         assert self._sent is not None, "nothing is on its way"
         self.in_doubt = True
 
     def settled(self, *, stands: bool) -> None:
-        """The text given out last was applied (`stands`), or nothing of it; the message takes no more.
-
-        If not, a message that it would have begun does not exist. Call `confirmed` instead where the message
-        was found whole and takes more.
-        """
+        """All of it was applied (`stands`), or nothing; the message takes no more, if it exists."""
         if stands:
             self.confirmed()
         else:
@@ -288,39 +251,31 @@ class Ledger:
         self._over.append(self.present)
         self.present, self._is_ending = None, False
 
-    def _take_sent(self) -> tuple[SendText, Segment]:
+    def _take_sent(self) -> tuple[str, Segment, bool]:
         sent, self._sent, self.in_doubt = self._sent, None, False
         assert sent is not None, "nothing is on its way"
         return sent
-
-    # -- deciding --------------------------------------------------------------------------------------------
 
     def _must_end(self, present: Segment, now: float, cards: int, *, final: bool) -> bool:
         limits = self.limits
         if self._is_ending or (cards and present.weight + cards > limits.rotate_bytes - limits.reserve):
             return True
-        due = present.opened_at + limits.rotate_after  # summed as in `deadline`: no rounding may part them
+        due = present.opened_at + limits.rotate_after  # summed as in `deadline`
         if now >= due + limits.rotate_grace:
             return self.has_more or not final
         return now >= due and not final and _ends_well(present)
 
     def _end(self, present: Segment) -> Step:
-        """End the message as it is."""
         self._is_ending = True
         closing = "" if present.closing else self._closing(present)
         if not closing:
             return FinishSegment()
-        return self._send(SendText("", begins=False, ends=True, closing=closing), present)
-
-    def _send(self, step: SendText, message: Segment) -> SendText:
-        weight = message.weight + utf8_len(step.closing)
-        self._sent = step, replace(message, closing=step.closing, weight=weight)
-        return step
+        self._sent = "", present.closed(closing), True
+        return SendText(closing, begins=False, ends=True)
 
     def _fit(self, now: float, cards: int, *, final: bool) -> tuple[str, Fit]:
-        """What goes in front of the released text, and how much of the text goes into the message."""
         if not self.has_more:
-            return "", Fit(0, ends=False)
+            return "", (0, False)
         present, limits = self.present or Segment(now), self.limits
         opening = "" if present.text else self._opening()
         before, used = present.state.then(opening), present.weight + cards + utf8_len(opening)
@@ -343,7 +298,6 @@ class Ledger:
         return added if utf8_len(again) <= limits.decoration else ""
 
     def _opening(self) -> str:
-        """What the next message begins with: what was open in the last one, or nothing."""
         last = next((segment for segment in reversed(self._over) if segment.text), None)
         if last is None:
             return ""
@@ -357,10 +311,7 @@ class Ledger:
 
 
 def split_into_segments(text: str, limits: MessageLimits) -> Iterator[Segment]:
-    """The whole of `text` as the messages it needs, however many, one by one as they are asked for.
-
-    White space at its end is left out.
-    """
+    """`text` as the messages it needs, however many, without white space at its end."""
     ledger = Ledger(replace(limits, rotate_after=math.inf, max_segments=len(text) + 1))
     ledger.released = text
     while (step := ledger.next(0.0, final=True)) is not None:
@@ -374,7 +325,6 @@ def split_into_segments(text: str, limits: MessageLimits) -> Iterator[Segment]:
 
 
 def _begins_block(state: MarkdownState, head: str) -> bool:
-    """In a message of its own `head` would begin a block; behind `state` it does not."""
     line = head.partition("\n")[0] + "\n"
     is_fence = state_of(line).open.fence and not state.then(line).open.fence
     return bool(is_fence or _BEGINS_BLOCK.match(head))

@@ -18,6 +18,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
+from . import events
 from .actions import (
     Action,
     AppendText,
@@ -34,29 +35,7 @@ from .actions import (
     UpdateCard,
 )
 from .compare import Comparison, compare, compare_in_steps, contains
-from .events import (
-    AgentIdle,
-    AnswerReplaced,
-    AnswerText,
-    AuthCompleted,
-    Event,
-    FinalAnswer,
-    InputRequired,
-    Narrated,
-    NarrationConfirmed,
-    PlanChanged,
-    PlanStep,
-    StepState,
-    StopRequested,
-    StreamEnd,
-    StreamEnded,
-    TaskEnd,
-    TaskEnded,
-    TaskKnown,
-    ToolEnded,
-    ToolStarted,
-    TurnBegun,
-)
+from .events import Event, PlanStep, StepState, StreamEnd, TaskEnd
 from .form import Form
 from .notices import IdleNotice, PlanTitle, stream_failure, task_failure
 from .record import Outcome
@@ -68,7 +47,7 @@ _SEARCHED = 200_000  # characters of an answer in which a question is looked for
 
 
 class State(StrEnum):
-    """The states of a turn, as the reader sees it."""
+    """A turn as the reader sees it."""
 
     WAITING = "waiting"  # a typing status at most
     WORKING = "working"  # cards, no answer yet
@@ -79,7 +58,7 @@ class State(StrEnum):
 
 
 class Latch(StrEnum):
-    """The facts about a turn that are never reset."""
+    """What is never reset."""
 
     ANSWER_BEGUN = "answer_begun"
     FINAL_SEEN = "final_seen"
@@ -89,7 +68,7 @@ class Latch(StrEnum):
 
 
 class Rule(NamedTuple):
-    """What happens on an event: the method's name, and the state it leads to."""
+    """What happens on an event, and the state it leads to."""
 
     method: str
     leads_to: State
@@ -99,31 +78,38 @@ _W, _K, _A, _S, _P, _C = State
 _OPEN = {_W: _W, _K: _K, _A: _A, _S: _S}
 
 _ROWS: tuple[tuple[type, str, Mapping[State, State]], ...] = (
-    (TurnBegun, "_begin", {_W: _W}),
-    (TaskKnown, "_remember", {**_OPEN, _P: _P}),
-    (Narrated, "_narrate", _OPEN),
-    (AnswerText, "_grow", {_W: _A, _K: _A, _A: _A}),
-    (AnswerReplaced, "_replace", {_W: _A, _K: _A, _A: _A}),
-    (NarrationConfirmed, "_narrated", {_W: _W, _K: _K, _A: _A}),
-    (FinalAnswer, "_settle", dict.fromkeys(_OPEN, _S)),
-    (ToolStarted, "_start_tool", {_W: _K, _K: _K, _A: _A}),
-    (ToolEnded, "_end_tool", {_K: _K, _A: _A, _S: _S}),
-    (PlanChanged, "_plan", {**_OPEN, _W: _K}),
-    (InputRequired, "_ask", _OPEN),
-    (AuthCompleted, "_go_on", _OPEN),
-    (TaskEnded, "_end_task", {**_OPEN, _P: _P}),
-    (AgentIdle, "_wait", _OPEN),
-    (StopRequested, "_stop", dict.fromkeys(_OPEN, _P)),
-    (StreamEnded, "_close", dict.fromkeys((*_OPEN, _P), _C)),
+    (events.TurnBegun, "_begin", {_W: _W}),
+    (events.TaskKnown, "_remember", {**_OPEN, _P: _P}),
+    (events.Narrated, "_narrate", _OPEN),
+    (events.AnswerText, "_grow", {_W: _A, _K: _A, _A: _A}),
+    (events.AnswerReplaced, "_replace", {_W: _A, _K: _A, _A: _A}),
+    (events.NarrationConfirmed, "_narrated", {_W: _W, _K: _K, _A: _A}),
+    (events.FinalAnswer, "_settle", dict.fromkeys(_OPEN, _S)),
+    (events.ToolStarted, "_start_tool", {_W: _K, _K: _K, _A: _A}),
+    (events.ToolEnded, "_end_tool", {_K: _K, _A: _A, _S: _S}),
+    (events.PlanChanged, "_plan", {**_OPEN, _W: _K}),
+    (events.InputRequired, "_ask", _OPEN),
+    (events.AuthCompleted, "_go_on", _OPEN),
+    (events.TaskEnded, "_end_task", {**_OPEN, _P: _P}),
+    (events.AgentIdle, "_wait", _OPEN),
+    (events.StopRequested, "_stop", dict.fromkeys(_OPEN, _P)),
+    (events.StreamEnded, "_close", dict.fromkeys((*_OPEN, _P), _C)),
 )
 TABLE: Mapping[tuple[State, type], Rule] = {
     (state, kind): Rule(method, leads_to) for kind, method, ways in _ROWS for state, leads_to in ways.items()
 }
 """WORKING is entered with a card: a plan that shows none leaves the state as it is."""
 
-_UNSHOWN = (AgentIdle, TaskKnown, Narrated, NarrationConfirmed, StopRequested, StreamEnded)
+_WHOLE = (events.AnswerReplaced, events.FinalAnswer)
+_UNSHOWN = (
+    events.AgentIdle,
+    events.TaskKnown,
+    events.Narrated,
+    events.NarrationConfirmed,
+    events.StopRequested,
+    events.StreamEnded,
+)
 _CARD_STATES = {
-    StepState.PENDING: CardState.RUNNING,
     StepState.RUNNING: CardState.RUNNING,
     StepState.DONE: CardState.DONE,
     StepState.FAILED: CardState.ERROR,
@@ -133,7 +119,7 @@ _CARD_STATES = {
 class Turn:
     """One turn. Only `handle` changes it.
 
-    `late` counts the late events. `shows_words`: the agent's words about its own failure are for readers.
+    `shows_words`: the agent's words about its own failure are for readers.
     """
 
     def __init__(self, *, shows_words: bool = False) -> None:
@@ -149,7 +135,7 @@ class Turn:
         self._prepared: tuple[tuple[str, str], Comparison] | None = None
         self._is_certain = False  # the agent itself called an answer final
         self._form: Form | None = None
-        self._end: TaskEnded | None = None
+        self._end: events.TaskEnded | None = None
         self._cards: dict[str, TaskCard] = {}
         self._idle_notice = IdleNotice()
         self._steps: dict[str, PlanStep] = {}
@@ -158,7 +144,6 @@ class Turn:
 
     @property
     def latches(self) -> dict[str, bool]:
-        """The latches by name, for explaining."""
         return {latch.value: latch in self._latched for latch in Latch}
 
     @property
@@ -167,13 +152,13 @@ class Turn:
         return self._form is not None and self._form.is_auth and self.state is not State.CLOSED
 
     def prepare(self, event: Event) -> Iterator[None]:
-        """The long work of `handle` in advance, step by step: a long answer is compared with another."""
-        if isinstance(event, AnswerReplaced | FinalAnswer):
+        """The long work of `handle` in advance, step by step: answers are compared."""
+        if isinstance(event, _WHOLE):
             texts = self._answer(), event.text
             self._prepared = texts, (yield from compare_in_steps(*texts))
 
     def handle(self, event: Event) -> list[Action]:
-        """What `event` means now. Raises nothing; a late event gives no order."""
+        """What `event` means now."""
         rule = TABLE.get((self.state, type(event)))
         if rule is None:
             self.late += 1
@@ -187,15 +172,13 @@ class Turn:
         ended = self._idle_notice.end()
         return actions if ended is None else [self._show(ended, "the agent was heard again"), *actions]
 
-    def _begin(self, event: TurnBegun) -> list[Action]:
+    def _begin(self, event: events.TurnBegun) -> list[Action]:
         return [ShowStatus(THINKING, event.reason)]
 
-    def _remember(self, event: TaskKnown) -> list[Action]:
+    def _remember(self, event: events.TaskKnown) -> list[Action]:
         return [SaveIds(event.task_id, event.context_id, event.trace_id, event.reason)]
 
-    # -- the answer ------------------------------------------------------------------------------------------
-
-    def _narrate(self, event: Narrated) -> list[Action]:
+    def _narrate(self, event: events.Narrated) -> list[Action]:
         if not event.text.strip():
             return [NoOp(event.reason)]
         if not event.passing:
@@ -206,7 +189,7 @@ class Turn:
             return [ShowStatus(RESPONDING, f"narration: {event.reason}")]
         return [NoOp(f"narration is not shown as text: {event.reason}")]
 
-    def _grow(self, event: AnswerText) -> list[Action]:
+    def _grow(self, event: events.AnswerText) -> list[Action]:
         is_first = Latch.ANSWER_BEGUN not in self._latched
         self._latched.add(Latch.ANSWER_BEGUN)
         if self._target is not None:
@@ -215,8 +198,7 @@ class Turn:
         text = event.text.lstrip("\n") if self._has_retracted and not self._handed_chars else event.text
         return [self._hand_on(text, f"answer {'latched' if is_first else 'grows'}: {event.reason}")]
 
-    def _narrated(self, event: NarrationConfirmed) -> list[Action]:
-        """Unseen narration is retracted; what was shown is rewritten at the end."""
+    def _narrated(self, event: events.NarrationConfirmed) -> list[Action]:
         chars, before = self._handed_chars, self._before_tool
         self._before_tool = chars
         if not event.unseen or self._target is not None or chars == before:
@@ -225,11 +207,11 @@ class Turn:
         self._before_tool, self._has_retracted = before, True
         return [RetractText(chars - before, f"narration that nobody has seen: {event.reason}")]
 
-    def _replace(self, event: AnswerReplaced) -> list[Action]:
+    def _replace(self, event: events.AnswerReplaced) -> list[Action]:
         self._latched.add(Latch.ANSWER_BEGUN)
         return [self._reconcile(event.text, event.reason)]
 
-    def _settle(self, event: FinalAnswer) -> list[Action]:
+    def _settle(self, event: events.FinalAnswer) -> list[Action]:
         self._latched.add(Latch.FINAL_SEEN)
         self._is_certain = self._is_certain or event.certain
         if not event.text.strip():
@@ -257,13 +239,10 @@ class Turn:
         return AppendText(text, reason)
 
     def _answer(self) -> str:
-        """All that was handed on for showing."""
         self._handed = ["".join(self._handed)]
         return self._handed[0]
 
-    # -- cards -----------------------------------------------------------------------------------------------
-
-    def _start_tool(self, event: ToolStarted) -> list[Action]:
+    def _start_tool(self, event: events.ToolStarted) -> list[Action]:
         label = event.label or event.title
         step = self._cards.get(event.step_id or "") if event.step_id in self._steps else None
         if step is not None:
@@ -272,14 +251,14 @@ class Turn:
         card = TaskCard(event.tool_id, label, CardState.RUNNING)
         return [self._show(card, f"tool started: {event.reason}")]
 
-    def _end_tool(self, event: ToolEnded) -> list[Action]:
+    def _end_tool(self, event: events.ToolEnded) -> list[Action]:
         card = self._cards.get(event.tool_id)
         if card is None or card.state is not CardState.RUNNING:
             return [NoOp(f"tool ended, no card of its own: {event.reason}")]
         ended = replace(card, state=CardState.ERROR if event.failed else CardState.DONE)
         return [self._show(ended, f"tool ended: {event.reason}")]
 
-    def _plan(self, event: PlanChanged) -> list[Action]:
+    def _plan(self, event: events.PlanChanged) -> list[Action]:
         cards: list[Action] = []
         for step in event.steps:
             known, self._steps[step.id] = self._steps.get(step.id), step
@@ -299,7 +278,7 @@ class Turn:
         self._cards[card.id] = replace(card, details="", output="")
         return UpdateCard(card, reason)
 
-    def _wait(self, event: AgentIdle) -> list[Action]:
+    def _wait(self, event: events.AgentIdle) -> list[Action]:
         if self.waits_for_human:
             return [NoOp("the human is waited for, not the agent")]
         shown = self._idle_notice.show(event, in_message=self.state is not State.WAITING)
@@ -307,9 +286,7 @@ class Turn:
             return [self._show(shown, f"no news: {event.reason}")]
         return [ShowStatus(shown, event.reason) if shown else NoOp(f"a pause: {event.reason}")]
 
-    # -- questions and ends ----------------------------------------------------------------------------------
-
-    def _ask(self, event: InputRequired) -> list[Action]:
+    def _ask(self, event: events.InputRequired) -> list[Action]:
         known, self._form = self._form, event.form
         self._latched.add(Latch.ASKED)
         flush = FlushText(f"the agent asks: {event.reason}")
@@ -318,7 +295,6 @@ class Turn:
         return [flush, ShowForm(form, "the agent may go on by itself after a sign-in")]
 
     def _form_to_show(self) -> Form | None:
-        """The question, without a prompt that is answer text already."""
         form = self._form
         if form is None or len(form.prompt) > _SEARCHED:
             return form
@@ -327,19 +303,19 @@ class Turn:
             return form
         return replace(form, prompt="") if form.fields else None
 
-    def _go_on(self, event: AuthCompleted) -> list[Action]:
+    def _go_on(self, event: events.AuthCompleted) -> list[Action]:
         self._form = None
         return [ShowStatus(THINKING, f"the sign-in was seen: {event.reason}")]
 
-    def _stop(self, event: StopRequested) -> list[Action]:
+    def _stop(self, event: events.StopRequested) -> list[Action]:
         self._latched.add(Latch.STOP_ASKED)
         return [NoOp(f"stopped by {event.user}: the agent is asked to cancel")]
 
-    def _end_task(self, event: TaskEnded) -> list[Action]:
+    def _end_task(self, event: events.TaskEnded) -> list[Action]:
         self._end = event
         return [FlushText(f"task {event.end}: {event.reason}")]
 
-    def _close(self, event: StreamEnded) -> list[Action]:
+    def _close(self, event: events.StreamEnded) -> list[Action]:
         self._latched.add(Latch.CLOSED)
         actions: list[Action] = []
         if self._target is not None and Latch.STOP_ASKED not in self._latched:
@@ -351,7 +327,7 @@ class Turn:
             actions.append(AppendText(NO_ANSWER, "the agent wrote nothing"))
         return [*actions, *self._plan_title.end(end.outcome), end]
 
-    def _ending(self, event: StreamEnded) -> EndTurn:
+    def _ending(self, event: events.StreamEnded) -> EndTurn:
         is_begun, end, shows = Latch.ANSWER_BEGUN in self._latched, self._end, self._shows_words
         if Latch.STOP_ASKED in self._latched:
             return EndTurn(Outcome.STOPPED, event.safe or "Stopped.", reason=event.reason)

@@ -1,21 +1,18 @@
 """Where a growing Markdown text may be cut, and what is open at a cut.
 
-Slack re-parses a streamed message with every append, so a cut is ugly only until the rest comes. Two kinds of
-ugliness count: an open mark shows as stars and brackets, and a table's header row without its separator row
-is a line of bars. Text waits for their end, but only for marks that begin in the new text, and never once its
-line is whole (delivery.md 3).
-
-Lines are classified one at a time. Every function reads its text once.
+Slack re-parses a streamed message with every append, so a cut is ugly only until the rest comes: open marks
+show as stars, a header row without its separator row as bars. Text waits for the end of marks that begin in
+it, until its line is whole (delivery.md 3).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 
-from .inline_marks import CutPlace, InlineMarks
+from .inline_marks import InlineMarks
 
 _FENCE = re.compile(
     r"(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<run>`{3,}|~{3,})(?P<info>.*)"
@@ -26,7 +23,7 @@ _HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 BAR = re.compile(r"(?<!\\)\|")
 RULE_SIGNS = frozenset("|-: \t")
 _RULE = re.compile(r":?-+:?")
-_LONE = re.compile(r"[#*|>_~`=:+-]+")
+_LONE = re.compile(r"[#*|>_~`=:+-]+")  # alone at the end of what is shown, it would be drawn as a mark
 _NUMBER = re.compile(r"\d{1,9}[.)]")
 _SENTENCE = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*")
 _LONG_LINE = 300  # characters of an unfinished line that are read again for each cut
@@ -38,9 +35,8 @@ _LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut befor
 class OpenMarks:
     """What is open at the end of a text.
 
-    `lead`, `fence` and `info` are the parts of a fence's first line; `emphasis` the runs, outermost first;
-    `code` the backticks of a code span; `header` a line that is a table's header row if a separator row
-    follows; `table` the header and separator rows of the present table, each with its line end.
+    `lead`, `fence` and `info` are a fence's first line; `emphasis` the runs, outermost first; `header` a line
+    that is a table's header row if a separator row follows; `table` the header and separator rows.
     """
 
     lead: str = ""
@@ -62,13 +58,13 @@ _NOTHING = OpenMarks()
 
 @dataclass(frozen=True, slots=True)
 class MarkdownState:
-    """What of a message decides about its next cut: what is `open` before its last, unfinished `line`."""
+    """What of a message decides about its next cut: what is `open` before its unfinished `line`."""
 
     open: OpenMarks = OpenMarks()
     line: str = ""
 
     def then(self, text: str) -> MarkdownState:
-        """The message with `text` behind it. Of a very long line, only what is open in it is kept."""
+        """The message with `text` behind it."""
         *lines, last = (self.line + text).split("\n")
         state = self.open
         for line in lines:
@@ -87,7 +83,7 @@ class MarkdownState:
 
 
 class CutQuality(IntEnum):
-    """How good a place is for the border between two messages."""
+    """How good a place is to end a message."""
 
     WORD = 0
     SENTENCE = 1
@@ -98,21 +94,16 @@ class CutQuality(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A place `at` which a text may be cut: how good it is, and what is against it."""
+    """A place `at` which a text may be cut. `inside`: a mark that begins in the new text is open."""
 
     at: int
     rank: CutQuality
-    waits: bool = False  # a lone marker would end the text, or a header row without its separator row
-    inside: bool = False  # a mark that begins in the new text is open
+    inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """The largest indexes up to a limit at which a text may be cut; 0 where there is none.
-
-    `line`: behind a line end. `safe`: between words where nothing of the new text is open. `word`: between
-    words. None is behind a lone marker or a header row; in a code fence, all between words are safe.
-    """
+    """The last cuts of a text: behind a line, between words where nothing is open, and between any words."""
 
     line: int = 0
     safe: int = 0
@@ -120,11 +111,9 @@ class Cuts:
 
 
 def find_cuts(text: str, limit: int, before: MarkdownState, *, words: bool = True) -> Cuts:
-    """The cuts of `text` in a message with the state `before`. Without `words`, only `line` is right."""
+    """The last cuts of `text` up to `limit`. Without `words`, only `line` is right."""
     line = safe = word = 0
     for cut in cuts_up_to(text, limit, before, words=words):
-        if cut.waits:
-            continue
         word = cut.at
         if cut.rank >= CutQuality.ROW:
             line = cut.at
@@ -134,7 +123,7 @@ def find_cuts(text: str, limit: int, before: MarkdownState, *, words: bool = Tru
 
 
 def cuts_up_to(text: str, limit: int, before: MarkdownState, *, words: bool = True) -> Iterator[Cut]:
-    """The cuts of `text` in order, those above 0 and not above `limit`. `words`: not only line ends."""
+    """The cuts of `text` up to `limit`, in order. `words`: not only line ends."""
     last = min(limit, len(text))
     for cut in _cuts(before, text[: last + _LOOK_AHEAD], words):
         if cut.at > last:
@@ -144,7 +133,7 @@ def cuts_up_to(text: str, limit: int, before: MarkdownState, *, words: bool = Tr
 
 
 def _cuts(before: MarkdownState, text: str, words: bool) -> Iterator[Cut]:
-    """Every cut of `text`. Those of a possible header row come when the row below it is known."""
+    """Those of a possible header row come when the row below it is known, and none behind half a row."""
     *lines, last = (before.line + text).split("\n")
     state, offset = before.open, -len(before.line)
     header: list[Cut] = []
@@ -160,37 +149,31 @@ def _cuts(before: MarkdownState, text: str, words: bool) -> Iterator[Cut]:
             yield from cuts[-1:] if rules else cuts
         state, offset = after, offset + len(line) + 1
     if header and RULE_SIGNS.issuperset(last):
-        yield from (replace(cut, waits=True) for cut in header)
         return
     yield from header
     bar = None if offset < 0 or state.fence or state.table else BAR.search(last)
     for cut in _line_cuts(state, last, offset) if words else ():
-        yield cut if bar is None or cut.at <= offset + bar.start() else replace(cut, waits=True)
+        if bar is None or cut.at <= offset + bar.start():
+            yield cut
 
 
 def _line_cuts(state: OpenMarks, line: str, offset: int) -> Iterator[Cut]:
     if state.fence:
         yield from (Cut(offset + place.at, CutQuality.WORD) for place in InlineMarks().places(line))
     elif line and not line.lstrip(" \t>").startswith(("```", "~~~")):
-        marks = InlineMarks(_inherited(state, line))
-        yield from (_word_cut(place, offset) for place in marks.places(line))
-
-
-def _word_cut(place: CutPlace, offset: int) -> Cut:
-    rank = CutQuality.SENTENCE if _SENTENCE.fullmatch(place.token) else CutQuality.WORD
-    lone = _LONE.fullmatch(place.token) or (place.leads and _NUMBER.fullmatch(place.token))
-    return Cut(offset + place.at, rank, waits=bool(lone), inside=place.mark >= max(0, -offset))
+        for place in InlineMarks(_inherited(state, line)).places(line):
+            if not (_LONE.fullmatch(place.token) or (place.leads and _NUMBER.fullmatch(place.token))):
+                rank = CutQuality.SENTENCE if _SENTENCE.fullmatch(place.token) else CutQuality.WORD
+                yield Cut(offset + place.at, rank, inside=place.mark >= max(0, -offset))
 
 
 def _end_rank(after: OpenMarks, line: str) -> CutQuality:
-    """How good the end of `line` is, with `after` open there."""
     if after.fence or after.table or after.inline or _HEADING.match(line):
         return CutQuality.ROW
     return CutQuality.LINE if line.strip() else CutQuality.PARAGRAPH
 
 
 def _after(state: OpenMarks, line: str) -> OpenMarks:
-    """What is open after the whole `line`, given without its line end."""
     if state.fence:
         end = _FENCE_END.fullmatch(line)
         return _NOTHING if end and end["run"].startswith(state.fence) else state
@@ -206,7 +189,6 @@ def _after(state: OpenMarks, line: str) -> OpenMarks:
 
 
 def _within(state: OpenMarks, line: str) -> OpenMarks:
-    """What is open at the end of the unfinished `line`."""
     return state if state.fence or state.table else _read(state, line)
 
 
@@ -216,7 +198,6 @@ def _read(state: OpenMarks, line: str, header: str = "") -> OpenMarks:
 
 
 def _inherited(state: OpenMarks, line: str) -> tuple[str, ...]:
-    """The marks that earlier lines left open and that go on in `line`."""
     return () if state.table or _BLOCK.match(line) else state.inline
 
 
@@ -232,6 +213,6 @@ def _cells(row: str) -> list[str]:
 
 
 def _fence(line: str) -> re.Match[str] | None:
-    """`line` begins a fence; three backticks with more of them in the line are a code span."""
+    """Three backticks with more of them in the line are a code span."""
     found = _FENCE.fullmatch(line)
     return found if found and (found["run"][0] == "~" or "`" not in found["info"]) else None

@@ -1,55 +1,34 @@
-"""What a reader learns besides the answer: that nothing comes, how far a plan is, and why a turn failed."""
+"""What a reader learns besides the answer: a silence, how far a plan is, why a turn failed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from . import events
 from .actions import CardState, EndTurn, SetPlanTitle, TaskCard
-from .events import (
-    AgentIdle,
-    PlanChanged,
-    PlanStep,
-    StepState,
-    StreamEnd,
-    StreamEnded,
-    TaskEnd,
-    TaskEnded,
-    TaskKnowledge,
-)
+from .events import PlanStep, StepState, TaskEnd, TaskKnowledge
 from .record import Outcome
 
 _SPINS = 120.0  # seconds until the idle card is closed: an open card is carried into message after message
 _MOST = 300  # characters of what the agent says about its failure
 _UNFINISHED = " What was written stays; the rest is missing."
 _TASK_ENDS = {
-    TaskEnd.COMPLETED: "",
     TaskEnd.FAILED: "The agent could not finish this.",
     TaskEnd.CANCELED: "The agent cancelled this.",
     TaskEnd.REJECTED: "The agent declined this.",
-}
-_OUTCOMES = {
-    StreamEnd.CLOSED: Outcome.ANSWERED,
-    StreamEnd.REFUSED: Outcome.REFUSED,
-    StreamEnd.FAILED: Outcome.FAILED,
-    StreamEnd.LOST: Outcome.LOST,
 }
 _ENDED = {StepState.DONE, StepState.FAILED}
 
 
 class IdleNotice:
-    """What is shown while nothing comes from the agent: no more than is known.
-
-    Where no message is open it is a status. In an open message it is a card: it runs at first and is then
-    closed for good. From then on it is a status again, which shows once that message is too old and ended.
-    """
+    """What is shown while nothing comes from the agent: a status, or in an open message a card."""
 
     def __init__(self) -> None:
         self.card: TaskCard | None = None  # of the present wait
         self._count = 0
 
-    def show(self, event: AgentIdle, *, in_message: bool) -> TaskCard | str:
-        """What to show now: a card or a status, "" for nothing. `in_message`: the answer has a message."""
+    def show(self, event: events.AgentIdle, *, in_message: bool) -> TaskCard | str:
         minutes = int(event.seconds // 60)
         if not in_message or (self.card is not None and self.card.state is CardState.DONE):
             return _status(event.known, minutes)
@@ -65,7 +44,6 @@ class IdleNotice:
         return self.card
 
     def end(self) -> TaskCard | None:
-        """The agent sent something again. Returns the card that this closes."""
         card, self.card = self.card, None
         if card is None or card.state is CardState.DONE:
             return None
@@ -84,14 +62,13 @@ def _status(known: TaskKnowledge, minutes: int) -> str:
 
 
 class PlanTitle:
-    """The line above the cards: the running step, and once all steps have ended, what was done."""
+    """The line above the cards: the running step, or what was done in the end."""
 
     def __init__(self) -> None:
         self._title = ""
         self._steps: tuple[PlanStep, ...] = ()  # of the newest plan
 
-    def follow(self, event: PlanChanged, *, shows: bool) -> list[SetPlanTitle]:
-        """The plan changed. `shows`: a card of it is shown."""
+    def follow(self, event: events.PlanChanged, *, shows: bool) -> list[SetPlanTitle]:
         steps = self._steps = event.steps
         running = next((n for n, step in enumerate(steps, 1) if step.state is StepState.RUNNING), None)
         if running is not None:
@@ -104,7 +81,6 @@ class PlanTitle:
         return self._as_done(event.title.strip() or _done(steps), "all steps have ended")
 
     def end(self, outcome: Outcome) -> list[SetPlanTitle]:
-        """Steps that the agent left open count as their cards are closed. A stop writes nothing."""
         states = {step.state for step in self._steps}
         if states <= _ENDED or states == {StepState.PENDING} or outcome is Outcome.STOPPED:
             return []
@@ -120,7 +96,7 @@ class PlanTitle:
 
 
 def _done(steps: Sequence[PlanStep], running: StepState = StepState.RUNNING) -> str:
-    """What became of `steps`; running ones count as `running`. "" for fewer than two: one card says it."""
+    """Running steps count as `running`. "" for fewer than two: one card says it."""
     if len(steps) < 2:
         return ""
     states = [running if step.state is StepState.RUNNING else step.state for step in steps]
@@ -130,22 +106,19 @@ def _done(steps: Sequence[PlanStep], running: StepState = StepState.RUNNING) -> 
     return f"{done} of {len(steps)} steps done" + (f", {failed} failed" if failed else "")
 
 
-def task_failure(end: TaskEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
-    """The end of a turn whose task ended so. `is_unfinished`: an answer was begun.
-
-    `shows_words`: the agent's own words are for readers. Else they are shown only for a rejected task:
-    frameworks put the text of an exception into a failed status, which may show internals.
-    """
+def task_failure(end: events.TaskEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
+    """The end of a turn whose task ended so. `is_unfinished`: an answer was begun."""
+    # frameworks put the text of an exception into a failed status
     words = end.text if shows_words or end.end is TaskEnd.REJECTED else ""
     note = _note(_TASK_ENDS[end.end], words, is_unfinished=is_unfinished)
     return EndTurn(Outcome.FAILED, note, offer_retry=True, reason=f"task {end.end}")
 
 
-def stream_failure(end: StreamEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
-    """The end of a turn whose stream ended so, with the task's end unknown. Arguments as above."""
+def stream_failure(end: events.StreamEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
+    """The end of a turn whose stream ended so, with the task's end unknown."""
     words = end.text if shows_words else ""
     note = _note(end.safe or "The agent could not answer.", words, is_unfinished=is_unfinished)
-    return EndTurn(_OUTCOMES[end.end], note, offer_retry=True, reason=end.reason)
+    return EndTurn(Outcome(end.end), note, offer_retry=True, reason=end.reason)
 
 
 def _note(note: str, words: str, *, is_unfinished: bool) -> str:

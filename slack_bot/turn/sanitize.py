@@ -2,19 +2,14 @@
 
 In this order, because each step may uncover something for the next:
 
-1. Characters. Control characters and the invisible ones that turn text around are removed. Every line end
-   becomes a newline, but U+2028 and U+2029 stay. Halves of a surrogate pair are joined, or replaced where
-   the other half never comes.
-2. Secrets: first the values given, then what looks like a token or a private key. They become
-   `[secret removed]`. A key's body is dropped up to its END line; a backtick ends it too, because a key has
-   none and the code span or fence around a key does.
-3. Mentions. Slack makes a live mention of `<!channel>`, `<@U1>` and `<#C1>` in Markdown (facts: Slack 6),
-   and its own parser decides what is code. So the `<` in front of one becomes `&lt;` everywhere. Any other
-   `<` stays, and so do links, dates and a bare `@channel`: Slack links none in what an app sends.
+1. Characters. Control characters and those that turn text around are removed. Every line end becomes a
+   newline. Halves of a surrogate pair are joined, or replaced.
+2. Secrets: first the values given, then what looks like a token or a private key. A key ends at its END line
+   or at a backtick: the code span or fence around it.
+3. Mentions. Slack makes a live mention of `<!channel>`, `<@U1>` and `<#C1>`, and its own parser decides what
+   is code (facts: Slack 6). So their `<` becomes `&lt;` everywhere.
 
-The border of two deltas may cut a danger in two, so the end of a text is kept back while it is undecided: at
-most `MAX_UNDECIDED` characters, or the longest secret given. A place is decided only when no pattern that may
-begin there is open. So the deltas never change what comes out, and a long text may be worked off in `slices`.
+The end of a text is kept back while it may begin a danger, so the deltas never change what comes out.
 """
 
 from __future__ import annotations
@@ -29,10 +24,10 @@ from .form import Field, Form
 
 MASK = "[secret removed]"
 MAX_UNDECIDED = 512
-"""Characters that may be kept back, where no secret that was given is longer."""
+"""Characters that may be kept back, or the longest secret given."""
 SLICE = 16_384
 """Characters of a long text that are read in one step: a few milliseconds."""
-_SHORTEST_SECRET = 4  # a shorter value is no secret, and masking it would tear words apart
+_SHORTEST_SECRET = 4  # to mask a shorter value would tear words apart
 
 _RARE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # all below
 _GONE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -46,15 +41,11 @@ def _clean(text: str) -> str:
     return _LINE_END.sub("\n", text).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-# -- what is dangerous ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Danger:
     """A `pattern` of characters and classes, each with `{n}` or `{least,most}` at most.
 
-    Of a secret, the first `keeps` characters stay, and all that follows and matches `tail` is dropped too. No
-    letter or digit may precede one, but for keys.
+    The first `keeps` characters of a secret stay; what follows is dropped as long as it matches `tail`.
     """
 
     pattern: str
@@ -67,11 +58,9 @@ class _Danger:
         return "" if self.is_key or self.is_mention else f"(?<![A-Za-z0-9]{first})"
 
     def rest(self) -> str:
-        """Matches all of it behind its first character."""
         return self._before(self.pattern[0]) + self.pattern[1:]
 
     def begun(self) -> str:
-        """Matches a beginning of it, not all, that ends where the text ends."""
         beginning = ""
         for chars, least, most in reversed(_STEP.findall(_CONDITION.sub("", self.pattern))):
             least, most = least or "1", most or least or "1"
@@ -87,7 +76,6 @@ _CONDITION = re.compile(r"\(\?=[^)]*\)")
 
 
 def _token(begins: str, chars: str, least: int) -> _Danger:
-    """`begins` and at least `least` of `chars`; what follows of them is dropped as it comes."""
     return _Danger(f"{begins}{chars}{{{least}}}", re.compile(f"{chars}*"))
 
 
@@ -123,10 +111,7 @@ _DANGERS = (
 
 
 def _compiled() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """All dangers, and with group `open` also those that begin at the text's end.
-
-    Grouped by first character, so that most characters of a text are skipped at once.
-    """
+    """All dangers, and also, as group `open`, those that the text's end cuts; by first character."""
     rests: dict[str, list[str]] = {}
     for number, danger in enumerate(_DANGERS):
         rests.setdefault(danger.pattern[0], []).append(f"(?P<d{number}>{danger.rest()})")
@@ -138,12 +123,9 @@ def _compiled() -> tuple[re.Pattern[str], re.Pattern[str]]:
 _ENDED, _GROWING = _compiled()
 
 
-# -- over delta borders --------------------------------------------------------------------------------------
-
-
 @functools.lru_cache(maxsize=8)
 def _secrets(given: tuple[str, ...]) -> tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str]] | None:
-    """The values, longest first, because one may begin another; all of them, and their first characters."""
+    """The values, longest first, and patterns of them and of their first characters."""
     values = sorted({value for value in given if len(value) >= _SHORTEST_SECRET}, key=len, reverse=True)
     if not values:
         return None
@@ -152,10 +134,7 @@ def _secrets(given: tuple[str, ...]) -> tuple[tuple[str, ...], re.Pattern[str], 
 
 
 class _Values:
-    """Step 2 for the values given.
-
-    They may be long, as signed tokens are: a pattern of all beginnings of one would be too deep for `re`.
-    """
+    """Step 2 for the values given: a pattern of all beginnings of one would be too deep for `re`."""
 
     def __init__(self, values: tuple[str, ...], whole: re.Pattern[str], first: re.Pattern[str]) -> None:
         self._values, self._whole, self._first = values, whole, first
@@ -176,7 +155,7 @@ class _Values:
         return self._whole.sub(MASK, self.undecided)
 
     def _begun(self, text: str, at: int) -> int:
-        """Where, from `at` on, a value may begin that the end of `text` cuts; its length if none does."""
+        """Where a value may begin that the end of `text` cuts; its length if none does."""
         for found in self._first.finditer(text, max(at, len(text) - len(self._values[0]) + 1)):
             rest = text[found.start() :]
             if any(value.startswith(rest) and value != rest for value in self._values):
@@ -185,7 +164,7 @@ class _Values:
 
 
 class _Filter:
-    """Steps 2 and 3. `_text` from `_at` on is undecided; what precedes is context."""
+    """Steps 2 and 3. `_text` from `_at` on is undecided."""
 
     def __init__(self) -> None:
         self._text, self._at = "", 0
@@ -215,7 +194,7 @@ class _Filter:
         return "".join(shown)
 
     def _find(self, *, grows: bool) -> re.Match[str] | None:
-        """The next danger. `grows`: or what may become one, near the text's end."""
+        """The next danger, or where the text `grows`, what may become one."""
         near = len(self._text) - MAX_UNDECIDED if grows else len(self._text)
         if self._at < near:
             found = _ENDED.search(self._text, self._at)
@@ -233,7 +212,7 @@ class _Filter:
         return found.group()[: danger.keeps] + MASK
 
     def _drop(self) -> bool:
-        """Drop what belongs to the last secret. True if something is left to be read."""
+        """Drop what belongs to the last secret. True if something is left."""
         if self._in_key:
             end = _KEY_END.search(self._text, self._at)
             self._in_key = end is None
@@ -252,10 +231,7 @@ class _Filter:
 
 
 class StreamSanitizer:
-    """Sanitizes the text of one answer delta by delta. `secrets` are values that must never be shown.
-
-    All that `push` and at last `end` return is `sanitize` of the whole, whatever the deltas.
-    """
+    """Sanitizes one answer delta by delta. `secrets` are values that must never be shown."""
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
         self._half = ""  # a line end or a surrogate pair that may go on
@@ -263,7 +239,6 @@ class StreamSanitizer:
         self._filters: list[_Values | _Filter] = [*([_Values(*given)] if given else []), _Filter()]
 
     def push(self, text: str) -> str:
-        """What may be shown now that `text` has come. Of a long text, push its `slices`, one by one."""
         if self._half or _RARE.search(text):
             text = self._half + _GONE.sub("", text)
             half = _HALF_DONE.search(text)
@@ -275,29 +250,25 @@ class StreamSanitizer:
 
     @property
     def splits_a_word(self) -> bool:
-        """What is undecided begins with a letter, so it may go on in a word whose beginning was given."""
+        """What is undecided begins with a letter: it may go on in a word."""
         text = next((each.undecided for each in reversed(self._filters) if each.undecided), "")
         return text[:1].isalnum()
 
     def end(self) -> str:
-        """What was undecided. Nothing may be pushed after it."""
         text = _clean(self._half)
         for each in self._filters:
             text = each.push(text) + each.end()
         return text
 
 
-# -- whole texts ---------------------------------------------------------------------------------------------
-
-
 def slices(text: str) -> Iterator[str]:
-    """`text` in pieces of at most `SLICE` characters; an empty text is one empty piece."""
+    """`text` in pieces; an empty text is one empty piece."""
     for at in range(0, max(1, len(text)), SLICE):
         yield text[at : at + SLICE]
 
 
 def sanitize_slices(text: str, secrets: tuple[str, ...] = ()) -> Iterator[str]:
-    """The whole `text`, sanitized, a piece for each slice."""
+    """`text`, sanitized, a piece for each slice."""
     sanitizer, left = StreamSanitizer(secrets), len(text)
     for piece in slices(text):
         left -= len(piece)
@@ -305,12 +276,12 @@ def sanitize_slices(text: str, secrets: tuple[str, ...] = ()) -> Iterator[str]:
 
 
 def sanitize(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """The whole `text`, sanitized."""
+    """`text`, sanitized."""
     return "".join(sanitize_slices(text, secrets))
 
 
 def sanitize_in_steps(text: str, secrets: tuple[str, ...]) -> Generator[None, None, str]:
-    """The whole `text`, sanitized; a step for each slice but the last."""
+    """`text`, sanitized; a step for each slice but the last."""
     pieces: list[str] = []
     for piece in sanitize_slices(text, secrets):
         if pieces:
@@ -320,7 +291,7 @@ def sanitize_in_steps(text: str, secrets: tuple[str, ...]) -> Generator[None, No
 
 
 def sanitize_beginning(text: str, secrets: tuple[str, ...]) -> str:
-    """`text` of a card or a form, sanitized; a very long one ends in dots, and never within a secret."""
+    """`text`, sanitized; a very long one ends in dots, never within a secret."""
     if len(text) <= LONGEST:
         return sanitize(text, secrets)
     return StreamSanitizer(secrets).push(text.lstrip()[:LONGEST]) + "…"
@@ -336,7 +307,7 @@ def sanitize_card(card: TaskCard, secrets: tuple[str, ...]) -> TaskCard:
 def sanitize_form(
     form: Form, secrets: tuple[str, ...], most_fields: int, most_choices: int
 ) -> Generator[None, None, Form]:
-    """`form`, sanitized, with at most so many fields and choices; steps as in `sanitize_in_steps`."""
+    """`form`, sanitized in steps, with at most so many fields and choices."""
     fields: list[Field] = []
     read = 0
     for each in form.fields[:most_fields]:

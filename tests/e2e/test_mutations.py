@@ -60,9 +60,7 @@ def ran(name: str) -> CaseRun:
 
 def failed(run: CaseRun, name: str) -> set[str]:
     checks = suite()[0][name].checks
-    return {
-        wanted.check.name for wanted, verdict in zip(checks, run.results, strict=True) if verdict.ok is False
-    }
+    return {wanted.name for wanted, verdict in zip(checks, run.results, strict=True) if verdict.ok is False}
 
 
 # -- the defects ---------------------------------------------------------------------------------------------
@@ -81,7 +79,7 @@ def interval_clock_begins_at_construction(patch: Patch) -> None:
 
 
 def timer_only_on_append(patch: Patch) -> None:
-    patch.setattr(runner._TurnRunner, "_next_due", lambda self: None)
+    patch.setattr(runner.TurnRunner, "_next_due", lambda self, now: None)
 
 
 def everything_at_the_end(patch: Patch) -> None:

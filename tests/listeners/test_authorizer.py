@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.app import build, check_slack
 from slack_bot.errors import SlackError
-from slack_bot.listeners.authorizer import NEEDED, Authorizer, call_or_raise, missing
+from slack_bot.listeners.authorizer import NEEDED, call_or_raise, missing, new_authorize
 from slack_bot.store.memory import MemoryStore
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import CHANNEL, bot_settings, free_port, run_bot
@@ -34,10 +34,10 @@ def client(token: str = BOT_TOKEN, **faults: list[str | None]) -> AsyncWebClient
 @on_virtual_time
 async def test_the_identity_is_asked_once() -> None:
     web = client()
-    authorizer = Authorizer(web)
-    identity = await authorizer.identity()
+    authorize = new_authorize(web)
+    identity = await authorize()
     assert (identity.team_id, identity.bot_user_id) == ("T1", "U0BOT")
-    assert await authorizer.identity() is identity
+    assert await authorize() is identity
     assert (identity.bot_id, identity.bot_token) == ("B0BOT", BOT_TOKEN)
     assert len(web.session.workspace.calls) == 1  # type: ignore[union-attr]
 
@@ -55,7 +55,7 @@ async def test_the_identity_is_asked_once() -> None:
 @on_virtual_time
 async def test_a_refused_token_is_one_sentence_with_the_remedy(error: str, remedy: str) -> None:
     with pytest.raises(SlackError) as caught:
-        await Authorizer(client(auth_test=[error])).identity()
+        await new_authorize(client(auth_test=[error]))()
     error = error.removeprefix("error:")
     assert str(caught.value).startswith(f"Slack refused SLACK_BOT_TOKEN ({error}): {remedy}")
     assert caught.value.error == error
@@ -64,7 +64,7 @@ async def test_a_refused_token_is_one_sentence_with_the_remedy(error: str, remed
 @on_virtual_time
 async def test_a_wrong_token_is_not_shown() -> None:
     with pytest.raises(SlackError) as caught:
-        await Authorizer(client("xoxb-hunter2")).identity()
+        await new_authorize(client("xoxb-hunter2"))()
     assert (
         str(caught.value)
         == "Slack refused SLACK_BOT_TOKEN (invalid_auth): copy the token again from your Slack app settings."
@@ -151,7 +151,7 @@ async def test_the_token_s_scopes_are_known() -> None:
     session = SayingScopes(Workspace(), virtual_clock.new_clock())
     session.scopes = "chat:write, channels:history,"
     client = AsyncWebClient(token=BOT_TOKEN, session=session, retry_handlers=[])  # type: ignore[arg-type]
-    identity = await Authorizer(client).identity()
+    identity = await new_authorize(client)()
     assert identity.bot_scopes is not None
     assert {"chat:write", "channels:history"} <= set(identity.bot_scopes)
 

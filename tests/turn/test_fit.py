@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.turn.fit import (
-    Fit,
     MessageLimits,
     best_cut,
     fit,
@@ -31,8 +30,10 @@ def laid(
 ) -> tuple[str, bool]:
     standing = MarkdownState().then(before)
     here = quality_at_end(before, standing) if before else None
-    found = fit(waiting, standing, utf8_len(before) if used is None else used, here, limits, final=final)
-    return waiting[: found.chars], found.ends
+    chars, ends = fit(
+        waiting, standing, utf8_len(before) if used is None else used, here, limits, final=final
+    )
+    return waiting[:chars], ends
 
 
 def test_a_text_is_weighed_in_bytes() -> None:
@@ -154,13 +155,13 @@ def test_there_is_always_some_progress() -> None:
 
 
 def test_a_message_past_its_time_ends_at_the_next_line() -> None:
-    assert fit_line("more\nand", MarkdownState().then("half "), 5, HUNDRED) == Fit(5, ends=True)
+    assert fit_line("more\nand", MarkdownState().then("half "), 5, HUNDRED) == (5, True)
     assert fit_line("more and", MarkdownState().then("half "), 5, HUNDRED) is None
     assert fit_line("more\nand", MarkdownState().then("half "), 98, HUNDRED) is None
-    assert fit_line("| a |\nb\n", MarkdownState(), 0, HUNDRED) == Fit(6, ends=True)
+    assert fit_line("| a |\nb\n", MarkdownState(), 0, HUNDRED) == (6, True)
     assert fit_line("| a |\n|-", MarkdownState(), 0, HUNDRED) is None
     assert fit_line("\n", MarkdownState().then("| a | b |"), 9, HUNDRED) is None
-    assert fit_line("\nno\n", MarkdownState().then("| a | b |"), 9, HUNDRED) == Fit(1, ends=True)
+    assert fit_line("\nno\n", MarkdownState().then("| a | b |"), 9, HUNDRED) == (1, True)
 
 
 @pytest.mark.parametrize(

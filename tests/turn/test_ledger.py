@@ -177,7 +177,7 @@ MOVES = st.one_of(
 
 def places(ledger: Ledger) -> list[str]:
     """The text in each place of the ledger: confirmed, sent, released, waiting."""
-    sent = ledger._sent[0].body if ledger._sent else ""
+    sent = ledger._sent[0] if ledger._sent else ""
     waiting = ledger.waiting
     return [
         "".join(segment.body for segment in ledger.segments),
@@ -352,7 +352,7 @@ def test_a_message_ends_in_time_though_no_text_comes() -> None:
     ledger = told("```\ncode\n")
     assert ledger.deadline() == 240
     assert ledger.next(239.9) is None
-    assert ledger.next(240) == SendText("", begins=False, ends=True, closing="```")
+    assert ledger.next(240) == SendText("```", begins=False, ends=True)
     assert ledger.deadline() is None
     ledger.confirmed()
     assert ledger.next(240) == FinishSegment()
@@ -360,7 +360,7 @@ def test_a_message_ends_in_time_though_no_text_comes() -> None:
     assert (ledger.present, ledger.deadline(), ledger.next(1e9)) == (None, None, None)
     assert (ledger.segments[0].body, ledger.segments[0].closing) == ("```\ncode\n", "```")
     add(ledger, "more\n")
-    assert ledger.next(500) == SendText("more\n", begins=True, opening="```\n")
+    assert ledger.next(500) == SendText("```\nmore\n", begins=True)
 
 
 def test_within_a_line_its_end_is_waited_for_but_not_for_ever() -> None:
@@ -412,12 +412,12 @@ def test_cards_go_along_and_weigh() -> None:
 def test_a_message_can_be_ended_by_will() -> None:
     ledger = told("so **bold")
     ledger.rotate()
-    assert ledger.next(0) == SendText("", begins=False, ends=True, closing="**")
+    assert ledger.next(0) == SendText("**", begins=False, ends=True)
     ledger.refused()  # Slack was faster
     ledger.closed()
     assert (ledger.present, ledger.segments[0].closing) == (None, "")
     add(ledger, " text")
-    assert ledger.next(0) == SendText(" text", begins=True, opening="**\u2060")
+    assert ledger.next(0) == SendText("**\u2060 text", begins=True)
     empty = Ledger(MessageLimits())
     empty.rotate()
     assert (empty.next(0), empty.segments) == (None, ())
@@ -570,7 +570,7 @@ def test_what_looks_like_a_block_in_the_middle_of_a_line_is_none_in_the_next_mes
     show = ledger.next(2.0)
     assert isinstance(show, SendText)
     assert (show.text[0] == "\u2060") == (not rest.startswith("+1"))
-    assert (show.opening, show.body) == ("" if rest.startswith("+1") else "\u2060", rest)
+    assert show.text == ("" if rest.startswith("+1") else "\u2060") + rest
     line = show.text.partition("\n")[0]
     drawn = {"type": "rich_text_section", "elements": [{"type": "text", "text": line}]}
     assert rich_text("b", line)["elements"] == [drawn]

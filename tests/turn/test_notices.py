@@ -5,8 +5,18 @@ from __future__ import annotations
 import pytest
 
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.events import AgentIdle, StreamEnd, StreamEnded, TaskEnd, TaskEnded, TaskKnowledge
-from slack_bot.turn.notices import IdleNotice, stream_failure, task_failure
+from slack_bot.turn.events import (
+    AgentIdle,
+    PlanChanged,
+    PlanStep,
+    StepState,
+    StreamEnd,
+    StreamEnded,
+    TaskEnd,
+    TaskEnded,
+    TaskKnowledge,
+)
+from slack_bot.turn.notices import IdleNotice, PlanTitle, stream_failure, task_failure
 from slack_bot.turn.record import Outcome
 
 
@@ -107,3 +117,40 @@ def test_a_pause_in_an_answer_is_not_worth_a_word() -> None:
     silence = IdleNotice()
     assert told(silence, 45, QUIET) == ""
     assert silence.end() is None
+
+
+# -- the plan's title ----------------------------------------------------------------------------------------
+
+STATES = {"-": StepState.PENDING, ">": StepState.RUNNING, "+": StepState.DONE, "!": StepState.FAILED}
+
+
+@pytest.mark.parametrize(
+    ("plans", "outcome", "titles"),
+    [
+        ((">-", "+>", "++"), Outcome.ANSWERED, ["Step 1 of 2: Do 1", "Step 2 of 2: Do 2", "2 steps done"]),
+        (("+>", "+!"), Outcome.FAILED, ["Step 2 of 2: Do 2", "1 of 2 steps done, 1 failed"]),
+        ((">-",), Outcome.ANSWERED, ["Step 1 of 2: Do 1", "1 of 2 steps done"]),
+        ((">-",), Outcome.FAILED, ["Step 1 of 2: Do 1", "0 of 2 steps done, 1 failed"]),
+        ((">-",), Outcome.STOPPED, ["Step 1 of 2: Do 1"]),
+        (("++", "++"), Outcome.ANSWERED, ["2 steps done"]),
+        (("--", "+-"), Outcome.ASKED, ["1 of 2 steps done"]),
+        ((">", "+"), Outcome.ANSWERED, []),
+        (("--",), Outcome.ANSWERED, []),
+        ((), Outcome.ANSWERED, []),
+    ],
+)
+def test_the_title_follows_the_plan(plans: tuple[str, ...], outcome: Outcome, titles: list[str]) -> None:
+    title, found = PlanTitle(), []
+    for plan in plans:
+        steps = tuple(PlanStep(f"s{n}", f"Do {n}", STATES[sign]) for n, sign in enumerate(plan, 1))
+        found += title.follow(PlanChanged(steps), shows=True)
+    found += title.end(outcome)
+    assert [each.title for each in found] == titles
+
+
+def test_the_agent_names_a_plan_that_is_over_and_a_step_that_shows_no_card_changes_nothing() -> None:
+    title, steps = PlanTitle(), tuple(PlanStep(f"s{n}", "Do", StepState.DONE) for n in range(2))
+    running = (PlanStep("s0", "Do", StepState.RUNNING), steps[1])
+    assert title.follow(PlanChanged(running, "Mine"), shows=False) == []
+    (done,) = title.follow(PlanChanged(steps, " Searched 2 pages "), shows=True)
+    assert done.title == "Searched 2 pages"

@@ -34,9 +34,8 @@ from ..replay.replay import (
 from ..replay.scenario import Scenario, as_captured
 from ..turn_log import Entry, LoggedTurn, TurnLog
 from .figures import Timeline, timeline
-from .html_page import page
 from .picture import draw
-from .table import Table, figures_of
+from .table import Table, figures_of, page
 from .timeline import TimelineBuilder
 
 ModeObserver = Callable[[Scenario, Settings, TurnLog], Observation]
@@ -73,13 +72,11 @@ def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
     return 0
 
 
-def trace_capture(
-    capture: Tape | Recording, name: str, scenario: Scenario, table: Table | None = None
-) -> tuple[Timeline, Json]:
-    """The timeline of one capture, printed where there is a table; and the object of `replay --json`."""
-    printer = RowPrinter(table)
-    seen = replayed(capture, as_captured(scenario, capture), log=TurnLog(printer.take))
-    return printer.finish(name, seen), seen.result()
+def trace_capture(capture: Tape | Recording, name: str, scenario: Scenario) -> tuple[Timeline, Json]:
+    """The timeline of one capture, and the object of `replay --json`."""
+    builder = TimelineBuilder(clean=Redactor().text)
+    seen = replayed(capture, as_captured(scenario, capture), log=TurnLog(builder.take))
+    return timeline(name, builder, seen.log, seen.asked_at), seen.result()
 
 
 def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
@@ -88,9 +85,10 @@ def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
     for path, capture in captures:
         if len(captures) > 1:
             sys.stdout.write(f"== {path}\n")
-        line, result = trace_capture(capture, Path(path).name, scenario, _table(args))
-        tell_assumed(path, capture, result)
-        found.append(line)
+        printer = RowPrinter(Redactor(), everything=args.all)
+        seen = replayed(capture, as_captured(scenario, capture), log=TurnLog(printer.take))
+        found.append(printer.finish(Path(path).name, seen))
+        tell_assumed(path, capture, seen.result())
     return found
 
 
@@ -98,7 +96,7 @@ def _modes(args: argparse.Namespace, scenario: Scenario, modes: Mapping[str, Mod
     asked, settings, found = _asked(scenario, args.targets[0]), load(), []
     for mode, observe_mode in modes.items():
         sys.stdout.write(f"== {mode}\n")
-        printer = RowPrinter(_table(args), masks_of(settings))
+        printer = RowPrinter(masks_of(settings), everything=args.all)
         found.append(printer.finish(mode, observe_mode(asked, settings, TurnLog(printer.take))))
     return found
 
@@ -119,7 +117,7 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     asked = _asked(scenario, text)
     # without a card the bot would answer in the thread; here it is an error
     asyncio.run(card_of(settings, "URL"))
-    printer = RowPrinter(_table(args), masks_of(given, settings))
+    printer = RowPrinter(masks_of(given, settings), everything=args.all)
     seen = asyncio.run(observe(asked, emulated(settings), loop_clock(), log=TurnLog(printer.take)))
     return printer.finish(url, seen)
 
@@ -133,22 +131,18 @@ def _silence(line: Timeline) -> str | None:
     return None if why.startswith("the agent answered with error") else why
 
 
-def _table(args: argparse.Namespace) -> Table:
-    return Table(shutil.get_terminal_size((160, 24)).columns, everything=args.all)
-
-
 class RowPrinter:
     """Builds the timeline of a log, and prints each row as soon as it is whole."""
 
-    def __init__(self, table: Table | None, masks: Redactor | None = None) -> None:
-        self._table = table
-        self._builder = TimelineBuilder(clean=(masks or Redactor()).text)
+    def __init__(self, masks: Redactor, *, everything: bool) -> None:
+        self._table = Table(shutil.get_terminal_size((160, 24)).columns, everything=everything)
+        self._builder = TimelineBuilder(clean=masks.text)
         self._printed = 0
         self._has_reader = True
 
     def take(self, turn: LoggedTurn, entry: Entry) -> None:
         """One more entry of the log."""
-        if isinstance(entry, TurnStarted) and not turn.number and self._table is not None:
+        if isinstance(entry, TurnStarted) and not turn.number:
             self._print(self._table.head())
         self._builder.take(turn, entry)
         self._show()
@@ -156,14 +150,11 @@ class RowPrinter:
     def finish(self, name: str, seen: Observation) -> Timeline:
         """The timeline; its figures are printed."""
         found = timeline(name, self._builder, seen.log, seen.asked_at)
-        if self._table is not None:
-            self._show()
-            self._print([*self._table.end(), "", figures_of(found)])
+        self._show()
+        self._print([*self._table.end(), "", figures_of(found)])
         return found
 
     def _show(self) -> None:
-        if self._table is None:
-            return
         for row in self._builder.rows[self._printed :]:
             self._print(self._table.add(row))
         self._printed = len(self._builder.rows)

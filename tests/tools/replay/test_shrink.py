@@ -24,7 +24,7 @@ from slack_bot.tools.replay.shrink import (
     words_of,
 )
 from slack_bot.tools.scrub import texts_in
-from slack_bot.turn import machine
+from slack_bot.turn import events, machine
 
 TEXT = "First.\nSecond line with more words.\nThird."
 
@@ -79,7 +79,7 @@ def test_a_line_too_much_is_followed_to_the_events_that_bring_it(
 def test_a_line_that_is_lost_is_followed_too(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     take = machine.Turn._grow
 
-    def forgetful(self: machine.Turn, event: machine.AnswerText) -> object:
+    def forgetful(self: machine.Turn, event: events.AnswerText) -> object:
         lost = machine.replace(event, text="") if "Third" in event.text else event
         return take(self, lost)
 
@@ -102,7 +102,7 @@ def test_a_line_that_is_lost_is_followed_too(place: Path, monkeypatch: pytest.Mo
 def test_a_broken_promise_is_found_without_any_kept_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     take = machine.Turn._grow
 
-    def twice(self: machine.Turn, event: machine.AnswerText) -> object:
+    def twice(self: machine.Turn, event: events.AnswerText) -> object:
         both = machine.replace(event, text=event.text * 2) if "stutters" in event.text else event
         return take(self, both)
 
