@@ -307,6 +307,7 @@ class TurnClient:
         return result
 
     async def read_thread(self, oldest: float = 0.0) -> Messages | CallFailed:
+        """As `read_thread_once`, until Slack answers."""
         return await call_until_known(lambda: self.read_thread_once(oldest), repeat_on=NOT_REFUSED)
 
     async def read_thread_once(self, oldest: float = 0.0) -> Messages | CallFailed:

@@ -78,11 +78,10 @@ class Sink:
 
     @property
     def markup(self) -> tuple[AddedMarkup, ...]:
-        found = ((message.ts, message.segment) for message in self._delivery.messages)
         return tuple(
-            AddedMarkup(ts, segment.opening, segment.closing)
-            for ts, segment in found
-            if ts is not None and segment is not None and (segment.opening or segment.closing)
+            AddedMarkup(message.ts, segment.opening, segment.closing)
+            for message in self._delivery.messages
+            if message.ts and (segment := message.segment) and (segment.opening or segment.closing)
         )
 
     @property
