@@ -1,7 +1,6 @@
 """PURE. What the page gets: the workspace as a person sees it and the facts of every turn, as plain JSON.
 
-A page gets a snapshot when it connects and small updates from then on. An update is an object with a `type`.
-A message that only grew is sent as the text it grew by. Facts are kept for the last turns only.
+A page gets a snapshot when it connects and small updates from then on. Facts are kept for the last turns.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ _NOT_FROM_THE_AGENT = (TurnBegun, StopRequested, StreamEnded)
 class Feed:
     """Sends every change to its listeners at once. It observes the bot and listens to the workspace.
 
-    `virtual`: ids of people that no visitor can be. `suggestions`: (label, question) pairs. `now`: the clock
-    of the facts, in monotonic seconds. `agent`: the public address of an agent that is not the playground's.
+    `virtual`: ids of people that no visitor can be. `suggestions`: (label, question) pairs. `now`: monotonic
+    seconds. `agent`: the address of an agent that is not the playground's.
     """
 
     def __init__(
@@ -69,7 +68,6 @@ class Feed:
         return lambda: self._listeners.remove(listener)
 
     def snapshot(self) -> PageUpdate:
-        """The current state."""
         workspace = self._workspace
         people = [person for person in workspace.state.people.values() if not person.is_bot]
         return {
@@ -97,7 +95,7 @@ class Feed:
         }
 
     def facts_of(self, turn: str) -> list[PageUpdate]:
-        """The facts of one turn as they were sent; [] for a turn that is not kept any more."""
+        """The facts of one turn as they were sent; [] for one that is not kept."""
         return next((list(each.facts) for each in reversed(self._turns) if each.turn == turn), [])
 
     def file(self, file_id: str) -> SeenFile | None:
@@ -153,7 +151,7 @@ class Feed:
                 self.pressed(fact.channel, message["ts"], RETRY, before)
 
     def _send_visible(self, place: tuple[str, str], seen: Iterable[SeenMessage]) -> None:
-        """The first text of a turn is in the thread, whatever the call that wrote it got for an answer."""
+        """The first text of a turn is in the thread, whatever became of the call that wrote it."""
         turn = next((each for each in reversed(self._turns) if each.place == place), None)
         if turn is None or turn.is_settled or not any(map(turn.wrote, seen)):
             return
@@ -285,10 +283,7 @@ def _shown(fact: Fact, event: int | None) -> PageUpdate:
 
 
 def plain(value: Any, depth: int = _DEEPEST) -> Any:
-    """`value` as JSON: dataclasses become objects, other types their `str`.
-
-    "…" replaces what is nested deeper than `depth`.
-    """
+    """`value` as JSON: dataclasses become objects, other types their `str`, what is too deep "…"."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if depth == 0:

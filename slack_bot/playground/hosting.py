@@ -1,7 +1,6 @@
 """An ASGI application served in the running event loop: its own socket, quiet, without signal handlers.
 
-uvicorn would take over the signals of the process. The socket is bound first, because the application needs
-its own address.
+The socket is bound first, because the application needs its own address.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from aiohttp import WSMsgType, web
 
-from .feed import Feed, PageUpdate
+from .feed import PageUpdate
 from .visitor import Visitor
 
 _TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
@@ -58,7 +58,11 @@ def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
             await page.close()
 
     async def give_file(request: web.Request) -> web.StreamResponse:
-        return _file_of_a_message(visitor.feed, request.match_info["id"])
+        """Always plain text, so that no browser takes what an agent wrote for a page of ours."""
+        if (file := visitor.feed.file(request.match_info["id"])) is None:
+            raise web.HTTPNotFound(text="There is no such file in this workspace.")
+        headers = {"Content-Disposition": f"inline; filename*=UTF-8''{quote(file.name, safe='')}"}
+        return web.Response(body=file.content, content_type="text/plain", charset="utf-8", headers=headers)
 
     site = web.Application(middlewares=[guard])
     site.on_response_prepare.append(_add_headers)
@@ -71,10 +75,9 @@ def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    response.headers["Content-Security-Policy"] = _POLICY.format(host=request.host)
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Referrer-Policy"] = "no-referrer"
-    response.headers["Cache-Control"] = "no-store"
+    policy = _POLICY.format(host=request.host)
+    response.headers.update({"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff"})
+    response.headers.update({"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"})
 
 
 def _is_ours(host: str, allowed: frozenset[str]) -> bool:
@@ -96,20 +99,6 @@ async def _give_page_file(request: web.Request) -> web.StreamResponse:
         raise web.HTTPNotFound
     text = await asyncio.to_thread(files[name].read_text, encoding="utf-8")
     return web.Response(text=text, content_type=_TYPES[name.rpartition(".")[2]], charset="utf-8")
-
-
-def _file_of_a_message(feed: Feed, file_id: str) -> web.Response:
-    """Always plain text, so that no browser takes what an agent wrote for a page of ours."""
-    file = feed.file(file_id)
-    if file is None:
-        raise web.HTTPNotFound(text="There is no such file in this workspace.")
-    shown_as = f"inline; filename*=UTF-8''{quote(file.name, safe='')}"
-    return web.Response(
-        body=file.content,
-        content_type="text/plain",
-        charset="utf-8",
-        headers={"Content-Disposition": shown_as},
-    )
 
 
 class _Page(web.WebSocketResponse):

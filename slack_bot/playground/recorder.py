@@ -1,7 +1,6 @@
 """Records what the agent sends, question by question, for a tape.
 
-Bytes are kept as they came, with their times, and parsed when the tape is exported. The answers to later
-polls of the task are in the tape too, so that a recovered thread replays to the same thread.
+The answers to later polls of the task are in it too: a recovered thread replays to the same thread.
 """
 
 from __future__ import annotations
@@ -46,7 +45,6 @@ class _RecordedBody(httpx.AsyncByteStream):
         return Recording(self._status, {"content-type": self._kind}, chunks, self._was_cut, ended)
 
     def names(self, task_id: str) -> bool:
-        """It is about the task."""
         return task_id.encode() in b"".join(data for _, data in self._chunks)[:_KNOWN_BY]
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -74,7 +72,6 @@ class _RecordedBody(httpx.AsyncByteStream):
             yield piece.raw
 
     async def aclose(self) -> None:
-        """The reader wants no more."""
         await self._inner.aclose()
 
 
@@ -87,10 +84,7 @@ class Recorder:
         self._logs: dict[str, tuple[str, list[_RecordedBody]]] = {}
 
     def record(self, response: httpx.Response, call: RpcCall, cut_after: int | None = None) -> None:
-        """Record the body of `response` to `call`.
-
-        `cut_after`: break the answer to a question on purpose after so many events; None: never.
-        """
+        """Record the body of `response` to `call`, and break the answer to a question after `cut_after`."""
         body = _RecordedBody(response, self._now, cut_after if call.verb == "ask" else None)
         response.stream = body
         if call.verb == "ask" and call.names:
@@ -126,11 +120,7 @@ class Recorder:
 
 
 class ReplayRouter(httpx.AsyncBaseTransport):
-    """An httpx transport over `network`.
-
-    `recorder` keeps what was answered; it may be shared. `cut_after` breaks each answer's stream after so
-    many events.
-    """
+    """An httpx transport over `network` that records. `cut_after` breaks each stream after so many events."""
 
     def __init__(self, network: httpx.AsyncBaseTransport, recorder: Recorder | None = None) -> None:
         self._network = network
@@ -138,7 +128,6 @@ class ReplayRouter(httpx.AsyncBaseTransport):
         self.cut_after: int | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Pass `request` on."""
         await request.aread()
         cut_after = self.cut_after  # as it was when the question was asked
         response = await self._network.handle_async_request(request)
@@ -147,5 +136,4 @@ class ReplayRouter(httpx.AsyncBaseTransport):
         return response
 
     async def aclose(self) -> None:
-        """Close the network's transport."""
         await self._network.aclose()

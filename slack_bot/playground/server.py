@@ -1,7 +1,6 @@
 """`slack-bot play`: agent, workspace, bot and page in one process, on this machine only.
 
-The bot is the one of `slack-bot run`; its tokens and addresses are those of the emulated workspace and the
-playground's agent, both on real sockets. The page shows the workspace and acts for its people.
+The bot is the one of `slack-bot run`; workspace and agent are on real sockets.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from ..clock import loop_clock
 from ..errors import BotError, UnreadableInput
 from ..settings.load import Settings, load, secrets_of, with_overrides
 from ..settings.models import ReferenceSettings
-from ..slack.rate_limiter.local import LocalRateLimiter
+from ..slack.rate_limiter.local import RateLimiter
 from ..testing.harness import bot_settings, connected, deliver, emulated
 from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import Workspace, WorkspaceRules
@@ -55,8 +54,7 @@ class Playground:
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: host, port, url, pace, mode (None for what the settings say). Returns the status.
 
-    Raises BotError in one sentence if one of them makes no sense, there is no agent at `url`, or the page's
-    address cannot be had.
+    Raises BotError if one of them makes no sense, there is no agent at `url`, or the port cannot be had.
     """
     chosen = chosen_agent(args)
     theirs = None if args.url is None else _theirs(args)
@@ -80,8 +78,7 @@ def _theirs(args: argparse.Namespace) -> Settings:
 def show_replays(args: argparse.Namespace) -> int:
     """`slack-bot replay FILE... --play`: the tapes in the page, from when it is opened. Returns the status.
 
-    `args`: files, key, scenario, speed (None: 1), port. Raises UnreadableInput, SettingsError for settings of
-    a tape or a scenario that cannot be, BotError where the page's address cannot be had.
+    `args`: files, key, scenario, speed (None: 1), port. Raises UnreadableInput, SettingsError, BotError.
     """
     check_options(args)
     check_port(args.port)
@@ -116,16 +113,16 @@ async def open_playground(
     chosen: ReferenceSettings | None = None,
     theirs: Settings | None = None,
 ) -> AsyncIterator[Playground]:
-    """Run everything until the context is left. Port 0: a free one. `chosen`: the agent.
-    `theirs`: settings with another one.
+    """Run everything until the context is left. `chosen`: the agent. `theirs`: settings with another one.
 
-    Raises BotError in one sentence if the page's address cannot be had.
+    Raises BotError if the page's address cannot be had.
     """
     clock = loop_clock()
     workspace = Workspace(rules=WorkspaceRules.real())
     router = ReplayRouter(httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None)))
-    rate_limiter = LocalRateLimiter((theirs or Settings()).governor, clock)
-    visitor = Visitor(workspace, router, clock, None if theirs is None else _shown(theirs), rate_limiter)
+    rate_limiter = RateLimiter((theirs or Settings()).governor, clock)
+    shown = None if theirs is None else bare(theirs.agent.url or "").partition("?")[0]
+    visitor = Visitor(workspace, router, clock, shown, rate_limiter)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(router.aclose)
         url = await stack.enter_async_context(_page(visitor, host, port))
@@ -147,11 +144,6 @@ async def open_playground(
         stack.push_async_callback(app.close, _GRACE)
         await stack.enter_async_context(connected(app))
         yield Playground(url, workspace, visitor, app)
-
-
-def _shown(theirs: Settings) -> str:
-    """The agent's address without credentials and query."""
-    return bare(theirs.agent.url or "").partition("?")[0]
 
 
 def _hand_on(app: App, replays: Replays) -> None:

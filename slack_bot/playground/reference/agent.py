@@ -1,8 +1,4 @@
-"""The playground's agent: a real A2A server on a2a-sdk, 1.0 and 0.3 on one port, offline and deterministic.
-
-The playground, tests and `conform` ask it, and authors of agents can read it. a2a-sdk is an independent
-implementation of the protocol.
-"""
+"""The playground's agent: a real A2A server on a2a-sdk, 1.0 and 0.3 on one port."""
 
 from __future__ import annotations
 
@@ -39,15 +35,6 @@ from .toolbox import Toolbox
 SKILL = "deep-research"
 _DEFAULTS = ReferenceSettings()
 
-_EXAMPLES = (
-    "what is agntcy",
-    "explain how agntcy agents communicate with each other",
-    "tell me everything about streaming",
-    "deploy the bot",
-    "tell me a joke",
-    "long 8000",
-)
-
 
 def load_knowledge() -> dict[str, str]:
     """The bundled pages, Markdown by name, in the order of their names."""
@@ -67,7 +54,6 @@ class PlaygroundAgent(AgentExecutor):
         self._http = None if settings.model_url is None else endpoint_client(settings)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Work on the question, or on the answer to what was asked back."""
         task, said, settings = context.current_task, context.get_user_input(), self._settings
         if task is not None and task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED:
             question = get_message_text(task.history[0]) if task.history else said
@@ -92,7 +78,6 @@ class PlaygroundAgent(AgentExecutor):
         await writer.status(TaskState.TASK_STATE_CANCELED)
 
     async def aclose(self) -> None:
-        """Close the connections to the model."""
         if self._http is not None:
             await self._http.aclose()
 
@@ -130,7 +115,14 @@ def agent_card(url: str) -> AgentCard:
                 name="Knowledge base",
                 description="Searches the bundled pages and answers with sources.",
                 tags=["search", "documentation"],
-                examples=list(_EXAMPLES),
+                examples=[
+                    "what is agntcy",
+                    "explain how agntcy agents communicate with each other",
+                    "tell me everything about streaming",
+                    "deploy the bot",
+                    "tell me a joke",
+                    "long 8000",
+                ],
             )
         ],
     )
@@ -169,7 +161,7 @@ async def serve(
 def main(args: argparse.Namespace) -> int:
     """`slack-bot agent`. `args`: host, port, pace, mode (None for what the settings say). Returns the status.
 
-    Raises BotError in one sentence if one of them makes no sense, or the address cannot be had.
+    Raises BotError if one of them makes no sense, or the address cannot be had.
     """
     chosen = chosen_agent(args)
     set_up_logs(secrets_of(load()))
@@ -184,10 +176,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def chosen_agent(args: argparse.Namespace) -> ReferenceSettings:
-    """The settings of the reference agent, with what the command line says of it; its port is checked too.
-
-    Raises UnreadableInput in one sentence.
-    """
+    """The settings, with what the command line says. Raises UnreadableInput, also for the port."""
     check_port(args.port)
     pace = args.pace
     if pace is not None and not (math.isfinite(pace) and pace >= 0):

@@ -19,6 +19,7 @@ from ...a2a.wire import sse
 from ...errors import AgentError
 from ...settings.models import ReferenceSettings
 from .model import ModelFailed, Prompt, Returned
+from .scenarios import STATUSES
 from .structured import whole_characters
 from .toolbox import ASK, FETCH, PLAN, RESPONSE, SEARCH, ToolCall
 
@@ -54,7 +55,6 @@ class EndpointModel:
         self._said = ""
 
     async def turn(self, returned: Returned) -> AsyncIterator[str | ToolCall]:
-        """The next message. Raises ModelFailed."""
         if returned:
             self._add(returned)
         deltas = Deltas()
@@ -70,7 +70,6 @@ class EndpointModel:
         self._said = "".join(deltas.text)
 
     def _add(self, returned: Returned) -> None:
-        """Add the last message of the model, which called tools, and what they returned."""
         calls = [
             {
                 "id": call.id,
@@ -126,7 +125,6 @@ class Deltas:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing was said yet."""
         return not self.text and not self._calls
 
     def feed(self, data: str) -> Iterator[str | ToolCall]:
@@ -222,8 +220,7 @@ _FIELDS = _list_of(
         required=_TRUTH,
     )
 )
-_STATUS: Json = {"enum": ["pending", "in_progress", "completed", "failed"]}
-_TODOS = _list_of(_object("title status", title=_STRING, agent=_STRING, status=_STATUS))
+_TODOS = _list_of(_object("title status", title=_STRING, agent=_STRING, status={"enum": [*STATUSES]}))
 _DONE: Json = {"type": "string", "description": "When all is done: what was done, in a few words."}
 
 _SEARCH = _tool(SEARCH, "Find sections of the knowledge base.", "query", query=_STRING)

@@ -1,8 +1,7 @@
 """Writes what the playground's agent does as A2A events, as CAIPE's supervisor does (facts: CAIPE 2).
 
-Text goes piece by piece into `streaming_result`, tagged `is_narration` or `is_final_answer`; tools, the plan
-and the final result have artifacts of their own. Two differences are on purpose: narration and answer have
-different artifact ids, so that they are apart in the task too, and a heartbeat is a status, not text.
+Two differences are on purpose: narration and answer have different artifact ids, so that they are apart in
+the task too, and a heartbeat is a status, not text.
 """
 
 from __future__ import annotations
@@ -14,19 +13,11 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
 
-from a2a.helpers import new_data_part, new_text_message, new_text_part
+from a2a.helpers import new_data_part, new_text_part, new_text_status_update_event
 from a2a.server.events import EventQueue
-from a2a.types import (
-    Artifact,
-    Part,
-    Task,
-    TaskArtifactUpdateEvent,
-    TaskState,
-    TaskStatus,
-    TaskStatusUpdateEvent,
-)
+from a2a.types import Artifact, Part, Task, TaskArtifactUpdateEvent, TaskState
 
-from .scenarios import InputField, ScenarioStep, StepStatus
+from .scenarios import InputField, ScenarioStep
 from .structured import Response
 from .voice_splitter import Voice
 
@@ -57,7 +48,6 @@ class EventWriter:
                 await asyncio.gather(watching, return_exceptions=True)
 
     async def say(self, text: str, voice: Voice) -> None:
-        """Append text."""
         kind = _KINDS[voice]
         metadata: dict[str, Any] = {voice.value: True} if voice else {}
         if voice is Voice.ANSWER and self._step is not None:
@@ -74,7 +64,7 @@ class EventWriter:
         for order, step in enumerate(steps):
             step_id = "step-" + hashlib.sha256(f"{step.agent}::{step.title}".encode()).hexdigest()[:12]
             rows.append({"step_id": step_id, **asdict(step), "order": order})
-        running = (row["step_id"] for row in rows if row["status"] == StepStatus.RUNNING)
+        running = (row["step_id"] for row in rows if row["status"] == "in_progress")
         self._step = next(running, self._step)
         name = "execution_plan_status_update" if "plan" in self._ids else "execution_plan_update"
         part = new_data_part({"steps": rows, **({"title": title} if title else {})})
@@ -85,7 +75,6 @@ class EventWriter:
         await self._tool("tool_notification_start", what, text, f"Tool call started: {what}", label)
 
     async def tool_ended(self, tool: str, *, failed: bool = False, note: str = "") -> None:
-        """A tool call ended. `note` is added to the text."""
         mark, word = ("❌", "failed") if failed else ("✅", "completed")
         text = f"{mark} Supervisor: Agent task {tool.title()} {word}\n{note}"
         await self._tool("tool_notification_end", tool, text, f"Tool call {word}: {tool}")
@@ -102,7 +91,6 @@ class EventWriter:
         await self.status(TaskState.TASK_STATE_COMPLETED, metadata=ended)
 
     async def ask(self, prompt: str, fields: tuple[InputField, ...]) -> None:
-        """Ask the human; the task waits."""
         if fields:
             part = new_data_part({"user_input": True, "input_fields": [asdict(each) for each in fields]})
             await self._artifact("UserInputMetaData", part, self._new_id("form"), "Structured user input")
@@ -111,14 +99,11 @@ class EventWriter:
     async def status(
         self, state: TaskState, text: str = "", metadata: Mapping[str, Any] | None = None
     ) -> None:
-        """The task's status from now on."""
-        task_id, context_id = self._task.id, self._task.context_id
-        status = TaskStatus(state=state)
-        if text:
-            status.message.CopyFrom(new_text_message(text, context_id=context_id, task_id=task_id))
-        await self._queue.enqueue_event(
-            TaskStatusUpdateEvent(task_id=task_id, context_id=context_id, status=status, metadata=metadata)
-        )
+        event = new_text_status_update_event(self._task.id, self._task.context_id, state, text)
+        if not text:
+            event.status.ClearField("message")
+        event.metadata.update(metadata or {})
+        await self._queue.enqueue_event(event)
 
     async def _tool(self, name: str, tool: str, text: str, description: str, label: str = "") -> None:
         metadata = {"sourceAgent": tool, "agentType": "notification"}

@@ -1,8 +1,7 @@
 """The model that needs no network: what `scenarios` thinks, said as a language model says it.
 
-It writes the marker, calls tools with JSON, keeps its plan with a tool, and is the same every time. In the
-structured mode it does what made CAIPE 0.3.0 silent and then sudden: the answer is written as JSON by a call
-of its own, whose arguments are handed over only when they are complete.
+Structured, it does what made CAIPE 0.3.0 silent and then sudden: the answer is JSON in a call of its own,
+whose arguments are handed over only when they are complete.
 """
 
 from __future__ import annotations
@@ -16,17 +15,7 @@ from typing import TypeAlias, assert_never
 
 from ...settings.models import ReferenceSettings
 from .model import ModelFailed, Returned
-from .scenarios import (
-    AskBack,
-    CallTool,
-    Move,
-    Narrate,
-    Pause,
-    ShowPlan,
-    Thought,
-    WriteMove,
-    tokens,
-)
+from .scenarios import AskBack, CallTool, Move, Pause, ShowPlan, Thought, WriteMove, tokens
 from .structured import Response
 from .toolbox import ASK, PLAN, RESPONSE, ToolCall, argument_name
 
@@ -52,7 +41,6 @@ class LocalModel:
         self._speech = self._speak()
 
     async def turn(self, returned: Returned) -> AsyncIterator[str | ToolCall]:
-        """The next message. Raises ModelFailed where the thought gives up."""
         self._returned = returned
         for said in self._speech:
             if said is None:
@@ -98,8 +86,8 @@ class LocalModel:
         if isinstance(move, ShowPlan | CallTool):
             self._marked = False
         match move:
-            case Narrate(text):
-                yield from tokens(text)
+            case str():
+                yield from tokens(move)
             case WriteMove(text):
                 yield from self._write(text)
             case Pause():

@@ -30,6 +30,4 @@ class Model(Protocol):
     """A language model in one conversation."""
 
     def turn(self, returned: Returned) -> AsyncIterator[str | ToolCall]:
-        """The pieces of its next message, given what its last calls returned. It is over when it calls
-        nothing. Raises ModelFailed.
-        """
+        """The pieces of its next message; one without calls is the last. Raises ModelFailed."""

@@ -1,7 +1,6 @@
-"""The reference agent in each of its modes, asked the same: what a mode is worth is seen side by side.
+"""The reference agent in each of its modes, asked the same, in memory.
 
-In memory and, with the local model, on virtual time: a minute's answer takes a second, and is the same each
-time. A model behind an endpoint takes the time it takes.
+With the local model that is on virtual time. A model behind an endpoint takes the time it takes.
 """
 
 from __future__ import annotations
@@ -28,24 +27,18 @@ def observe_mode(mode: str, scenario: Scenario, settings: Settings, log: TurnLog
 
     Of the bot's own settings only those of `scenario` count; it may change the agent's too.
     """
-    settings = with_overrides(settings, {**scenario.settings, "response_mode": mode})
-    asked = _asked(scenario, settings, log)
-    return virtual_clock.run(asked) if settings.reference.model_url is None else asyncio.run(asked)
+    chosen = with_overrides(settings, {**scenario.settings, "response_mode": mode}).reference
+    is_local = chosen.model_url is None
 
+    async def ask() -> Observation:
+        served, clock = AgentApp(AGENT_URL, chosen), virtual_clock.new_clock() if is_local else loop_clock()
+        try:
+            bot = bot_settings(scenario.settings)
+            return await observe(scenario, bot, clock, AsgiTransport(served.asgi), log=log)
+        finally:
+            await served.aclose()
 
-async def _asked(scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:
-    is_local = settings.reference.model_url is None
-    served = AgentApp(AGENT_URL, settings.reference)
-    try:
-        return await observe(
-            scenario,
-            bot_settings(scenario.settings),
-            virtual_clock.new_clock() if is_local else loop_clock(),
-            AsgiTransport(served.asgi),
-            log=log,
-        )
-    finally:
-        await served.aclose()
+    return virtual_clock.run(ask()) if is_local else asyncio.run(ask())
 
 
 def memory_target(mode: str | None = None) -> MemoryTarget:

@@ -1,7 +1,6 @@
 """The agent's loop: messages of the model and calls of its tools, until it calls no more.
 
-Text goes out as soon as the splitter knows whether it is narration or answer, all of it before the final
-result.
+Text goes out as soon as it is known to be narration or answer, all of it before the final result.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from a2a.types import TaskState
 from ...settings.models import ReferenceSettings
 from .event_writer import EventWriter
 from .model import Model, ModelFailed
-from .scenarios import InputField, ScenarioStep, StepStatus
+from .scenarios import STATUSES, InputField, ScenarioStep
 from .structured import Response, ResponseReader, chunks, read_fields, wrapped
 from .toolbox import ASK, PLAN, RESPONSE, Toolbox, ToolCall, ToolResult
 from .voice_splitter import SpokenPiece, Voice, VoiceSplitter
@@ -36,7 +35,6 @@ class AgentRun:
         self._reader: ResponseReader | None = None
 
     async def carry_out(self) -> None:
-        """Run until there is an answer, a question or a failure, and write it."""
         try:
             await self._carry_out()
         except ModelFailed as failed:
@@ -56,8 +54,7 @@ class AgentRun:
                 returned.append((call, await self._call(call)))
             if self._reader is not None:
                 await self._end_response()
-                streamed = "" if self._reader.asks else self._reader.content
-                await self._finish(self._reader.response(), streamed)
+                await self._finish(self._reader.response(), self._reader.content)
                 return
             if not calls:
                 await self._finish_text()
@@ -108,12 +105,11 @@ class AgentRun:
         if self._reader is None:
             self._reader = ResponseReader()
             await self._writer.announce(COMPOSING, "✍️ Composing answer...\n")
-        if (text := self._reader.feed(arguments)) and not self._reader.asks:
+        if text := self._reader.feed(arguments):
             await self._writer.say(text, Voice.ANSWER)
 
     async def _end_response(self) -> None:
-        """Write what waits for the end of its word."""
-        if self._reader is not None and (rest := self._reader.end()) and not self._reader.asks:
+        if self._reader is not None and (rest := self._reader.end()):
             await self._writer.say(rest, Voice.ANSWER)
 
     async def _finish_text(self) -> None:
@@ -152,7 +148,7 @@ def read_plan(call: ToolCall) -> tuple[ScenarioStep, ...]:
     return tuple(
         ScenarioStep(
             str(row["title"]),
-            next((status for status in StepStatus if status == row.get("status")), StepStatus.PENDING),
+            status if (status := row.get("status")) in STATUSES else "pending",
             str(row.get("agent") or "Supervisor"),
         )
         for row in rows

@@ -1,19 +1,16 @@
-"""Full-text search over a handful of Markdown pages: SQLite's FTS5 over their sections, in memory."""
+"""Full-text search over the sections of a handful of Markdown pages."""
 
 from __future__ import annotations
 
+import math
 import re
-import sqlite3
-import weakref
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ...errors import BotError
-
-_NAME_WEIGHT = 3  # a word in a heading or a page's title says more about a section than one in its text
-_FEW_SECTIONS = 3  # a word of no more sections than that says what a question is about
+_NAME_WEIGHT = 3  # a word of a heading or a title counts so often
+_FEW_SECTIONS = 3  # a word of no more sections says what a question is about
 _BEST = 5  # sections that a search finds
-_NEW_INDEX = "CREATE VIRTUAL TABLE section USING fts5(words, tokenize = ascii)"
 _WORD = re.compile(r"[a-z0-9]+")
 _HEADING = re.compile(r"(#{1,3}) +(.+)")
 _STOPWORDS = frozenset(
@@ -39,7 +36,6 @@ class PageSection:
     text: str
 
     def names(self) -> set[str]:
-        """The words of its heading and of its page's title."""
         return {*words(self.heading), *words(self.title)}
 
 
@@ -52,49 +48,31 @@ class Hit:
 
 
 class Library:
-    """Pages by name, as Markdown. The order of `pages` breaks ties.
-
-    Raises BotError where Python's SQLite has no FTS5.
-    """
+    """Pages by name, as Markdown. The order of `pages` breaks ties."""
 
     def __init__(self, pages: Mapping[str, str]) -> None:
         self._pages = dict(pages)
         self._sections = [section for name, text in pages.items() for section in sections(name, text)]
-        weighted = [[*each.names()] * _NAME_WEIGHT + words(each.text) for each in self._sections]
-        self._words = [frozenset(each) for each in weighted]
-        self._index = sqlite3.connect(":memory:", check_same_thread=False)
-        weakref.finalize(self, self._index.close)
-        try:
-            self._index.execute(_NEW_INDEX)
-        except sqlite3.OperationalError as error:
-            raise BotError(
-                "the playground's agent searches with SQLite's FTS5, which this Python's SQLite lacks ("
-                f"{error}); use a Python whose SQLite has it"
-            ) from error
-        rows = ((row, " ".join(each)) for row, each in enumerate(weighted))
-        self._index.executemany("INSERT INTO section (rowid, words) VALUES (?, ?)", rows)
+        self._words = [Counter([*each.names()] * _NAME_WEIGHT + words(each.text)) for each in self._sections]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all pages."""
         return tuple(self._pages)
 
     def sections_of(self, page: str) -> list[PageSection]:
-        """The sections of a page, in order; empty where there is no such page."""
         return [each for each in self._sections if each.page == page]
 
     def search(self, query: str) -> list[Hit]:
         """The sections that fit best, best first. Empty where no word of `query` is known."""
         wanted = set(words(query))
-        found = self._index.execute(
-            "SELECT rowid, -rank FROM section WHERE section MATCH ? ORDER BY rowid",
-            (" OR ".join(f'"{word}"' for word in sorted(wanted)) or '""',),
-        )
-        hits = [Hit(self._sections[row], score * _fit(self._sections[row], wanted)) for row, score in found]
+        hits = [
+            Hit(section, self._score(counts, wanted) * _fit(section, wanted))
+            for section, counts in self._all()
+            if wanted & counts.keys()
+        ]
         return sorted(hits, key=lambda hit: -hit.score)[:_BEST]
 
     def fetch(self, page: str) -> str | None:
-        """A whole page, or None where there is none of that name."""
         return self._pages.get(page)
 
     def knows(self, query: str) -> bool:
@@ -103,12 +81,29 @@ class Library:
         A single word is more than passing in a heading, or where few sections have it.
         """
         wanted = set(words(query))
-        rare = {word for word in wanted if sum(word in has for has in self._words) <= _FEW_SECTIONS}
-        for section, has in zip(self._sections, self._words, strict=True):
-            here = wanted & has
+        rare = {word for word in wanted if self._spread(word) <= _FEW_SECTIONS}
+        for section, counts in self._all():
+            here = wanted & counts.keys()
             if len(here) >= len(wanted) / 2 and (len(here) > 1 or here & (rare | section.names())):
                 return True
         return False
+
+    def _all(self) -> Iterator[tuple[PageSection, Counter[str]]]:
+        return zip(self._sections, self._words, strict=True)
+
+    def _spread(self, word: str) -> int:
+        return sum(word in counts for counts in self._words)
+
+    def _score(self, counts: Counter[str], wanted: set[str]) -> float:
+        """Okapi BM25, with the usual constants."""
+        size = counts.total() / (sum(each.total() for each in self._words) / len(self._words))
+        score = 0.0
+        for word in sorted(wanted & counts.keys()):
+            spread = self._spread(word)
+            weight = math.log((len(self._words) - spread + 0.5) / (spread + 0.5))
+            count = counts[word]
+            score += max(weight, 1e-6) * (count * 2.2 / (count + 1.2 * (0.25 + 0.75 * size)))
+        return score
 
 
 def _fit(section: PageSection, wanted: set[str]) -> float:

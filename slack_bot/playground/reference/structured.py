@@ -1,7 +1,6 @@
 """The structured response: the answer as one field of a JSON object, read while it is being written.
 
-`content` in the growing arguments of the response tool is the answer, written in whole words. The other
-fields count when the arguments are complete: they may ask the human (facts: CAIPE 2, 6).
+It is written in whole words. The other fields count when the object is complete (facts: CAIPE 2, 6).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _ASKS = re.compile(r'"require_user_input"\s*:\s*true')
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A structured response (facts: CAIPE 6)."""
+    """A structured response."""
 
     content: str
     is_task_complete: bool = True
@@ -50,7 +49,7 @@ class Response:
 class ResponseReader:
     """The arguments of one call of the response tool, however they are cut.
 
-    `asks`: by what came before the text, the text is a question to the human.
+    Where what came before the text says that it is a question to the human, there is no answer.
     """
 
     def __init__(self) -> None:
@@ -58,11 +57,11 @@ class ResponseReader:
         self._raw: list[str] = []
         self._content: list[str] = []
         self._held = ""  # the beginning of a word
-        self.asks = False
+        self._asks = False
 
     @property
     def content(self) -> str:
-        """The answer as it was written so far."""
+        """The answer so far."""
         return "".join(self._content)
 
     def feed(self, arguments: str) -> str:
@@ -71,7 +70,7 @@ class ResponseReader:
         begins = not self._filter.has_content
         self._held += self._filter.feed(arguments)
         if begins and self._filter.has_content:
-            self.asks = _ASKS.search("".join(self._raw)) is not None
+            self._asks = _ASKS.search("".join(self._raw)) is not None
         return self._take(end_of_words(self._held))
 
     def end(self) -> str:
@@ -80,17 +79,17 @@ class ResponseReader:
         return self._take(len(self._held))
 
     def response(self) -> Response | None:
-        """The response, if the arguments are a JSON object with a text."""
         return read_response("".join(self._raw))
 
     def _take(self, end: int) -> str:
         text, self._held = self._held[:end], self._held[end:]
+        text = "" if self._asks else text
         self._content.append(text)
         return text
 
 
 def read_response(arguments: str) -> Response | None:
-    """The response in `arguments`; None where they are not JSON, no object, or have no text as `content`."""
+    """The response in `arguments`; None where they are no JSON object with a text as `content`."""
     found = parse_object(arguments, strict=False)
     if not isinstance(content := found.get("content"), str):
         return None
@@ -105,10 +104,7 @@ def read_response(arguments: str) -> Response | None:
 
 
 def wrapped(answer: str) -> Response:
-    """The response around an answer that was streamed as text.
-
-    Where a model wrote the object as its text all the same, that is the response.
-    """
+    """The response around an answer that was streamed as text, or the one that a model wrote as its text."""
     text = answer.strip()
     bare = text.removeprefix("```json").removeprefix("```").removesuffix("```") if text[:3] == "```" else text
     return (read_response(bare) if '"is_task_complete"' in bare else None) or Response(answer)

@@ -1,7 +1,6 @@
-"""The tools of the playground's agent, and what a model says to call them. Each tool has a limit of its own.
+"""The tools of the playground's agent. Each has a limit of its own.
 
-A spent tool says nothing about the others: a call beyond the limit is answered with a sentence, never with an
-error, and never ends the run.
+A call beyond the limit is answered with a sentence, never with an error, and never ends the run.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class ToolResult:
 
 
 def parse_object(text: str, *, strict: bool = True) -> dict[str, Any]:
-    """The JSON object in `text`; {} where there is none. Not `strict`: line ends may be in its strings."""
+    """The JSON object in `text`; {} where there is none. `strict` false: line ends may be in its strings."""
     try:
         found = json.loads(text, strict=strict)
     except (ValueError, RecursionError):
@@ -75,7 +74,7 @@ class Toolbox:
         self._calls = Counter[str]()
 
     def argument(self, call: ToolCall) -> str:
-        """The argument as the tool gets it: `@page.md` names a page; "" where a model wrote none."""
+        """The argument as the tool gets it; "" where a model wrote none."""
         value = call.values().get(argument_name(call.tool))
         text = value if isinstance(value, str) else ""
         found = _FILE.fullmatch(text.strip()) if self._settings.file_arg_middleware else None
@@ -90,7 +89,7 @@ class Toolbox:
         return f"{name} “{shown}”" if shown else name
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Check a call and run it, which takes its time unless the pace is 0."""
+        """Check a call and run it. It takes no time at a pace of 0."""
         if self._settings.policy_middleware:
             await self._rest(POLICY_SECONDS)
             if call.tool not in self._caps:

@@ -1,8 +1,7 @@
 """PURE. Splits a model's text into narration and answer, piece by piece.
 
-The marker filter is the bot's own; only the agent knows where a tool was called. Text waits only if it may be
-the beginning of a marker, also over a tool call. After a tool call behind the marker comes narration again,
-up to the next marker. Without a marker the last message is the answer.
+Text waits only if it may be the beginning of a marker, also over a tool call. After a tool call behind the
+marker comes narration again, up to the next marker. Without a marker the last message is the answer.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class VoiceSplitter:
 
     @property
     def text(self) -> str:
-        """The text since the last tool call, of every kind; all of it where there is none since."""
+        """The text since the last tool call; all of it where there is none since."""
         return "".join(self._message or self._earlier)
 
     def feed(self, text: str) -> list[SpokenPiece]:
@@ -53,7 +52,7 @@ class VoiceSplitter:
         return self._keep([(text, Voice.UNMARKED)] if text else [])
 
     def border(self) -> list[SpokenPiece]:
-        """A tool was called or returned. Returns the pieces that are certain by that."""
+        """A tool was called or returned. Returns the pieces that are now certain."""
         self._earlier += self._message
         self._message.clear()
         if not self._marker.opened:
@@ -64,7 +63,6 @@ class VoiceSplitter:
         return self._split(self._marker.feed(self._owed))
 
     def end(self) -> list[SpokenPiece]:
-        """No more text. Returns what was held."""
         pieces = self._split(self._marker.end())
         if not self.answer.strip():
             self._answer = self._message
@@ -75,7 +73,7 @@ class VoiceSplitter:
         for text, is_answer in said:
             owed, self._owed = self._owed, ""
             if is_answer:
-                # an answer that goes on behind a tool call goes on in a new paragraph
+                # behind a tool call an answer goes on in a new paragraph
                 apart, self._parted = "\n\n" * self._parted, False
                 pieces.append((apart + text, Voice.ANSWER))
             else:

@@ -1,7 +1,6 @@
-"""`slack-bot capture`: ask a live agent, and keep everything it sends, with its times.
+"""`slack-bot capture`: ask a live agent with the bot's own client, and keep everything it sends.
 
-The bot's own client asks, with the settings' credentials. A tap on it writes the tape line by line, so that a
-broken stream, a wrong event or Ctrl-C leaves a tape that can be read.
+The tape is written line by line: a broken stream, a wrong event or Ctrl-C leaves one that can be read.
 """
 
 from __future__ import annotations
@@ -46,10 +45,7 @@ _LINE_EVERY = 5.0  # seconds between lines where there is no terminal
 
 @dataclass(frozen=True, slots=True)
 class CaptureRequest:
-    """Questions in order, and how to ask them. `cut_after` is in seconds.
-
-    `argument` of the command line gave the agent's address.
-    """
+    """Questions in order, and how to ask them. `cut_after`: seconds. `argument` gave the agent's address."""
 
     questions: tuple[str, ...]
     streaming: bool = True
@@ -152,45 +148,40 @@ class _BlockingAgent(Agent):
     """An agent that is asked for the whole answer at once, whatever its card promises."""
 
     async def ensure_card(self) -> AgentCard:
-        """The card, without its streaming."""
         return replace(await super().ensure_card(), streaming=False)
 
 
+@dataclass
 class _CaptureSession:
     """The questions of one capture, in one context."""
 
-    def __init__(
-        self,
-        agent: Agent,
-        tap: HttpTap,
-        request: CaptureRequest,
-        settings: AgentSettings,
-        progress: CaptureProgress,
-    ) -> None:
-        self._agent, self._tap, self._request = agent, tap, request
-        self._settings, self._progress = settings, progress
-        self._context: str | None = None
-        self._task: str | None = None
-        self._state = TaskState.UNKNOWN
+    agent: Agent
+    tap: HttpTap
+    request: CaptureRequest
+    settings: AgentSettings
+    progress: CaptureProgress
+    context: str | None = None
+    task: str | None = None
+    state: TaskState = TaskState.UNKNOWN
 
     async def ask_all(self) -> bool:
-        """Ask one question after the other. True: the last stream was left, and its task was not followed."""
-        await self._agent.ensure_card()  # else its time would count as part of the answer
+        """True: the last stream was dropped on purpose, and its task was not followed."""
+        await self.agent.ensure_card()  # else its time would count as part of the answer
         was_dropped = False
-        for number, text in enumerate(self._request.questions):
-            if number and self._context is None:
+        for number, text in enumerate(self.request.questions):
+            if number and self.context is None:
                 raise AgentError("the agent named no context, so there is none to follow up in")
             was_dropped = await self._ask(text)
-            if was_dropped and self._request.poll:
+            if was_dropped and self.request.poll:
                 await self._follow()
                 was_dropped = False
         return was_dropped
 
     async def _ask(self, text: str) -> bool:
-        """One question. True: its stream was dropped on purpose."""
-        task_id, self._state = (self._task if self._state.is_asking else None), TaskState.UNKNOWN
-        message_id, limit = f"capture-{uuid.uuid4().hex}", asyncio.timeout(self._request.cut_after)
-        asking = self._agent.ask(text, message_id=message_id, context_id=self._context, task_id=task_id)
+        """True: the stream was dropped on purpose."""
+        task_id, self.state = (self.task if self.state.is_asking else None), TaskState.UNKNOWN
+        message_id, limit = f"capture-{uuid.uuid4().hex}", asyncio.timeout(self.request.cut_after)
+        asking = self.agent.ask(text, message_id=message_id, context_id=self.context, task_id=task_id)
         try:
             async with limit, aclosing(asking) as events:
                 async for received in events:
@@ -200,46 +191,46 @@ class _CaptureSession:
             if not limit.expired():
                 raise
             if not self._is_done:
-                self._progress.say("the stream is dropped, as --cut-after says", self._tap.now())
+                self.progress.say("the stream is dropped, as --cut-after says", self.tap.now())
                 return True
         return False
 
     @property
     def _is_done(self) -> bool:
-        return self._state.is_terminal or self._state.is_asking
+        return self.state.is_terminal or self.state.is_asking
 
     def _end_soon(self, limit: asyncio.Timeout) -> None:
         """A server that does not end a stream which is over is not waited for, as in the bot."""
-        if self._is_done and (limit.when() is None or not self._tap.is_done):
-            settings = self._settings
-            grace = settings.input_required_grace if self._state.is_asking else settings.terminal_grace
-            self._tap.is_done = True
+        if self._is_done and (limit.when() is None or not self.tap.is_done):
+            settings = self.settings
+            grace = settings.input_required_grace if self.state.is_asking else settings.terminal_grace
+            self.tap.is_done = True
             limit.reschedule(asyncio.get_running_loop().time() + grace)
 
     async def _follow(self) -> None:
         """Poll the task until it ends, waits for a human or takes too long."""
-        if self._task is None:
+        if self.task is None:
             raise AgentError("the agent named no task before the cut, so there is none to follow")
         last = ""
         while not self._is_done:
-            if self._tap.now() > self._settings.turn_timeout:
-                raise AgentError(f"the task was still {self._state} after agent.turn_timeout")
-            snapshot = await self._agent.get(self._task)
-            self._state = snapshot.state
+            if self.tap.now() > self.settings.turn_timeout:
+                raise AgentError(f"the task was still {self.state} after agent.turn_timeout")
+            snapshot = await self.agent.get(self.task)
+            self.state = snapshot.state
             chars = sum(len(each.text) for each in snapshot.artifacts)
             shown = f"task {snapshot.state}, {len(snapshot.artifacts)} artifacts, {chars:,} characters"
             if shown != last:
-                self._progress.say(f"from the side: {shown}", self._tap.now())
+                self.progress.say(f"from the side: {shown}", self.tap.now())
                 last = shown
             await asyncio.sleep(_POLL_EVERY)
 
     def _learn(self, frame: Frame) -> None:
         if isinstance(frame, Snapshot | StatusUpdate):
-            self._state = frame.state
+            self.state = frame.state
         if not isinstance(frame, Unknown):
             source = frame.message if isinstance(frame, MessageReply) else frame
-            self._context = source.context_id or self._context
-            self._task = source.task_id or self._task
+            self.context = source.context_id or self.context
+            self.task = source.task_id or self.task
 
 
 def _head(request: CaptureRequest, settings: Settings, clock: Clock) -> Json:
@@ -268,7 +259,6 @@ class CaptureProgress(ExchangeListener):
         self._line_at = 0.0
 
     def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
-        """A question is worth a line."""
         if call.verb == "ask":
             if call.id == self._question:
                 self.errors = self._errors_before  # another attempt: its refusal was no error
@@ -276,12 +266,10 @@ class CaptureProgress(ExchangeListener):
             self.say(f"asking ({call.method}): {self._short(call.text)}", t)
 
     def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
-        """So is a refusal."""
         if not 200 <= status < 300:
             self.say(f"the server answered HTTP {status}", t)
 
     def on_data(self, t: float, data: bytes, moment: Moment | None) -> None:
-        """Count."""
         if moment is None:
             return
         if moment.event is not None:
@@ -331,13 +319,12 @@ class CaptureProgress(ExchangeListener):
         return f"that is no answer of an agent{f': {message}' if message else ''}"
 
     def _short(self, text: str, most: int = 80) -> str:
-        """The beginning of `text`. Secrets are taken out first: half of one is still half a secret."""
+        """The beginning of `text`. Secrets go first: half of one could not be recognised."""
         text = " ".join(self.masks.text(text).split())
         return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def _describe(event: Json) -> tuple[str, int]:
-    """What an event is called, and how many characters of text it brings."""
     try:
         frame = decode(event)
     except AgentError:

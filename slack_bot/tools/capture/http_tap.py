@@ -1,7 +1,7 @@
 """Listens in on the bot's own A2A client, so that a capture is made by the code that runs in production.
 
-The tap is on the HTTP client. It sees each answer's bytes before the client does, says what they mean, and
-hands them on, except events that would make the client give up: a capture wants to see what comes after them.
+The tap sees each answer's bytes before the client does and hands them on, except events that would make the
+client give up: a capture wants to see what comes after them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _WITHHELD = b": withheld\n\n"
 class HttpTap:
     """Gives `listeners` all A2A calls of `http` and their answers. One event has at most `max_bytes`.
 
-    `masks` take secrets out of what is shortened here; the listeners do that for everything else.
+    `masks` take secrets out of what is shortened here; the listeners do that for everything else. `is_done`:
+    the answer is complete, and a stream that is left from now on was not cut.
     """
 
     def __init__(
@@ -44,11 +45,10 @@ class HttpTap:
         max_bytes: int,
         masks: Redactor | None = None,
     ) -> None:
-        self.listeners, self.max_bytes, self.masks = tuple(listeners), max_bytes, masks or Redactor()
+        self.listeners, self.max_bytes, self.masks = listeners, max_bytes, masks or Redactor()
+        self.is_done = False
         self._clock = clock
         self._start: float | None = None
-        self.is_done = False
-        """The answer is complete: a stream that is left from now on was not cut."""
         http.event_hooks = {"request": [self._on_request], "response": [self._on_response]}
 
     def now(self) -> float:
@@ -56,8 +56,7 @@ class HttpTap:
         return 0.0 if self._start is None else self._clock.monotonic() - self._start
 
     async def _on_request(self, request: httpx.Request) -> None:
-        call = rpc_call(request)
-        if call is not None:
+        if (call := rpc_call(request)) is not None:
             self.is_done = False
             if self._start is None:
                 self._start = self._clock.monotonic()
@@ -65,11 +64,10 @@ class HttpTap:
                 listener.on_request(self.now(), call, request.content)
 
     async def _on_response(self, response: httpx.Response) -> None:
-        if rpc_call(response.request) is None:
-            return
-        for listener in self.listeners:
-            listener.on_response(self.now(), response.status_code, response.headers)
-        response.stream = _TappedBody(response, self)
+        if rpc_call(response.request) is not None:
+            for listener in self.listeners:
+                listener.on_response(self.now(), response.status_code, response.headers)
+            response.stream = _TappedBody(response, self)
 
 
 class _TappedBody(httpx.AsyncByteStream):
@@ -195,10 +193,7 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _unpacker(response: httpx.Response, max_bytes: int) -> Unpacker:
-    """Decompresses what a server compressed although it was asked not to.
-
-    What cannot be decompressed is left for the client to refuse.
-    """
+    """What cannot be decompressed is left for the client to refuse."""
     try:
         found = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
     except BadEncoding:

@@ -1,7 +1,6 @@
 """PURE. Takes secrets out of what a capture writes: the settings' values, and what looks like a token.
 
-In JSON a secret becomes `MASK`. In raw bytes it becomes as many asterisks, because there sizes are recorded
-too; also where an agent's stream has cut it in pieces.
+In JSON a secret becomes `MASK`; in raw bytes, and where a stream has cut it in pieces, as many asterisks.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ class Redactor:
         self._text, self._raw = re.compile(pattern, re.DOTALL), re.compile(pattern.encode(), re.DOTALL)
 
     def text(self, text: str) -> str:
-        """`text` without secrets."""
         return self._text.sub(MASK, text)
 
     def value(self, value: Any) -> Any:
@@ -64,16 +62,14 @@ class Redactor:
 
 
 def _spellings(secret: str) -> list[str]:
-    """A secret as it is, and as JSON writes it."""
     spelled = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
     return sorted(spelled, key=len, reverse=True)
 
 
 class StreamRedactor:
-    """Takes out secrets that an agent's stream cut in pieces. Push rows, get back those that may be written.
+    """Takes out secrets that a stream cut in pieces. Push rows, get back those that may be written.
 
-    A row waits while its text ends like the beginning of a secret. When the whole secret is there, its
-    characters become asterisks in all rows.
+    A row waits while its text ends like the beginning of a secret.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -96,7 +92,6 @@ class StreamRedactor:
         return self._take(len(masked) - waiting)
 
     def end(self) -> list[Json]:
-        """All other rows: nothing more comes."""
         return self._take(math.inf)
 
     def _take(self, safe: float) -> list[Json]:
@@ -111,7 +106,6 @@ class StreamRedactor:
 
 
 def _parts(value: Any) -> Iterator[Json]:
-    """Every part with a text in an event, in order."""
     if isinstance(value, dict):
         if isinstance(value.get("text"), str):
             yield value

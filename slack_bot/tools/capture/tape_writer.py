@@ -1,7 +1,4 @@
-"""Writes what a server answered as the lines of a tape, one by one: a capture can stop at any time.
-
-A refused attempt that is repeated with the other protocol version becomes a comment.
-"""
+"""Writes what a server answered as the lines of a tape, one by one: a capture can stop at any time."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ class ExchangeListener:
     """Gets what goes over the wire. Times are seconds from the first question."""
 
     def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
-        """A call goes out."""
+        """A call went out."""
 
     def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
         """The head of its answer came."""
@@ -70,11 +67,10 @@ def moment_of_body(
     retry_after: int | None = None,
     masks: Redactor | None = None,
 ) -> Moment:
-    """What an answer that is no stream says. `retry_after` is in seconds. `masks` take secrets out of a body
-    before it is shortened: half a secret could not be recognised.
+    """What an answer that is no stream says. `retry_after` is in seconds.
 
-    An HTTP error, or what is not A2A's JSON, becomes an error with its `HTTP_STATUS`, so that a replay serves
-    it as it came.
+    An HTTP error, or what is not A2A's JSON, becomes an error with its `HTTP_STATUS`, for a replay. `masks`
+    take secrets out of a body before it is shortened: half a secret could not be recognised.
     """
     moment = _moment(t, _text(body), body)
     is_success = 200 <= status < 300
@@ -90,7 +86,6 @@ def moment_of_body(
 
 
 def _moment(t: float, data: str, raw: bytes) -> Moment:
-    """The event or the error in `data`, else the bytes themselves."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -145,7 +140,7 @@ class TapeWriter(ExchangeListener):
         self._id, self._is_open = call.id, True
 
     def on_data(self, t: float, data: bytes, moment: Moment | None) -> None:
-        """An error waits for what follows: it may be the reason to ask again."""
+        """An error is held: it may be the reason to ask again."""
         if moment is None:
             return
         if self._verb == "get":
@@ -158,7 +153,6 @@ class TapeWriter(ExchangeListener):
             self._put(moment)
 
     def on_end(self, t: float, end: Literal["closed", "cut"]) -> None:
-        """The end of an answer to a question is a line, too."""
         if self._verb == "ask" and self._is_open:
             self._is_open = False
             self._held.append(Moment(t, end=end))
@@ -193,7 +187,7 @@ class TapeWriter(ExchangeListener):
 
 
 class RawWriter(ExchangeListener):
-    """Writes the first answer byte for byte, with its head before it and its times after it."""
+    """Writes the first answer byte for byte, its head before it and its times after it."""
 
     def __init__(self, write: Callable[[bytes], None], masks: Redactor) -> None:
         self._write, self._masks = write, masks
@@ -204,14 +198,14 @@ class RawWriter(ExchangeListener):
         self._is_question = self._has_ended = False
 
     def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
-        """The question, or another attempt at it. Other calls are not kept."""
+        """Only the first question, and other attempts at it, are kept."""
         self._is_question = call.verb == "ask" and self._id in (None, call.id)
         if self._is_question:
             self._id, self._held, self._times, self._has_ended = call.id, None, [], False
             self._request = b"# >>> POST " + call.method.encode() + b"\n# >>> " + body + b"\n"
 
     def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
-        """Of the headers, only what says how to read the body."""
+        """Only the headers that say how to read the body: others may hold secrets."""
         if self._is_question:
             kind, pause = headers.get("content-type", ""), headers.get("retry-after")
             self._held = None if kind.startswith("text/event-stream") else []
@@ -221,13 +215,11 @@ class RawWriter(ExchangeListener):
             self._put(self._request + line.encode("utf-8", "replace"))
 
     def on_data(self, t: float, data: bytes, moment: Moment | None) -> None:
-        """Bytes, as they came."""
         if self._is_question and data:
             self._put(data)
             self._times.append(f"{t:.3f}:{len(data)}")
 
     def on_end(self, t: float, end: Literal["closed", "cut"]) -> None:
-        """When each piece came, and how it ended."""
         if self._is_question and not self._has_ended:
             self._has_ended = True
             times = f"# chunk timing (seconds:bytes): {' '.join(self._times)}\n"
@@ -235,13 +227,11 @@ class RawWriter(ExchangeListener):
             self._put(f"\n# ===== end of raw body =====\n{times}{how}".encode())
 
     def interrupt(self, t: float) -> None:
-        """The capture was stopped."""
         if self._has_ended:
             self._put(f"# closed at {t:.3f}s err={BY_HAND}\n".encode())
         self.flush()
 
     def flush(self) -> None:
-        """No other attempt follows."""
         if self._held is not None:  # as a whole: a secret may have come in two chunks
             self._write(self._masks.raw(b"".join(self._held)))
         self._held = None

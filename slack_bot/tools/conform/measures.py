@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ...a2a.wire import frames
 from ...observe.facts import AddedMarkup, EventHandled, TurnEnded
-from ...testing.slack.thread_view import SeenMessage
+from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
 from ...turn.actions import RetractText
 from ...turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted

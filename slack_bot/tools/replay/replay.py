@@ -239,7 +239,7 @@ class _ReplaySession:
     async def _ask(self, app: App, asking: ReplayQuestions) -> float:
         """Ask the questions and wait for the end. Returns when the first was asked."""
         asked, workspace = self._scenario, self._workspace
-        workspace.place(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts)
+        workspace.say(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts, is_told=False)
         workspace.listen(self._changed)
         asked_at = self._clock.monotonic()
         async with _running(keep_delivering(app, workspace), self._press_stop()):

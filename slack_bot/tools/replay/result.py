@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ...observe.facts import AddedMarkup, SlackCalled
-from ...testing.slack.thread_view import SeenMessage
+from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
 from ..trace.figures import BURST_WITHIN, burst_share
 from ..turn_log import LoggedTurn, TurnLog, failed_calls, non_space_chars

@@ -4,7 +4,7 @@ from a2a.types import Task, TaskState, TaskStatusUpdateEvent
 from google.protobuf.json_format import MessageToDict
 
 from slack_bot.playground.reference.event_writer import EventWriter
-from slack_bot.playground.reference.scenarios import ScenarioStep, StepStatus
+from slack_bot.playground.reference.scenarios import ScenarioStep
 from slack_bot.playground.reference.structured import Response
 from slack_bot.playground.reference.voice_splitter import Voice
 from slack_bot.testing import virtual_clock
@@ -38,11 +38,9 @@ async def test_narration_and_answer_are_told_apart_and_never_share_an_artifact()
 async def test_text_belongs_to_the_step_that_runs() -> None:
     writer, queue = new()
     await writer.say(*answer("before "))
-    await writer.show_plan(
-        (ScenarioStep("a", StepStatus.DONE, "A"), ScenarioStep("b", StepStatus.RUNNING, "B"))
-    )
+    await writer.show_plan((ScenarioStep("a", "completed", "A"), ScenarioStep("b", "in_progress", "B")))
     await writer.say(*answer("during "))
-    await writer.show_plan((ScenarioStep("a", StepStatus.DONE, "A"), ScenarioStep("b", StepStatus.DONE, "B")))
+    await writer.show_plan((ScenarioStep("a", "completed", "A"), ScenarioStep("b", "completed", "B")))
     await writer.announce("late", "")
     before, during = queue.artifacts("streaming_result")[0], queue.artifacts("streaming_result")[-1]
     assert "plan_step_id" not in before.artifact.metadata

@@ -8,7 +8,7 @@ from slack_bot.playground.reference.agent import load_knowledge
 from slack_bot.playground.reference.local import BURST, PLANNING, LocalModel
 from slack_bot.playground.reference.model import ModelFailed
 from slack_bot.playground.reference.modes import MODES
-from slack_bot.playground.reference.scenarios import CallTool, Narrate, Thought, WriteMove, think
+from slack_bot.playground.reference.scenarios import CallTool, Thought, WriteMove, think
 from slack_bot.playground.reference.search import Library
 from slack_bot.playground.reference.toolbox import (
     ASK,
@@ -78,7 +78,7 @@ def test_an_answer_that_goes_on_behind_a_call_is_marked_again() -> None:
     def thought() -> Thought:
         yield WriteMove("One.")
         yield CallTool(SEARCH, "x")
-        yield Narrate("More. ")
+        yield "More. "
         yield WriteMove("Two.")
         yield WriteMove("Three.")
 

@@ -81,19 +81,20 @@ def test_an_object_that_breaks_off_keeps_what_it_said(cut: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "asks"),
+    ("raw", "answer"),
     [
-        ('{"require_user_input": true, "content": "Which?"}', True),
-        ('{"require_user_input": false, "content": "This: \\"require_user_input\\": true"}', False),
-        ('{"content": "Which?", "require_user_input": true}', False),  # too late to be known
+        ('{"require_user_input": true, "content": "Which?"}', ""),
+        (
+            '{"require_user_input": false, "content": "This: \\"require_user_input\\": true"}',
+            'This: "require_user_input": true',
+        ),
+        ('{"content": "Which?", "require_user_input": true}', "Which?"),  # too late to be known
     ],
 )
-def test_a_question_is_known_by_what_comes_before_it(raw: str, asks: bool) -> None:
+def test_a_question_is_known_by_what_comes_before_it(raw: str, answer: str) -> None:
     reader = ResponseReader()
-    for char in raw:
-        reader.feed(char)
-    reader.end()
-    assert reader.asks == asks
+    said = "".join([*map(reader.feed, raw), reader.end()])
+    assert said == reader.content == answer
 
 
 FIELDS = [

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from slack_bot.observe.facts import AgentEvent, Fact
-from slack_bot.testing.slack.thread_view import SeenMessage
+from slack_bot.testing.slack.rendering import SeenMessage
 from slack_bot.tools.conform.cases import Case
 from slack_bot.tools.conform.checks import CHECKS, CheckResult
 from slack_bot.tools.conform.measures import Measures, measure

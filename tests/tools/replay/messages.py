@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slack_bot.testing.slack.thread_view import SeenMessage, SeenTask
+from slack_bot.testing.slack.rendering import SeenMessage, SeenTask
 
 
 def shown(ts: str, text: str, state: Any = "posted", **more: Any) -> SeenMessage:

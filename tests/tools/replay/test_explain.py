@@ -11,7 +11,7 @@ import pytest
 
 from slack_bot.cli import main
 from slack_bot.observe.facts import TurnEnded, TurnStarted
-from slack_bot.testing.slack.thread_view import SeenMessage
+from slack_bot.testing.slack.rendering import SeenMessage
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.replay.explain import explain, explain_capture, parts_of

@@ -19,7 +19,7 @@ from slack_bot.observe.facts import (
     TurnEnded,
     TurnStarted,
 )
-from slack_bot.testing.slack.thread_view import SeenMessage
+from slack_bot.testing.slack.rendering import SeenMessage
 from slack_bot.tools.replay.result import (
     ThreadQuestion,
     as_line,
