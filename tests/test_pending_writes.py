@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from slack_bot.pending_writes import PendingWrites
-from slack_bot.slack.orders import Batch
-from slack_bot.turn.actions import LONGEST, CardState, SaveIds, TaskCard
+from slack_bot.slack.model import Batch
+from slack_bot.turn.actions import LONGEST, CardState, TaskCard
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.fit import MessageLimits
-from slack_bot.turn.form import Form
 from slack_bot.turn.ledger import Ledger
 
 
@@ -47,19 +44,10 @@ def test_newer_cards_replace_older_ones_and_their_details_add_up() -> None:
 
 def test_a_title_waits_once() -> None:
     pending = Pending()
-    pending.set_plan_title("old")
-    pending.set_plan_title("new")
+    pending.plan_title = "old"
+    pending.plan_title = "new"
     assert pending.take_cards().plan_title == "new"
     assert pending.take_cards().plan_title is None
-
-
-def test_a_question_waits_for_its_time() -> None:
-    pending, form = Pending(), Form("Sign in")
-    assert (pending.form_due(5.0), pending.take_form(5.0)) == (None, None)
-    pending.add_form(form, 5.4)
-    assert (pending.form_due(5.0), pending.take_form(5.0)) == (pytest.approx(0.4), None)
-    assert (pending.form_due(5.4), pending.take_form(5.4)) == (0.0, form)
-    assert pending.take_form(9.0) is None
 
 
 def test_when_something_is_due() -> None:
@@ -70,20 +58,14 @@ def test_when_something_is_due() -> None:
     assert wait is not None
     assert 0 < wait <= 0.41
     assert pending.due(99.0) == 0.0
-    pending.status = "is thinking..."
+    pending.plan_title = "Plan"
     assert pending.due(5.0) == 0.0
-    assert pending.take_status() == "is thinking..."
-    assert pending.take_status() is None
-    pending.save_ids(SaveIds("t"))
-    assert pending.due(5.0) == 0.0
-    assert pending.take_ids() == [SaveIds("t")]
-    assert pending.take_ids() == []
 
 
 def test_cards_can_be_taken_without_the_text() -> None:
     pending = Pending()
     pending.add_card(TaskCard("a", "A", CardState.DONE))
-    pending.set_plan_title("Plan")
+    pending.plan_title = "Plan"
     pending.buffer.push("text", 0.0)
     assert pending.take_cards() == Batch("", (TaskCard("a", "A", CardState.DONE),), "Plan")
     assert pending.take_cards() == Batch()

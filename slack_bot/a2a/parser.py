@@ -1,10 +1,7 @@
 """PURE. Frames become turn events: what was sent becomes what happened.
 
-The dialect's table says what an artifact is. The flags `is_final_answer` and `is_narration` say in every
-dialect what its text is; the answer wins where both are set. Unmarked text is kept, and is the
-answer if nothing better comes. Precedence at the end (delivery.md 2): final result > partial result >
-artifacts > a sub-agent's result > terminal status message > messages > unmarked text > task history. The
-source that the settings name comes before all but the final result.
+The dialect says what an artifact is; `is_final_answer`, or else `is_narration`, what its text is. Unmarked
+text is the answer if nothing better comes (delivery.md 2).
 """
 
 from __future__ import annotations
@@ -30,12 +27,18 @@ from ..turn.form import Form
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.filters import result_text
 from .answer.snapshot_merge import stored_text
-from .content.content import Content, extract_content, last_message
-from .content.fields import is_true, plan_steps, plan_title, words
-from .content.forms import form_in, question_in
-from .content.tools import ToolCalls, is_thought, tool_words
+from .content.forms import form_in, plan_in, question_in
+from .content.parts import (
+    Content,
+    ToolCalls,
+    extract_content,
+    is_thought,
+    is_true,
+    last_message,
+    tool_words,
+    words,
+)
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
-from .profile import ANSWER_FROM, MARKER, SOURCES, profile_updates
 from .wire.frames import (
     AgentMessage,
     Artifact,
@@ -50,11 +53,13 @@ from .wire.frames import (
 )
 
 _MAX_CHARS = 4_000_000
-_MOST_NAMES = 200  # of artifacts, whose traits are kept
+_TEXTS = (ArtifactKind.STREAM, ArtifactKind.ANSWER, ArtifactKind.THOUGHT)
+_RESULTS = (ArtifactKind.FINAL, ArtifactKind.PARTIAL, ArtifactKind.COMPLETE)
+_NAMES = {Snapshot: "task", StatusUpdate: "status_update", MessageReply: "message", Unknown: "unknown"}
 
 
 class _Traits(NamedTuple):
-    """What an artifact's name and metadata say of its text. They are the same for thousands of chunks."""
+    """What an artifact's name and metadata say, the same for thousands of chunks."""
 
     kind: ArtifactKind
     is_answer: bool
@@ -68,8 +73,8 @@ class EventParser:
     """The frames of one turn, in their order, become its events.
 
     `dialect` is a dialect's name or "auto"; `answer_source` is "auto", "artifact", "status" or "message";
-    `marker` is "auto", "expected" or "off". `max_chars` bounds the text kept; more raises `BadAgentData`.
-    `habits` is what was learned about the agent; a setting that is not "auto" counts more.
+    `marker` is "auto", "expected" or "off"; `profile` is what was learned about the agent. `max_chars` bounds
+    the text kept. `state` is the task's.
     """
 
     def __init__(
@@ -79,145 +84,124 @@ class EventParser:
         max_chars: int = _MAX_CHARS,
         *,
         marker: str = "auto",
-        habits: Mapping[str, str] | None = None,
+        profile: Mapping[str, str] | None = None,
     ) -> None:
+        self.state = TaskState.UNKNOWN
         self._auto = dialect == "auto"
         self._dialect: Dialect = GENERIC if self._auto else BY_NAME[dialect]
-        self._habits = habits or {}
-        by_settings = answer_source != "auto"
-        known = answer_source if by_settings else self._habits.get(ANSWER_FROM) or self._dialect.answer_source
-        self._answer = AnswerAssembler(
-            max_chars,
-            known if known in SOURCES else "",
-            by_settings=by_settings,
-            waits_for_marker=marker == "expected" or (marker == "auto" and self._habits.get(MARKER) == "yes"),
-            filters=marker != "off",
-        )
+        self._answer = AnswerAssembler(max_chars, answer_source, marker, profile, self._dialect.answer_source)
+        self._last: tuple[str, Metadata, _Traits] | None = None  # the last artifact
+        self._tools = ToolCalls()
+        self._form: Form | None = None
+        self._ids: tuple[str | None, ...] = (None, None, None)  # task, context, trace
+        self._has_task = self._replied = self._leaked = False
         self._best: dict[ArtifactKind, str] = {}
         self._ending_message = ""
         self._ending_whole = ""  # with its data and files, where it has any
         self._history = ""
-        self._form: Form | None = None
-        self._task_id: str | None = None
-        self._context_id: str | None = None
-        self._trace_id: str | None = None
-        self._has_task = self._replied = False
-        self._state = TaskState.UNKNOWN
-        self._tools = ToolCalls()
         self._final_text = ""
-        self._leaked = False
-        self._traits: dict[str, tuple[Metadata, _Traits]] = {}  # of the last chunk of each name
-
-    @property
-    def dialect(self) -> str:
-        """The dialect in use by now."""
-        return self._dialect.name
-
-    @property
-    def state(self) -> TaskState:
-        """The task's state as last reported."""
-        return self._state
 
     @property
     def has_final(self) -> bool:
-        """The agent named its result: the final one, or the partial one with which it gives up."""
+        """The agent named its result, or the partial one with which it gives up."""
         return bool(self._final_text or self._best.get(ArtifactKind.PARTIAL))
 
     @property
     def has_replied(self) -> bool:
         """A message came, and nothing of any task."""
-        of_a_task = self._has_task or self._answer.has_artifacts or self._state is not TaskState.UNKNOWN
+        of_a_task = self._has_task or self._answer.has_artifacts or self.state is not TaskState.UNKNOWN
         return self._replied and not of_a_task
 
     @property
     def answers_in_status(self) -> bool:
         """The agent's working-status text is taken for its answer."""
-        return self._answer.trusts(STATUS)
+        return self._answer.trusted == STATUS
 
     @property
     def asks(self) -> bool:
         """The agent asked for the human."""
-        return self._form is not None or self._state.is_asking
+        return self._form is not None or self.state.is_asking
 
     def kind_of(self, frame: Frame) -> str:
         """What `frame` is called when events are counted."""
-        match frame:
-            case ArtifactUpdate(artifact=artifact):
-                return str(self._dialect.kind(artifact.name))
-            case Snapshot():
-                return "task"
-            case StatusUpdate():
-                return "status_update"
-            case MessageReply():
-                return "message"
-            case Unknown():
-                return "unknown"
-            case _:
-                assert_never(frame)
+        if isinstance(frame, ArtifactUpdate):
+            return str(self._dialect.kind(frame.artifact.name))
+        return _NAMES[type(frame)]
 
     def feed(self, frame: Frame) -> list[Event]:
-        """What happened, by `frame`. Raises `BadAgentData` when the turn's text exceeds its bound."""
+        """What happened. Raises `BadAgentData` when the turn's text exceeds its bound."""
         if (
             self._auto
             and self._dialect is GENERIC
             and (found := detect_dialect(frame, self._answer.has_taken))
         ):
             self._dialect = found
-            self._traits.clear()
-        known = self._learn_ids(frame)
-        events = self._read(frame)
+            self._last = None
+        events = self._learn_ids(frame)
+        match frame:
+            case ArtifactUpdate():
+                events += self._artifact(frame)
+            case StatusUpdate(state=state, message=message):
+                events += self._status(state, message)
+            case Snapshot():
+                events += self._snapshot(frame)
+            case MessageReply(message=message):
+                events += self._reply(message)
+            case Unknown(kind=kind):
+                events.append(nothing(f"unknown event {kind!r}"))
+            case _:
+                assert_never(frame)
         if self._answer.overflow:
             raise BadAgentData(
                 "the agent's text exceeds agent.max_turn_chars", safe="The answer is too long."
             )
-        return events if known is None else [known, *events]
+        return events
 
-    def _learn_ids(self, frame: Frame) -> TaskKnown | None:
-        """Task, context and trace are named by any event."""
+    def finish(self) -> list[Event]:
+        """Nothing more comes: the best answer, unless the agent named a final one."""
+        self._answer.close()
+        events: list[Event] = []
+        if self._form is None and (form := self._answer.question) is not None:
+            self._form = form
+            events.append(InputRequired(form, reason="the answer's envelope asks"))
+        if not self._final_text:
+            text, origin = next((each for each in self._candidates() if each[0].strip()), ("", ""))
+            if text:
+                self._final_text = text
+                events.append(FinalAnswer(text, origin, certain=False, reason="best of what came"))
+        return events
+
+    def profile_updates(self) -> dict[str, str]:
+        """What this turn, which is over, adds to the profile."""
+        if self.state is not TaskState.COMPLETED or not self._final_text.strip():
+            return {}
+        held_source = STATUS if self._dialect.default is ArtifactKind.ANSWER else ARTIFACT
+        return self._answer.profile_updates(self._final_text, held_source)
+
+    def _learn_ids(self, frame: Frame) -> list[Event]:
         if isinstance(frame, Unknown):
-            return None
+            return []
         source = frame.message if isinstance(frame, MessageReply) else frame
-        task, context = source.task_id or self._task_id, source.context_id or self._context_id
         trace = source.metadata.get("trace_id")
         if not trace and isinstance(frame, ArtifactUpdate):
             trace = frame.artifact.metadata.get("trace_id")
-        trace = words(trace) or self._trace_id
-        if task == self._task_id and context == self._context_id and trace == self._trace_id:
-            return None
-        known = TaskKnown(
-            task if task != self._task_id else None,
-            context if context != self._context_id else None,
-            trace if trace != self._trace_id else None,
-            reason="named by the agent",
-        )
-        self._task_id, self._context_id, self._trace_id = task, context, trace
-        return known
-
-    def finish(self) -> list[Event]:
-        """The answer by precedence, when nothing more will come. Nothing if the agent named a final one."""
-        self._answer.close()
-        asked = self._envelope_question()
-        if self._final_text:
-            return asked
-        for text, origin in self._candidates():
-            if text.strip():
-                self._final_text = text
-                return [*asked, FinalAnswer(text, origin, certain=False, reason="best of what came")]
-        return asked
-
-    def lessons(self) -> dict[str, str]:
-        """What this turn, which has finished, taught about the agent: facts to be kept for the next."""
-        if self._state is not TaskState.COMPLETED or not self._final_text.strip():
-            return {}
-        held = STATUS if self._dialect.default is ArtifactKind.ANSWER else ARTIFACT
-        return profile_updates(self._habits, self._answer.observe(self._final_text, held))
+        task, context, old_trace = self._ids
+        ids = source.task_id or task, source.context_id or context, words(trace) or old_trace
+        if ids == self._ids:
+            return []
+        task, context, trace = (new if new != old else None for new, old in zip(ids, self._ids, strict=True))
+        self._ids = ids
+        return [TaskKnown(task, context, trace, reason="named by the agent")]
 
     def _candidates(self) -> list[tuple[str, str]]:
-        failed = self._state.is_terminal and self._state is not TaskState.COMPLETED
+        """Texts that may be the answer, the best first, and where they are from."""
+        failed = self.state.is_terminal and self.state is not TaskState.COMPLETED
         answer, reason = self._answer, self._ending_message if failed else ""
-        in_text = "" if answer.trusts(ARTIFACT) else reason
+        by_settings = answer.text(answer.trusted) if answer.by_settings else ""
+        if answer.trusted != ARTIFACT:
+            by_settings = without(by_settings, reason)
         ranked = [
-            (without(answer.text_by_settings, in_text), "the source that the settings name"),
+            (by_settings, "the source that the settings name"),
             (self._best.get(ArtifactKind.PARTIAL, ""), "partial result"),
             self._with_ending(answer.text(ARTIFACT)),
             (self._best.get(ArtifactKind.COMPLETE, ""), "a sub-agent's result"),
@@ -225,110 +209,36 @@ class EventParser:
             (without(answer.text(MESSAGE), reason), "messages"),
             (without(answer.text(STATUS), reason), "working-status text"),
         ]
-        held = without(answer.unfinished_text, reason) if failed else answer.unmarked_text
-        if failed or not self.asks:
-            leaked = self._leaked or self._dialect.is_leak(held)
-            ranked.append(("" if leaked else held, "text that was held" if failed else "unmarked text"))
+        held = without(answer.held_text(failed=failed), reason)
+        if (failed or not self.asks) and not (self._leaked or self._dialect.leak.search(held)):
+            ranked.append((held, "text that was held" if failed else "unmarked text"))
         if not failed and not self.asks:
             ranked.append((self._history, "the task's history"))
         return ranked
 
     def _with_ending(self, answer: str) -> tuple[str, str]:
-        """The artifacts' text, and their origin.
-
-        A terminal status message belongs to it unless it contains that already.
-        """
+        """The artifacts' text, with the terminal status message unless it has that already."""
         ending = self._ending_message
-        is_there = self._state is TaskState.COMPLETED and answer.strip() and ending.strip()
+        is_there = self.state is TaskState.COMPLETED and answer.strip() and ending.strip()
         if not is_there or contains(answer, preview(ending)):
             return answer, "artifacts"
         if contains(ending, answer):
             return ending, "the terminal status message"
         return f"{answer.rstrip()}\n\n{ending}", "artifacts and the terminal status message"
 
-    def _envelope_question(self) -> list[Event]:
-        if self._form is not None or (form := self._answer.question) is None:
-            return []
-        self._form = form
-        return [InputRequired(form, reason="the answer's envelope asks")]
-
-    # -- frames ----------------------------------------------------------------------------------------------
-
-    def _read(self, frame: Frame) -> list[Event]:
-        match frame:
-            case ArtifactUpdate():
-                return self._artifact(frame)
-            case StatusUpdate(state=state, message=message):
-                return self._status(state, message)
-            case Snapshot():
-                return self._snapshot(frame)
-            case MessageReply(message=message):
-                return self._reply(message)
-            case Unknown(kind=kind):
-                return [nothing(f"unknown event {kind!r}")]
-            case _:
-                assert_never(frame)
+    # -- artifacts -------------------------------------------------------------------------------------------
 
     def _artifact(self, update: ArtifactUpdate) -> list[Event]:
-        artifact = update.artifact
-        traits = self._traits_of(artifact)
-        match traits.kind:
-            case ArtifactKind.STREAM | ArtifactKind.ANSWER | ArtifactKind.THOUGHT:
-                append = self._dialect.append_by_default if update.append is None else update.append
-                events = self._stream(artifact, traits, append=append)
-            case ArtifactKind.FINAL | ArtifactKind.PARTIAL | ArtifactKind.COMPLETE:
-                events = self._result(artifact, traits.kind)
-            case ArtifactKind.TOOL_START:
-                events = [self._tools.start_of(artifact, self._dialect)]
-            case ArtifactKind.TOOL_END:
-                events = self._tool_end(artifact)
-            case ArtifactKind.TOOL:
-                events = self._aside(extract_content(artifact.parts)) or [nothing("a tool's output")]
-            case ArtifactKind.PLAN:
-                events = [self._plan(artifact)]
-            case ArtifactKind.FORM:
-                events = self._found_form(artifact)
-            case ArtifactKind.OTHER:
-                events = [nothing(f"artifact {artifact.name!r} is not shown")]
-            case _:
-                assert_never(traits.kind)
-        return events
-
-    def _traits_of(self, artifact: Artifact) -> _Traits:
-        metadata = artifact.metadata
-        known = self._traits.get(artifact.name)
-        if known is not None and known[0] == metadata:
-            return known[1]
-        kind = self._dialect.kind(artifact.name)
-        is_sub_agents = self._dialect.is_sub_agent(metadata)
-        is_answer = is_true(metadata, "is_final_answer") and not is_sub_agents
-        if is_answer:
-            reason = f"is_final_answer on {kind}"
-        else:
-            reason = "unmarked stream" if kind is ArtifactKind.STREAM else f"artifact {artifact.name!r}"
-        traits = _Traits(
-            kind,
-            is_answer,
-            is_true(metadata, "is_narration") or is_thought(metadata),
-            is_sub_agents,
-            bool(tool_words(metadata)),
-            reason,
-        )
-        if not any(isinstance(value, dict | list) for value in metadata.values()):  # cheap to compare
-            if len(self._traits) >= _MOST_NAMES:
-                self._traits.clear()
-            self._traits[artifact.name] = (metadata, traits)
-        return traits
-
-    def _plan(self, artifact: Artifact) -> Event:
-        steps = plan_steps(artifact.parts)
-        if not steps:
-            return nothing("plan without steps")
-        return PlanChanged(steps, reason=artifact.name, title=plan_title(artifact.parts))
-
-    def _stream(self, artifact: Artifact, traits: _Traits, *, append: bool) -> list[Event]:
+        artifact, answer = update.artifact, self._answer
+        last = self._last
+        if last is None or last[0] != artifact.name or last[1] != artifact.metadata:
+            last = self._last = artifact.name, artifact.metadata, self._traits(artifact)
+        traits, kind = last[2], last[2].kind
+        if kind not in _TEXTS:
+            return self._result(artifact, kind) if kind in _RESULTS else self._no_text(artifact, kind)
+        append = self._dialect.append_by_default if update.append is None else update.append
         content = extract_content(artifact.parts, artifact.metadata if traits.of_tools else None)
-        text, kind, answer = content.text, traits.kind, self._answer
+        text = content.text
         events = self._aside(content) if content.thoughts or content.tools else []
         if content.is_block and append:
             answer.new_paragraph()
@@ -346,45 +256,64 @@ class EventParser:
             events += answer.artifact(key, text, traits.reason, append=append)
         return events
 
+    def _traits(self, artifact: Artifact) -> _Traits:
+        metadata, kind = artifact.metadata, self._dialect.kind(artifact.name)
+        is_sub_agents = self._dialect.is_sub_agents(metadata)
+        is_answer = is_true(metadata, "is_final_answer") and not is_sub_agents
+        if is_answer:
+            reason = f"is_final_answer on {kind}"
+        else:
+            reason = "unmarked stream" if kind is ArtifactKind.STREAM else f"artifact {artifact.name!r}"
+        is_aside = is_true(metadata, "is_narration") or is_thought(metadata)
+        return _Traits(kind, is_answer, is_aside, is_sub_agents, bool(tool_words(metadata)), reason)
+
     def _unmarked(self, traits: _Traits, text: str, key: str, *, append: bool) -> list[Event]:
-        """Streaming text without a flag."""
         dialect, answer = self._dialect, self._answer
-        is_leak = dialect.is_leak(text) and not answer.in_envelope(key, text)
-        if is_leak or dialect.is_noise(text):
-            self._leaked = self._leaked or is_leak
+        is_leak = dialect.leak.search(text) is not None and not answer.in_envelope(key, text)
+        self._leaked = self._leaked or is_leak
+        if is_leak or dialect.noise.search(text):
             return [nothing("noise in the stream")]
         if traits.is_sub_agents:
             return [Narrated(text, replaces=not append, reason="a sub-agent's stream")]
-        if dialect.live or answer.trusts(ARTIFACT) or answer.has_artifacts:
-            return answer.artifact(key, text, traits.reason, append=append)
-        return answer.unmarked(key, "" if self._leaked else text, traits.reason, append=append)
+        held = not (dialect.live or answer.trusted == ARTIFACT or answer.has_artifacts)
+        text = "" if held and self._leaked else text
+        return answer.artifact(key, text, traits.reason, append=append, held=held)
+
+    def _no_text(self, artifact: Artifact, kind: ArtifactKind) -> list[Event]:
+        if kind is ArtifactKind.TOOL_START:
+            return [self._tools.start_of(artifact, self._dialect)]
+        if kind is ArtifactKind.TOOL_END:
+            if self._dialect.paragraph_after_tools:
+                self._answer.new_paragraph()
+            return [self._tools.end_of(artifact)]
+        if kind is ArtifactKind.TOOL:
+            return self._aside(extract_content(artifact.parts)) or [nothing("a tool's output")]
+        if kind is ArtifactKind.FORM:
+            return self._found_form(artifact)
+        if kind is ArtifactKind.PLAN:
+            steps, title = plan_in(artifact.parts)
+            plan = PlanChanged(steps, reason=artifact.name, title=title)
+            return [plan if steps else nothing("plan without steps")]
+        return [nothing(f"artifact {artifact.name!r} is not shown")]
 
     def _result(self, artifact: Artifact, kind: ArtifactKind) -> list[Event]:
         text = result_text(artifact)
         form = form_in(artifact.parts)
-        if kind is ArtifactKind.FINAL and not self._dialect.is_sub_agent(artifact.metadata):
-            if form is not None:
-                self._form, self._final_text = form, text or form.prompt or form.title  # it is a question
-                return [InputRequired(form, reason="a form in the final result")]
-            if text.strip():
-                self._final_text = text
-                return [FinalAnswer(text, artifact.name, reason="the agent's final result")]
+        if kind is not ArtifactKind.FINAL or self._dialect.is_sub_agents(artifact.metadata):
+            self._best[kind] = text or self._best.get(kind, "")
+            return [nothing(f"{kind} is kept for the end")]
+        if form is not None:
+            self._form, self._final_text = form, text or form.prompt or form.title  # it is a question
+            return [InputRequired(form, reason="a form in the final result")]
+        if not text.strip():
             return [nothing("an empty final result")]
-        self._best[kind] = text or self._best.get(kind, "")
-        return [nothing(f"{kind} is kept for the end")]
-
-    # -- tools and forms -------------------------------------------------------------------------------------
-
-    def _tool_end(self, artifact: Artifact) -> list[Event]:
-        if self._dialect.paragraph_after_tools:
-            self._answer.new_paragraph()
-        return [self._tools.end_of(artifact)]
+        self._final_text = text
+        return [FinalAnswer(text, artifact.name, reason="the agent's final result")]
 
     def _aside(self, content: Content) -> list[Event]:
-        """What stands beside the text: thoughts, and tool calls with their ends."""
-        events: list[Event] = (
-            [Narrated(content.thoughts, reason="the model thinks")] if content.thoughts else []
-        )
+        """What is beside the text: thoughts, tool calls and their results."""
+        thoughts = content.thoughts
+        events: list[Event] = [Narrated(thoughts, reason="the model thinks")] if thoughts else []
         if content.calls_a_tool:
             narrates = self._dialect.narrates_before_tools
             self._answer.before_tool(narrates=narrates)
@@ -401,15 +330,15 @@ class EventParser:
     # -- status, snapshot, message ---------------------------------------------------------------------------
 
     def _status(self, state: TaskState, message: AgentMessage | None) -> list[Event]:
-        self._state = state
-        message = message if message is None or message.role == "agent" else None
+        self.state = state
+        message = message if message is not None and message.role == "agent" else None
         if state.is_asking:
             return [self._asked(state, message)]
         if self._form is not None and self._form.is_auth:
             self._form = None  # signed in: it goes on
-        content = extract_content(message.parts, message.metadata) if message else Content()
-        if message is not None and self._dialect.is_error(message.metadata):
-            content = Content()
+        content = Content()
+        if message is not None and not any(key in message.metadata for key in self._dialect.errors):
+            content = extract_content(message.parts, message.metadata)
         if state.is_terminal:
             text = message.text if message else ""
             self._ending_message = self._answer.filter_text(text)
@@ -420,7 +349,7 @@ class EventParser:
             return events or [nothing(f"task is {state}")]
         if content.calls_a_tool or self._dialect.default is not ArtifactKind.ANSWER:
             return [Narrated(content.text, reason="working-status text"), *events]
-        return [*events, *self._answer.status(content.text, "working-status text")]
+        return [*events, *self._answer.status(content.text)]
 
     def _asked(self, state: TaskState, message: AgentMessage | None) -> Event:
         prompt = message.text if message else ""
@@ -431,8 +360,7 @@ class EventParser:
         if known is not None and (found is None or not found.fields):
             prompt = found.prompt if found is not None else prompt
             found = Form(prompt or known.prompt, known.fields, known.title)
-        asked = found or Form(prompt)
-        self._form = replace(asked, is_auth=state is TaskState.AUTH_REQUIRED)
+        self._form = replace(found or Form(prompt), is_auth=state is TaskState.AUTH_REQUIRED)
         return InputRequired(self._form, reason=f"task is {state}")
 
     def _snapshot(self, task: Snapshot) -> list[Event]:
@@ -442,21 +370,18 @@ class EventParser:
         events: list[Event] = []
         for artifact in task.artifacts:
             kind = self._dialect.kind(artifact.name)
-            marked = is_true(artifact.metadata, "is_final_answer")
-            if kind is ArtifactKind.ANSWER or (kind is ArtifactKind.STREAM and marked):
+            marked = kind is ArtifactKind.STREAM and is_true(artifact.metadata, "is_final_answer")
+            if kind is ArtifactKind.ANSWER or marked:
                 if text := stored_text(artifact):
                     answers.append((artifact.artifact_id, artifact.name, text))
-            elif kind in (ArtifactKind.STREAM, ArtifactKind.THOUGHT) and not self._dialect.is_sub_agent(
-                artifact.metadata
-            ):
+            elif kind in _TEXTS and not self._dialect.is_sub_agents(artifact.metadata):
                 text = "" if self._leaked else result_text(artifact)
                 self._answer.keep(text, append=False, aside=kind is ArtifactKind.THOUGHT)
-            elif kind in (ArtifactKind.FINAL, ArtifactKind.PARTIAL, ArtifactKind.COMPLETE):
+            elif kind in _RESULTS:
                 events += self._result(artifact, kind)
             elif kind is ArtifactKind.FORM:
                 events += self._found_form(artifact)
-        events += self._answer.snapshot(answers)
-        return [*events, *self._status(task.state, task.message)]
+        return [*events, *self._answer.snapshot(answers), *self._status(task.state, task.message)]
 
     def _reply(self, message: AgentMessage) -> list[Event]:
         if message.role != "agent":
@@ -464,9 +389,5 @@ class EventParser:
         content = extract_content(message.parts, message.metadata)
         self._replied = True
         instead = not (self._has_task or self._dialect.replies_are_fallback or self._answer.has_artifacts)
-        live = instead or self._answer.trusts(MESSAGE)
-        why = "a message in place of a task"
-        return [
-            *self._aside(content),
-            *self._answer.message(message.message_id, content.text, why, live=live),
-        ]
+        live = instead or self._answer.trusted == MESSAGE
+        return [*self._aside(content), *self._answer.message(message.message_id, content.text, live=live)]

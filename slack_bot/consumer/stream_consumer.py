@@ -1,26 +1,26 @@
-"""Listening to one stream: until it ends, until it is no longer waited for, or until it is silent too long.
+"""Listening to one stream: until it ends, is no longer waited for, or is silent too long.
 
-One task reads the stream and handles each event at once. The caller only keeps the time, and wakes when the
-deadline comes or moves to an earlier time: an event creates no task and no timer.
-
-The silence counts from event to event, not from byte to byte, because pings keep a dead stream alive for
-ever. A silent stream need not be dead either: it stays open while the task is asked for, and is left only if
-the task knows more than the stream said (delivery.md 7.2).
+One task reads the stream; another wakes only for the deadline: an event creates no task and no timer. The
+silence counts from event to event, because pings keep a dead stream alive. A silent stream stays open while
+the task is asked for, and is left only if the task knows more (delivery.md 7.2).
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from enum import StrEnum
 
-from ..a2a.wire.frames import Received, TaskState
+from ..a2a.wire.frames import TERMINAL, Received, TaskState
 from ..errors import AgentError, BadAgentData, StreamCut
 from ..settings.models import AgentSettings
 from ..turn.buffer import TIMER_TOLERANCE
 from .task_view import TaskView
 from .turn_handle import TurnHandle
+
+_LAST = TERMINAL | {TaskState.INPUT_REQUIRED}
 
 
 class StreamExit(StrEnum):
@@ -51,81 +51,74 @@ class StreamConsumer:
     ) -> StreamExit:
         """Handle what `stream` yields, to its end. `on_silence` decides whether to go on listening.
 
-        Raises what the stream raises; what cannot be read counts as a cut where there is a task to ask for.
+        Raises what the stream raises; what cannot be read is a cut where there is a task to ask for.
         """
         self._grace_until, self._silent_since, self._is_quiet_notified = None, self._now(), False
         pump = asyncio.create_task(self._pump(stream), name="stream pump")
         pump.add_done_callback(lambda _: self._wake.set())
         try:
-            while (left := await self._look(pump, on_silence)) is None:
+            while True:
+                async with self._busy:
+                    self._wake.clear()
+                    if self._must_exit():
+                        return StreamExit.LEFT
+                    if pump.done():
+                        pump.result()
+                        return StreamExit.CLOSED
+                    is_due = self._stop_until is None and self._seconds_left() <= TIMER_TOLERANCE
+                    if is_due and (left := await self._on_deadline(on_silence)):
+                        return left
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._seconds_left()):
                         await self._wake.wait()
-            return left
         finally:
             pump.cancel()
             with suppress(asyncio.CancelledError, AgentError):
                 await pump
 
     async def _pump(self, stream: AsyncGenerator[Received, None]) -> None:
-        is_reading = True
+        view, is_reading = self._view, True
         try:
             async with aclosing(stream):
                 async for received in stream:
                     is_reading = False
                     async with self._busy:
-                        await self._on_frame(received)
+                        await view.on_frame(received)
+                        self._silent_since = view.news_at
+                        if self._is_quiet_notified or (self._grace_until is None and view.state in _LAST):
+                            self._move_deadline()
                     if self._handle.must_exit and self._must_exit():
                         return
                     is_reading = True
         except BadAgentData as error:
-            if not is_reading or not self._view.heard or self._view.task_id is None:
+            if not is_reading or not view.heard or view.task_id is None:
                 raise
             raise StreamCut(str(error), safe=error.safe) from error
 
-    async def _on_frame(self, received: Received) -> None:
-        await self._view.on_frame(received)
-        self._silent_since = self._now()
-        if self._is_quiet_notified:
-            self._is_quiet_notified = False
-            self._wake.set()
+    def _move_deadline(self) -> None:
+        self._is_quiet_notified = False
         state, settings = self._view.state, self._settings
-        if self._grace_until is None and (state.is_terminal or state is TaskState.INPUT_REQUIRED):
+        if self._grace_until is None and state in _LAST:
             grace = settings.terminal_grace if state.is_terminal else settings.input_required_grace
             self._grace_until = self._silent_since + grace
-            self._wake.set()
-
-    async def _look(
-        self, pump: asyncio.Task[None], on_silence: Callable[[], Awaitable[bool]]
-    ) -> StreamExit | None:
-        """How the listening ended; None: it goes on."""
-        async with self._busy:
-            self._wake.clear()
-            if self._must_exit():
-                return StreamExit.LEFT
-            if pump.done():
-                pump.result()
-                return StreamExit.CLOSED
-            if self._stop_until is not None or self._seconds_left() > TIMER_TOLERANCE:
-                return None
-            return await self._on_deadline(on_silence)
+        self._wake.set()
 
     async def _on_deadline(self, on_silence: Callable[[], Awaitable[bool]]) -> StreamExit | None:
         if self._grace_until is not None:
             return StreamExit.LEFT
-        if not self._is_quiet_notified:
-            if self._view.asks_quietly:
-                return StreamExit.LEFT
+        if self._is_quiet_notified:
+            if not await on_silence():
+                return StreamExit.SILENT
+            self._silent_since = self._now()
+        elif self._view.asks_quietly:
+            return StreamExit.LEFT
+        else:
             self._is_quiet_notified = True
             self._view.notify_quiet()
-        elif await on_silence():
-            self._silent_since = self._now()
-        else:
-            return StreamExit.SILENT
         return None
 
     def _must_exit(self) -> bool:
-        """A stop is carried out once there is a task to stop, or none was named in time: people wait."""
+        """A stop waits for a task to stop, for a while."""
         handle = self._handle
         if handle.is_gone or not handle.must_exit:
             return handle.is_gone
@@ -137,11 +130,9 @@ class StreamConsumer:
         return now + TIMER_TOLERANCE >= self._stop_until
 
     def _seconds_left(self) -> float:
-        """Seconds until the deadline."""
         settings = self._settings
         until = self._grace_until if self._stop_until is None else self._stop_until
         if until is None:
-            is_quiet = self._is_quiet_notified
-            quiet = settings.idle_timeout if is_quiet else settings.quiet_notice_after
+            quiet = math.inf if self._is_quiet_notified else settings.quiet_notice_after
             until = self._silent_since + min(quiet, settings.idle_timeout)
         return max(0.0, until - self._now())

@@ -1,7 +1,7 @@
-"""What is known of one turn's task, whether a stream said it or the task was asked for.
+"""What is known of one turn's task, by its streams and by polls.
 
-It outlives each stream, so what a broken stream said is not lost, and what the task says later is compared
-with it (delivery.md 7.1, 7.3).
+What a broken stream said is compared with what the task says later (delivery.md 7.1, 7.3). What takes long to
+parse is parsed in a thread; events are handled in the loop.
 """
 
 from __future__ import annotations
@@ -35,24 +35,18 @@ _NEWS = (
     AnswerReplaced, AnswerText, FinalAnswer, InputRequired, PlanChanged, TaskEnded, ToolEnded, ToolStarted,
 )  # fmt: skip
 _NOTIFY_AGAIN_AFTER = 60.0  # seconds after which a person who waits reads so again
-_POLLED_SIZE = LARGE + 1  # characters that a polled task is taken to have: it may be huge
 _AT_ONCE = 100  # events of one frame that are handled before the loop runs
 
 OnEvent: TypeAlias = Callable[[Event], bool]
 """Called with each event of the turn. True: let the loop run before the next frame."""
-OnRaw: TypeAlias = Callable[[str, Mapping[str, Any]], None]
+OnRaw: TypeAlias = Callable[[str, Mapping[str, Any]], None] | None
 """Called with each frame: its kind and its JSON."""
-Parsed: TypeAlias = list[tuple[str, list[Event]]]
-"""The kind of each frame, and its events."""
 
 
 class TaskView:
-    """The task of one turn as it is known by now. `now` is in seconds, on one clock.
+    """The task of one turn. `heard` counts the events of streams; `news_at`: when news last came (s).
 
-    `heard` counts the events of streams. `habits` is what is known of how the agent answers; what this turn
-    teaches is added to it at the end.
-
-    What takes long to parse is parsed in a thread; events are handled in the loop.
+    `habits`: how the agent answers; what this turn teaches is added at the end.
     """
 
     def __init__(
@@ -75,14 +69,14 @@ class TaskView:
             settings.answer_source,
             settings.max_turn_chars,
             marker=settings.answer_marker,
-            habits=habits,
+            profile=habits,
         )
         self._merger = SnapshotMerger(in_statuses=task_id is None and self._parser.answers_in_status)
         self._was_polled = self._has_baseline = False
         self._on_event, self._on_raw, self._now = on_event, on_raw, now
         self._lost_notice_after = settings.lost_notice_after
         self._last_news: Sequence[Event] = ()
-        self._news_at = now()
+        self.news_at = now()
         self._notify_at = settings.lost_notice_after  # seconds after the last news
 
     @property
@@ -97,7 +91,7 @@ class TaskView:
 
     @property
     def is_settled(self) -> bool:
-        """The agent named its result, or asked something, whatever the task's state says."""
+        """The agent named its result, or asked something."""
         return self._parser.has_final or self._parser.asks
 
     @property
@@ -111,106 +105,95 @@ class TaskView:
         return self._parser.asks and not self.is_over
 
     async def set_baseline(self, task: Snapshot) -> None:
-        """The task as it was before this turn's question: none of that is news."""
-        await offload(_POLLED_SIZE, self._merger.set_baseline, task)
+        """The task before this turn's question: none of that is news."""
+        await offload(self._merger.set_baseline, task)
         self._has_baseline = True
 
-    async def on_frame(self, received: Received) -> None:
-        """An event of a stream. Raises BadAgentData: more text than a turn may have."""
-        self.heard += 1
-        self._size += received.size
-        size = self._size if _looks_back(received.frame) else received.size
-        parsed = Parsed()
-        try:
-            await offload(size, self._parse_streamed, received.frame, parsed)
-        finally:
-            await self._report(parsed, received.raw)
-        self._reset_notice()
-
-    async def merge_snapshot(self, task: Snapshot, raw: Mapping[str, Any]) -> bool:
-        """The polled task: only what is new is reported. Whether anything was.
+    async def on_frame(self, received: Received, *, is_polled: bool = False) -> bool:
+        """An event of a stream, or the polled task. True: it brought something new.
 
         Raises BadAgentData: more text than a turn may have.
         """
-        self._was_polled = True
-        self._size += _POLLED_SIZE
-        parsed = Parsed()
+        frame = received.frame
+        self.heard += not is_polled
+        self._was_polled = self._was_polled or is_polled
+        size = LARGE + 1 if is_polled else received.size  # a polled task may be huge
+        self._size += size
+        if _looks_back(frame):
+            size = self._size
+        parsed: list[tuple[str, list[Event]]] = []
         try:
-            is_news = await offload(_POLLED_SIZE, self._parse_polled, task, parsed)
+            if size <= LARGE:
+                self._parse(frame, parsed)
+            else:
+                await offload(self._parse, frame, parsed)
         finally:
-            await self._report(parsed, raw)
-        if is_news:
-            self._reset_notice()
-        return is_news
+            count, is_due = 0, False
+            for kind, events in parsed:
+                if self._on_raw is not None:
+                    self._on_raw(kind, received.raw)
+                for event in events:
+                    if isinstance(event, TaskKnown):
+                        self.task_id = event.task_id or self.task_id
+                        self.context_id = event.context_id or self.context_id
+                        self.trace_id = event.trace_id or self.trace_id
+                    is_due = self._on_event(event) or is_due
+                    count += 1
+                    if count % _AT_ONCE == 0:
+                        await asyncio.sleep(0)
+            if is_due:
+                await asyncio.sleep(0)
+        if is_polled and not self._has_news(parsed):
+            return False
+        self.news_at, self._notify_at = self._now(), self._lost_notice_after
+        return True
 
     def notify_waiting(self, why: str, known: TaskKnowledge) -> None:
-        """Say, now and then, that nothing was heard for a while."""
-        since = self._now() - self._news_at
+        """Say, now and then, that nothing was heard."""
+        since = self._now() - self.news_at
         if since >= self._notify_at:
             self._notify_at = since + _NOTIFY_AGAIN_AFTER
             self._on_event(AgentIdle(since, known, why))
 
     def notify_quiet(self) -> None:
         """Say that an open stream brings nothing."""
-        since = self._now() - self._news_at
+        since = self._now() - self.news_at
         self._on_event(AgentIdle(since, TaskKnowledge.QUIET, "no event on the stream"))
 
     async def finish(self) -> None:
-        """Nothing more will come: report the best of what came, where the agent named no result."""
-        for event in await offload(self._size, self._parser.finish):
+        """Nothing more will come: report the best of what came."""
+        is_large = self._size > LARGE
+        for event in await offload(self._parser.finish) if is_large else self._parser.finish():
             self._on_event(event)
         if not self._was_polled:  # what was put together from two sources shows no habit
-            self._habits.update(await offload(self._size, self._parser.lessons))
+            updates = self._parser.profile_updates
+            self._habits.update(await offload(updates) if is_large else updates())
 
-    def _reset_notice(self) -> None:
-        self._news_at, self._notify_at = self._now(), self._lost_notice_after
-
-    # -- parsing, perhaps in a thread ------------------------------------------------------------------------
-
-    def _parse_streamed(self, frame: Frame, parsed: Parsed) -> None:
+    def _parse(self, frame: Frame, parsed: list[tuple[str, list[Event]]]) -> None:
+        """Add to `parsed` the kind of each frame, and its events. Perhaps in a thread."""
+        parser = self._parser
+        frames: Iterable[Frame] = (frame,)
         if isinstance(frame, Snapshot) and (self._was_polled or self._has_baseline):
-            self._parse(self._merger.merge(frame), parsed)  # a joined stream begins with it
+            frames = self._merger.merge(frame)  # a joined stream begins with it
         else:
             self._merger.on_frame(frame)
-            self._parse((frame,), parsed)
+        for each in frames:
+            needed_sign_in = parser.state is TaskState.AUTH_REQUIRED
+            events = parser.feed(each)
+            if needed_sign_in and not parser.state.is_asking:
+                events.insert(0, AuthCompleted(f"task is {parser.state}"))
+            parsed.append(("" if self._on_raw is None else parser.kind_of(each), events))
 
-    def _parse_polled(self, task: Snapshot, parsed: Parsed) -> bool:
-        self._parse(self._merger.merge(task), parsed)
+    def _has_news(self, parsed: Iterable[tuple[str, Iterable[Event]]]) -> bool:
         news = [event for _, events in parsed for event in events if isinstance(event, _NEWS)]
         if not news or news == self._last_news:
             return False
         self._last_news = news
         return True
 
-    def _parse(self, frames: Iterable[Frame], parsed: Parsed) -> None:
-        for frame in frames:
-            needed_sign_in = self.state is TaskState.AUTH_REQUIRED
-            events = self._parser.feed(frame)
-            if needed_sign_in and not self.state.is_asking:
-                events.insert(0, AuthCompleted(f"task is {self.state}"))
-            parsed.append((self._parser.kind_of(frame), events))
-
-    # -- reporting, in the loop ------------------------------------------------------------------------------
-
-    async def _report(self, parsed: Parsed, raw: Mapping[str, Any]) -> None:
-        count, is_due = 0, False
-        for kind, events in parsed:
-            self._on_raw(kind, raw)
-            for event in events:
-                if isinstance(event, TaskKnown):
-                    self.task_id = event.task_id or self.task_id
-                    self.context_id = event.context_id or self.context_id
-                    self.trace_id = event.trace_id or self.trace_id
-                is_due = self._on_event(event) or is_due
-                count += 1
-                if count % _AT_ONCE == 0:
-                    await asyncio.sleep(0)
-        if is_due:
-            await asyncio.sleep(0)
-
 
 def _looks_back(frame: Frame) -> bool:
-    """All that was said so far may be read again for it: a task as it is now, an end, a question."""
+    """All that was said so far may be read again for it."""
     if isinstance(frame, StatusUpdate):
         return frame.state.is_terminal or frame.state.is_asking
     return isinstance(frame, Snapshot)

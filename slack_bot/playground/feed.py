@@ -1,15 +1,14 @@
 """PURE. What the page gets: the workspace as a person sees it and the facts of every turn, as plain JSON.
 
-A page gets a snapshot when it connects and small updates from then on. An update is an object with a `type`.
-A message that only grew is sent as the text it grew by. Facts are kept for the last turns only.
+A page gets a snapshot when it connects and small updates from then on. Facts are kept for the last turns.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any, TypeAlias, assert_never
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, TypeAlias
 
 from ..observe.facts import (
     AgentEvent,
@@ -36,8 +35,8 @@ _NOT_FROM_THE_AGENT = (TurnBegun, StopRequested, StreamEnded)
 class Feed:
     """Sends every change to its listeners at once. It observes the bot and listens to the workspace.
 
-    `virtual`: ids of people that no visitor can be. `suggestions`: (label, question) pairs. `now`: the clock
-    of the facts, in monotonic seconds. `agent`: the public address of an agent that is not the playground's.
+    `virtual`: ids of people that no visitor can be. `suggestions`: (label, question) pairs. `now`: monotonic
+    seconds. `agent`: the address of an agent that is not the playground's.
     """
 
     def __init__(
@@ -69,7 +68,6 @@ class Feed:
         return lambda: self._listeners.remove(listener)
 
     def snapshot(self) -> PageUpdate:
-        """The current state."""
         workspace = self._workspace
         people = [person for person in workspace.state.people.values() if not person.is_bot]
         return {
@@ -97,7 +95,7 @@ class Feed:
         }
 
     def facts_of(self, turn: str) -> list[PageUpdate]:
-        """The facts of one turn as they were sent; [] for a turn that is not kept any more."""
+        """The facts of one turn as they were sent; [] for one that is not kept."""
         return next((list(each.facts) for each in reversed(self._turns) if each.turn == turn), [])
 
     def file(self, file_id: str) -> SeenFile | None:
@@ -131,10 +129,18 @@ class Feed:
         turn = next((each for each in reversed(self._turns) if each.turn == fact.turn), None)
         if turn is None:
             return
-        self._number += 1
-        update = turn.take(self._number, fact)
+        if isinstance(fact, AgentEvent):
+            turn.event = self._number + 1
+        shown = _shown(fact, turn.event)
         if isinstance(fact, TurnStarted) and self._faults["slack_faults"]:
-            update["slack_faults"] = self._faults["slack_faults"]
+            shown["slack_faults"] = self._faults["slack_faults"]
+        self._keep(turn, fact.at, shown)
+
+    def _keep(self, turn: _TurnFacts, at: float, shown: PageUpdate) -> None:
+        self._number += 1
+        update = {"n": self._number, "at": at, "turn": turn.turn, **shown}
+        turn.facts.append(update)
+        turn.is_settled |= shown["kind"] in ("visible", "closed", "ignored")
         self._send({"type": "fact", "fact": update})
 
     def _asked_again(self, fact: TurnStarted) -> None:
@@ -145,12 +151,11 @@ class Feed:
                 self.pressed(fact.channel, message["ts"], RETRY, before)
 
     def _send_visible(self, place: tuple[str, str], seen: Iterable[SeenMessage]) -> None:
-        """The first text of a turn is in the thread, whatever the call that wrote it got for an answer."""
+        """The first text of a turn is in the thread, whatever became of the call that wrote it."""
         turn = next((each for each in reversed(self._turns) if each.place == place), None)
         if turn is None or turn.is_settled or not any(map(turn.wrote, seen)):
             return
-        self._number += 1
-        self._send({"type": "fact", "fact": turn.add(self._number, self._now(), {"kind": "visible"})})
+        self._keep(turn, self._now(), {"kind": "visible"})
 
     # ---- the workspace
 
@@ -238,72 +243,53 @@ def _only_grew(before: PageUpdate, message: PageUpdate) -> bool:
     return same and str(message["text"]).startswith(before["text"])
 
 
+@dataclass
 class _TurnFacts:
     """The facts of one turn, as updates."""
 
-    def __init__(self, turn: str, place: tuple[str, str], before: frozenset[str]) -> None:
-        self.turn = turn
-        self.place = place
-        self._before = before  # the ts of the messages that were there when it began
-        self.facts: list[PageUpdate] = []
-        self.is_settled = False  # its first text is shown, or never will be
-        self._event: int | None = None
+    turn: str
+    place: tuple[str, str]
+    before: frozenset[str]  # the ts of the messages that were there when it began
+    facts: list[PageUpdate] = field(default_factory=list)
+    is_settled: bool = False  # its first text is shown, or never will be
+    event: int | None = None  # the number of its last event of the agent
 
     def wrote(self, seen: SeenMessage) -> bool:
         """The bot wrote this text in this turn, for everybody."""
-        ours = seen.is_bot and seen.ephemeral_for is None and seen.ts not in self._before
+        ours = seen.is_bot and seen.ephemeral_for is None and seen.ts not in self.before
         return ours and bool(seen.text.removeprefix(PLAN_FAILED).strip())
 
-    def take(self, number: int, fact: Fact) -> PageUpdate:
-        return self.add(number, fact.at, self._as_update(number, fact))
 
-    def add(self, number: int, at: float, what: PageUpdate) -> PageUpdate:
-        update = {"n": number, "at": at, "turn": self.turn, **what}
-        self.facts.append(update)
-        self.is_settled |= what["kind"] in ("visible", "closed", "ignored")
-        return update
+_SHOWN: Mapping[type[Fact], tuple[str, str]] = {
+    TurnStarted: ("opened", "user text channel thread_ts"),
+    SlackCalled: ("call", "method args ok error took"),
+    TurnEnded: ("closed", "outcome reason trace_id latches late"),
+    MessageIgnored: ("ignored", "user text reason channel thread_ts"),
+}
+"""What a page calls a fact, and what it gets of it."""
 
-    def _as_update(self, number: int, fact: Fact) -> PageUpdate:
-        match fact:
-            case TurnStarted():
-                where = {"channel": fact.channel, "thread_ts": fact.thread_ts}
-                return {"kind": "opened", "user": fact.user, "text": fact.text, **where}
-            case AgentEvent():
-                self._event = number
-                return {"kind": "event", "of": number, "name": fact.kind, "raw": plain(fact.raw)}
-            case EventHandled():
-                of = None if isinstance(fact.event, _NOT_FROM_THE_AGENT) else self._event
-                actions = [named(action) for action in fact.actions]
-                return {
-                    "kind": "decision", "of": of, "event": named(fact.event), "actions": actions,
-                    "state": fact.state, "late": fact.late,
-                }  # fmt: skip
-            case SlackCalled():
-                answer = {"ok": fact.ok, "error": fact.error, "took": fact.took}
-                return {"kind": "call", "method": fact.method, "args": plain(fact.args), **answer}
-            case TurnEnded():
-                end = {"outcome": str(fact.outcome), "reason": fact.reason, "trace_id": fact.trace_id}
-                return {"kind": "closed", **end, "latches": dict(fact.latches), "late": fact.late}
-            case MessageIgnored():
-                where = {"channel": fact.channel, "thread_ts": fact.thread_ts}
-                return {
-                    "kind": "ignored", "user": fact.user, "text": fact.text, "reason": fact.reason, **where
-                }  # fmt: skip
-            case _:
-                assert_never(fact)
+
+def _shown(fact: Fact, event: int | None) -> PageUpdate:
+    """`event`: the number of the agent's last event."""
+    if isinstance(fact, AgentEvent):
+        return {"kind": "event", "of": event, "name": fact.kind, "raw": plain(fact.raw)}
+    if isinstance(fact, EventHandled):
+        of = None if isinstance(fact.event, _NOT_FROM_THE_AGENT) else event
+        actions = [named(action) for action in fact.actions]
+        rest = {"actions": actions, "state": fact.state, "late": fact.late}
+        return {"kind": "decision", "of": of, "event": named(fact.event), **rest}
+    kind, names = _SHOWN[type(fact)]
+    return {"kind": kind, **{name: plain(getattr(fact, name)) for name in names.split()}}
 
 
 def plain(value: Any, depth: int = _DEEPEST) -> Any:
-    """`value` as JSON: dataclasses become objects, other types their `str`.
-
-    "…" replaces what is nested deeper than `depth`.
-    """
+    """`value` as JSON: dataclasses become objects, other types their `str`, what is too deep "…"."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if depth == 0:
         return "…"
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name), depth - 1) for field in fields(value)}
+        return {each.name: plain(getattr(value, each.name), depth - 1) for each in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): plain(inner, depth - 1) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -1,20 +1,27 @@
 """An ASGI application served in the running event loop: its own socket, quiet, without signal handlers.
 
-uvicorn would take over the signals of the process. The socket is bound first, because the application needs
-its own address.
+The socket is bound first, because the application needs its own address.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import logging
 import signal
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Protocol
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Any, Protocol, TypeVar
 
 import uvicorn
 
+from ..errors import UnreadableInput
+from ..observe import logs
+
+_LAST_PORT = 65_535
+_Served = TypeVar("_Served")
 _GRACE = 2  # seconds for streams still open when the server is stopped; their tasks have ended by then
 
 
@@ -41,20 +48,11 @@ class _Server(uvicorn.Server):
         self.up.set()
 
 
-def stop_signal() -> asyncio.Event:
-    """Set when this process gets SIGTERM or SIGINT."""
-    stop = asyncio.Event()
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(sign, stop.set)
-    return stop
-
-
 @asynccontextmanager
 async def host_app(build: Callable[[str], Hosted], host: str, port: int) -> AsyncIterator[str]:
     """Serve what `build(url)` makes until the context is left; yields the base URL, with a slash at its end.
 
-    Raises:
-        OSError: the address is taken or not ours.
+    Raises OSError where the address is taken or not ours.
     """
     bound = socket.create_server((host, port), reuse_port=False)
     url = f"http://{host}:{bound.getsockname()[1]}/"
@@ -76,3 +74,39 @@ async def host_app(build: Callable[[str], Hosted], host: str, port: int) -> Asyn
         await app.aclose()
         server.should_exit = True
         await running
+
+
+async def serve_until_stopped(
+    serving: AbstractAsyncContextManager[_Served], announce: Callable[[_Served], str]
+) -> None:
+    """Serve until this process gets SIGTERM or SIGINT. Prints what `announce` says."""
+    stop = asyncio.Event()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(sign, stop.set)
+    async with serving as served:
+        sys.stdout.write(f"{announce(served)}\nCtrl-C ends it.\n")
+        sys.stdout.flush()
+        await stop.wait()
+
+
+def set_up_logs(secrets: tuple[str, ...]) -> None:
+    """Warnings as text, without `secrets`."""
+    logs.setup("warning", "text", secrets)
+    logging.getLogger("a2a").setLevel(logging.ERROR)  # the SDK warns of every task that is ended with it
+
+
+def check_port(port: int) -> None:
+    """Raises UnreadableInput in one sentence for a number that no port has."""
+    if not 0 <= port <= _LAST_PORT:
+        raise UnreadableInput(
+            f"There is no port {port}: give --port a number up to {_LAST_PORT}, or 0 for any that is free."
+        )
+
+
+def no_address(what: str, host: str, port: int, error: OSError) -> str:
+    """Why `what` cannot be served there, and the remedy."""
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} on {host} is taken: choose another one with --port, or 0 for any that is free."
+    if error.errno == errno.EACCES:
+        return f"Port {port} is not ours to use: choose one above 1023 with --port."
+    return f"The {what} cannot be served on {host}: give an address of this machine with --host."

@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from importlib import resources
-from typing import Any, Protocol
 from urllib.parse import quote
 
 from aiohttp import WSMsgType, web
 
-from .feed import Feed, PageUpdate
+from .feed import PageUpdate
+from .visitor import Visitor
 
-_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
+_TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
 _LONGEST_ORDER = 64 * 1024 * 1024  # bytes; a dropped file comes as one message
 _MOST_WAITING = 20_000  # updates for a page that does not keep up; then it has to connect again
 _HEARTBEAT = 120.0  # seconds between pings; a page has half of it to answer
@@ -27,61 +27,57 @@ _POLICY = (
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-
-class PageVisitor(Protocol):
-    """What carries out the orders of the pages."""
-
-    @property
-    def feed(self) -> Feed:
-        """The source of all updates."""
-
-    async def take(self, order: Mapping[str, Any]) -> PageUpdate | None:
-        """Carry out an order. Returns an update for this page only, if there is one."""
-
-    def welcome(self) -> list[PageUpdate]:
-        """A page was opened. Returns updates for this page only, besides the snapshot."""
-
-
-def build_site(visitor: PageVisitor, hosts: Iterable[str]) -> web.Application:
+def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
     """The application. `hosts` are names that requests may use besides the loopback ones and addresses."""
     allowed = frozenset({"localhost", *hosts})
+    pages: set[_Page] = set()
 
     @web.middleware
-    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def guard(
+        request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
         if not _is_ours(request.host, allowed):
             raise web.HTTPForbidden(text=f"The playground does not answer for {request.host}.")
         return await handler(request)
 
-    async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-        response.headers["Content-Security-Policy"] = _POLICY.format(host=request.host)
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Referrer-Policy"] = "no-referrer"
-        response.headers["Cache-Control"] = "no-store"
-
-    site = web.Application(middlewares=[guard])
-    site.on_response_prepare.append(add_headers)
-    pages: set[web.WebSocketResponse] = set()
-
-    async def link(request: web.Request) -> web.StreamResponse:
+    async def connect(request: web.Request) -> web.StreamResponse:
         if request.headers.get("Origin") != f"http://{request.host}":
             raise web.HTTPForbidden(text="Only the playground's own page may connect.")
-        return await _serve_page(request, visitor, pages)
+        page = _Page()
+        await page.prepare(request)
+        pages.add(page)
+        try:
+            await _serve(page, visitor)
+        finally:
+            pages.discard(page)
+        return page
 
     async def close_pages(_: web.Application) -> None:
         for page in tuple(pages):
             await page.close()
 
     async def give_file(request: web.Request) -> web.StreamResponse:
-        return _file_of_a_message(visitor.feed, request.match_info["id"])
+        """Always plain text, so that no browser takes what an agent wrote for a page of ours."""
+        if (file := visitor.feed.file(request.match_info["id"])) is None:
+            raise web.HTTPNotFound(text="There is no such file in this workspace.")
+        headers = {"Content-Disposition": f"inline; filename*=UTF-8''{quote(file.name, safe='')}"}
+        return web.Response(body=file.content, content_type="text/plain", charset="utf-8", headers=headers)
 
+    site = web.Application(middlewares=[guard])
+    site.on_response_prepare.append(_add_headers)
     site.on_shutdown.append(close_pages)
-    site.router.add_get("/ws", link)
+    site.router.add_get("/ws", connect)
     site.router.add_get("/file/{id}", give_file)
-    for path, name in _files():
-        site.router.add_get(path, _file_handler(name))
+    site.router.add_get("/", _give_page_file)
+    site.router.add_get("/page/{name}", _give_page_file)
     return site
+
+
+async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    policy = _POLICY.format(host=request.host)
+    response.headers.update({"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff"})
+    response.headers.update({"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"})
 
 
 def _is_ours(host: str, allowed: frozenset[str]) -> bool:
@@ -96,64 +92,61 @@ def _is_ours(host: str, allowed: frozenset[str]) -> bool:
     return True
 
 
-def _files() -> list[tuple[str, str]]:
-    names = sorted(each.name for each in _folder().iterdir() if "." in each.name)
-    return [("/", "index.html"), *((f"/page/{name}", name) for name in names)]
+async def _give_page_file(request: web.Request) -> web.StreamResponse:
+    files = {each.name: each for each in (resources.files(__package__) / "page").iterdir()}
+    name = request.match_info.get("name", "index.html")
+    if name not in files:
+        raise web.HTTPNotFound
+    text = await asyncio.to_thread(files[name].read_text, encoding="utf-8")
+    return web.Response(text=text, content_type=_TYPES[name.rpartition(".")[2]], charset="utf-8")
 
 
-def _folder() -> Any:
-    return resources.files(__package__) / "page"
+class _Page(web.WebSocketResponse):
+    """The web socket of one page, and the updates on their way to it."""
+
+    def __init__(self) -> None:
+        super().__init__(max_msg_size=_LONGEST_ORDER, heartbeat=_HEARTBEAT)
+        self._updates: list[PageUpdate] = []
+        self._some = asyncio.Event()
+
+    def add(self, update: PageUpdate) -> None:
+        if len(self._updates) <= _MOST_WAITING:  # one more than may wait says that it does not keep up
+            self._updates.append(update)
+        self._some.set()
+
+    async def send_updates(self) -> None:
+        """Send all waiting updates as one message, again and again, until the page falls behind."""
+        while not self.closed:
+            await self._some.wait()
+            self._some.clear()
+            updates, self._updates = self._updates, []
+            if len(updates) > _MOST_WAITING:
+                break
+            try:
+                await self.send_str(json.dumps(updates, ensure_ascii=False, separators=(",", ":")))
+            except ConnectionError:
+                return
+        await self.close()
 
 
-def _file_handler(name: str) -> Handler:
-    kind = _TYPES["." + name.rpartition(".")[2]]
-
-    async def give(request: web.Request) -> web.StreamResponse:
-        text = await asyncio.to_thread((_folder() / name).read_text, encoding="utf-8")
-        return web.Response(text=text, content_type=kind, charset="utf-8")
-
-    return give
-
-
-def _file_of_a_message(feed: Feed, file_id: str) -> web.Response:
-    """Always plain text, so that no browser takes what an agent wrote for a page of ours."""
-    file = feed.file(file_id)
-    if file is None:
-        raise web.HTTPNotFound(text="There is no such file in this workspace.")
-    shown_as = f"inline; filename*=UTF-8''{quote(file.name, safe='')}"
-    return web.Response(
-        body=file.content,
-        content_type="text/plain",
-        charset="utf-8",
-        headers={"Content-Disposition": shown_as},
-    )
-
-
-async def _serve_page(
-    request: web.Request, visitor: PageVisitor, pages: set[web.WebSocketResponse]
-) -> web.WebSocketResponse:
-    page = web.WebSocketResponse(max_msg_size=_LONGEST_ORDER, heartbeat=_HEARTBEAT)
-    await page.prepare(request)
-    waiting = _Waiting(visitor.feed.snapshot())
-    stop = visitor.feed.listen(waiting.add)
-    sender = asyncio.create_task(_send(page, waiting), name="playground page")
-    pages.add(page)
+async def _serve(page: _Page, visitor: Visitor) -> None:
+    page.add(visitor.feed.snapshot())
+    stop = visitor.feed.listen(page.add)
+    sender = asyncio.create_task(page.send_updates(), name="playground page")
     for update in visitor.welcome():
-        waiting.add(update)
+        page.add(update)
     try:
         async for message in page:
             if message.type is WSMsgType.TEXT:
                 for update in await _obey(visitor, message.data):
-                    waiting.add(update)
+                    page.add(update)
     finally:
-        pages.discard(page)
         stop()
         sender.cancel()
         await asyncio.gather(sender, return_exceptions=True)
-    return page
 
 
-async def _obey(visitor: PageVisitor, data: str) -> list[PageUpdate]:
+async def _obey(visitor: Visitor, data: str) -> list[PageUpdate]:
     """Updates for the page about its order. An order with a number `n` is confirmed."""
     try:
         order = json.loads(data)
@@ -168,37 +161,3 @@ async def _obey(visitor: PageVisitor, data: str) -> list[PageUpdate]:
     if answer is not None and answer["type"] == "refused":
         return [{**answer, "n": number}]
     return [*updates, {"type": "taken", "n": number}]
-
-
-class _Waiting:
-    """Tales on their way to one page. `overrun`: it did not keep up, and some were let go."""
-
-    def __init__(self, snapshot: PageUpdate) -> None:
-        self._updates = [snapshot]
-        self._some = asyncio.Event()
-        self._some.set()
-        self.overrun = False
-
-    def add(self, update: PageUpdate) -> None:
-        if len(self._updates) >= _MOST_WAITING:
-            self.overrun = True
-        else:
-            self._updates.append(update)
-        self._some.set()
-
-    async def take(self) -> list[PageUpdate]:
-        await self._some.wait()
-        self._some.clear()
-        updates, self._updates = self._updates, []
-        return updates
-
-
-async def _send(page: web.WebSocketResponse, waiting: _Waiting) -> None:
-    """Send all waiting updates as one message, again and again, until the page falls behind."""
-    while not page.closed and not waiting.overrun:
-        updates = await waiting.take()
-        try:
-            await page.send_str(json.dumps(updates, ensure_ascii=False, separators=(",", ":")))
-        except ConnectionError:
-            return
-    await page.close()

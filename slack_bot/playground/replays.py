@@ -1,17 +1,16 @@
 """Captures on the page: each question of a tape is asked when the one before it is answered.
 
-A person of their own asks them. Each has a bot of its own, built as for `slack-bot replay`, with the settings
-and the scenario of the tape and without any profile of an agent. All of them write into the page's workspace
-and share its rates.
+Each capture has a bot of its own, built as for `slack-bot replay`. All of them write into the page's
+workspace and share its rates.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -31,17 +30,15 @@ from ..turn.record import Question, ThreadKey
 from .recorder import Recorder, ReplayRouter
 
 REPLAYER = "U0REPLAY"
-REPLAYING_BOT = "B0REPLAY"
-"""The asker, where the scenario's asker is a bot."""
-_KEPT = 30
-"""Replays whose bots are kept, for the buttons below their answers: as many as the page keeps turns."""
+REPLAYING_BOT = "B0REPLAY"  # asks where the scenario's asker is a bot
+_KEPT = 30  # replays whose bots are kept, for the buttons below their answers
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedReplay:
     """A capture to replay, `speed` times as fast as it was; 0: at once.
 
-    `around` is its scenario, as in `replay --scenario`; None: the page's faults. Its place is not used.
+    `around`: its scenario, whose place is not used; None: the page's faults.
     """
 
     name: str
@@ -69,8 +66,8 @@ class _Replay:
 class Replays:
     """Asks the questions of captures, in `channel`. It observes turns, to ask the next question.
 
-    `observer` gets all facts of the bots, `recorder` all that their agents send. `rate_limiter` is shared
-    with the page's own bot; None: each bot has its own.
+    `observer` gets all facts of the bots, `recorder` all that their agents send. `rate_limiter` None: each
+    bot has its own.
     """
 
     def __init__(
@@ -78,20 +75,19 @@ class Replays:
         workspace: Workspace,
         clock: Clock,
         channel: str,
-        *,
         recorder: Recorder,
         observer: Observer,
         rate_limiter: RateLimiter | None = None,
     ) -> None:
         self._workspace, self._clock, self._channel = workspace, clock, channel
         self._recorder, self._observer, self._rate_limiter = recorder, observer, rate_limiter
-        self._replays: OrderedDict[str, _Replay] = OrderedDict()
+        self._replays: dict[str, _Replay] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
     def begin(self, planned: PlannedReplay, around: Scenario) -> str:
         """Ask the first question of a capture in its scenario, `around`. Returns its ts.
 
-        Raises SettingsError for a setting that does not exist or a value that cannot be.
+        Raises SettingsError.
         """
         settings = bot_settings(around.settings)
         turns = turns_of(planned.capture)
@@ -102,21 +98,19 @@ class Replays:
             settings = allow_bot(settings, REPLAYING_BOT)
         asked = "" if around.text == Scenario().text else f": {around.text}"
         chosen = f" ({planned.key})" if planned.key else ""
-        # Delivery to the bot is a task of its own, so the replay is known before the question can arrive.
+        # delivery is a task of its own: the replay is known before the question arrives
         ts = self._say(asker, f"Replay of `{planned.name}`{chosen}{asked}", None)
         thread = ThreadKey(self._workspace.state.team, self._channel, ts)
         replay = _Replay(thread, asker, around, settings, transport, turns[1:])
-        replay.waits_for = self._key(replay, ts)
+        replay.waits_for = self._key(ts)
         self._replays[ts] = replay
         if around.stop_at is not None:
-            replay.stopping = asyncio.get_running_loop().call_later(
-                around.stop_at / speed, self._press_stop, replay
-            )
+            loop, stop = asyncio.get_running_loop(), partial(self._workspace.stop, asker, self._channel, ts)
+            replay.stopping = loop.call_later(around.stop_at / speed, lambda: stop(now=self._clock.wall()))
         self._forget_oldest()
         return ts
 
     def around(self, thread_ts: str) -> Scenario | None:
-        """The scenario of the replay in a thread; None where none is kept."""
         replay = self._replays.get(thread_ts)
         return None if replay is None else replay.around
 
@@ -144,18 +138,15 @@ class Replays:
         if replay.further:
             said, replay.further = replay.further[0][0] or "(a follow-up)", replay.further[1:]
             ts = self._say(replay.asker, said, replay.thread.ts)
-            replay.waits_for = self._key(replay, ts)
+            replay.waits_for = self._key(ts)
 
     def _say(self, asker: str, said: str, thread_ts: str | None) -> str:
         text = f"<@{self._workspace.bot.user_id}> {escape(said, quote=False)}"
         return self._workspace.say(asker, self._channel, text, now=self._clock.wall(), thread_ts=thread_ts)
 
-    def _key(self, replay: _Replay, ts: str) -> str:
-        """The turn that answers the question `ts`."""
-        return Question(replay.thread, ts, replay.asker, replay.thread.team, "").key
-
-    def _press_stop(self, replay: _Replay) -> None:
-        self._workspace.stop(replay.asker, self._channel, replay.thread.ts, now=self._clock.wall())
+    def _key(self, ts: str) -> str:
+        team = self._workspace.state.team
+        return Question(ThreadKey(team, self._channel, ts), ts, REPLAYER, team, "").key
 
     async def _build(self, replay: _Replay) -> App:
         alone = replay.settings.governor != GovernorSettings()  # it has rates of its own
@@ -163,7 +154,7 @@ class Replays:
             self._workspace,
             replay.settings,
             self._clock,
-            ReplayRouter(replay.transport, recorder=self._recorder),
+            ReplayRouter(replay.transport, self._recorder),
             observer=self._observer,
             rate_limiter=None if alone else self._rate_limiter,
         )
@@ -172,7 +163,6 @@ class Replays:
         return app
 
     def _forget_oldest(self) -> None:
-        """End the bot of the oldest finished replay if too many are kept."""
         if len(self._replays) <= _KEPT:
             return
         over = next((ts for ts, replay in self._replays.items() if not replay.waits_for), None)
@@ -190,11 +180,8 @@ async def _end(replay: _Replay, grace: float) -> None:
 
 
 def _roots(payload: Mapping[str, Any]) -> Iterator[str]:
-    """The ts of all roots that a payload may be about."""
     event = payload.get("event") or {}
-    places = (event, event.get("message"), event.get("previous_message"), payload.get("container"))
-    for place in (*places, payload.get("message")):
-        if isinstance(place, Mapping):
-            root = place.get("thread_ts") or place.get("ts")
-            if isinstance(root, str):
-                yield root
+    inside = event.get("message"), event.get("previous_message")
+    for place in (event, *inside, payload.get("container"), payload.get("message")):
+        if isinstance(place, Mapping) and isinstance(root := place.get("thread_ts") or place.get("ts"), str):
+            yield root

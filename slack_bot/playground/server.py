@@ -1,18 +1,17 @@
-"""`python -m slack_bot play`: agent, workspace, bot and page in one process, on this machine only.
+"""`slack-bot play`: agent, workspace, bot and page in one process, on this machine only.
 
-The bot is the one of `python -m slack_bot run`; its tokens and addresses are those of the emulated workspace
-and the playground's agent, both on real sockets. The page shows the workspace and acts for its people.
+The bot is the one of `slack-bot run`; workspace and agent are on real sockets.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -22,20 +21,21 @@ from ..a2a.wire.origins import bare
 from ..app import App, build
 from ..clock import loop_clock
 from ..errors import BotError, UnreadableInput
-from ..observe import logs
 from ..settings.load import Settings, load, secrets_of, with_overrides
 from ..settings.models import ReferenceSettings
-from ..slack.rate_limiter.local import LocalRateLimiter
-from ..testing.harness import connected, deliver, emulated
+from ..slack.rate_limiter.local import RateLimiter
+from ..testing.harness import bot_settings, connected, deliver, emulated
 from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import Workspace, WorkspaceRules
 from ..tools.capture.agent_address import card_of, settings_for
-from .hosting import stop_signal
+from ..tools.open_capture import open_capture
+from ..tools.replay.replay import check_options, read_scenario_file
+from ..tools.replay.scenario import Scenario, as_captured
+from .hosting import check_port, no_address, serve_until_stopped, set_up_logs
 from .page_server import build_site
 from .recorder import ReplayRouter
-from .reference import agent
-from .reference.agent_server import chosen_agent, no_address
-from .replays import Replays
+from .reference.agent import chosen_agent, serve
+from .replays import PlannedReplay, Replays
 from .visitor import Visitor
 
 _GRACE = 1.0  # seconds for running answers when the playground ends
@@ -54,16 +54,13 @@ class Playground:
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: host, port, url, pace, mode (None for what the settings say). Returns the status.
 
-    Raises BotError in one sentence if one of them makes no sense, there is no agent at `url`, or the page's
-    address cannot be had.
+    Raises BotError if one of them makes no sense, there is no agent at `url`, or the port cannot be had.
     """
     chosen = chosen_agent(args)
     theirs = None if args.url is None else _theirs(args)
-    logs.setup("warning", "text", () if theirs is None else secrets_of(theirs))
-    logging.getLogger("a2a").setLevel(
-        logging.ERROR
-    )  # the SDK warns of every task that is ended with the agent
-    asyncio.run(_play(args.host, args.port, chosen, theirs))
+    set_up_logs(() if theirs is None else secrets_of(theirs))
+    opened = open_playground(args.host, args.port, chosen=chosen, theirs=theirs)
+    asyncio.run(serve_until_stopped(opened, lambda playground: f"The playground is at {playground.url}"))
     return 0
 
 
@@ -78,38 +75,59 @@ def _theirs(args: argparse.Namespace) -> Settings:
     return settings
 
 
-async def _play(host: str, port: int, chosen: ReferenceSettings, theirs: Settings | None) -> None:
-    stop = stop_signal()
-    async with open_playground(host, port, chosen=chosen, theirs=theirs) as playground:
-        sys.stdout.write(f"The playground is at {playground.url}\nCtrl-C ends it.\n")
-        sys.stdout.flush()
-        await stop.wait()
+def show_replays(args: argparse.Namespace) -> int:
+    """`slack-bot replay FILE... --play`: the tapes in the page, from when it is opened. Returns the status.
+
+    `args`: files, key, scenario, speed (None: 1), port. Raises UnreadableInput, SettingsError, BotError.
+    """
+    check_options(args)
+    check_port(args.port)
+    speed = 1.0 if args.speed is None else args.speed
+    around, usual = read_scenario_file(args.scenario), Scenario()
+    planned = [
+        PlannedReplay(Path(path).name, open_capture(Path(path), args.key, around), speed, args.key, around)
+        for path in args.files
+    ]
+    for each in planned:
+        # raises now what would be raised on the page
+        bot_settings(as_captured(around, each.capture).settings)
+    if (around.channel, around.thread_ts, around.team) != (usual.channel, usual.thread_ts, usual.team):
+        sys.stderr.write(
+            "note: the page has a place of its own; the scenario's channel, thread_ts and team are not used\n"
+        )
+
+    def announce(playground: Playground) -> str:
+        playground.visitor.set_faults(around)
+        playground.visitor.planned += planned
+        return f"The replay begins when you open {playground.url}"
+
+    set_up_logs(())
+    asyncio.run(serve_until_stopped(open_playground(port=args.port), announce))
+    return 0
 
 
 @asynccontextmanager
 async def open_playground(
     host: str = "127.0.0.1",
     port: int = 0,
-    pace: float | None = None,
-    rules: WorkspaceRules | None = None,
     chosen: ReferenceSettings | None = None,
     theirs: Settings | None = None,
 ) -> AsyncIterator[Playground]:
-    """Run everything until the context is left. Port 0: a free one. `rules` None: all of Slack's limits.
-    `chosen`: the agent, `pace` overrides its tokens a second. `theirs`: settings with another agent.
+    """Run everything until the context is left. `chosen`: the agent. `theirs`: settings with another one.
 
-    Raises BotError in one sentence if the page's address cannot be had.
+    Raises BotError if the page's address cannot be had.
     """
     clock = loop_clock()
-    workspace = Workspace(rules=WorkspaceRules.real() if rules is None else rules)
+    workspace = Workspace(rules=WorkspaceRules.real())
     router = ReplayRouter(httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None)))
-    rate_limiter = LocalRateLimiter((theirs or Settings()).governor, clock)
-    visitor = Visitor(workspace, router, clock, None if theirs is None else _shown(theirs), rate_limiter)
+    rate_limiter = RateLimiter((theirs or Settings()).governor, clock)
+    shown = None if theirs is None else bare(theirs.agent.url or "").partition("?")[0]
+    visitor = Visitor(workspace, router, clock, shown, rate_limiter)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(router.aclose)
         url = await stack.enter_async_context(_page(visitor, host, port))
         if theirs is None:
-            serving = agent.serve(pace=pace, settings=chosen or ReferenceSettings())
+            serving = serve(chosen or ReferenceSettings())
             # Nothing is read from the environment. The errors of the playground's agent are for people.
             ours = {"agent.url": await stack.enter_async_context(serving), "error_text": "show"}
             theirs = with_overrides(Settings(), ours)
@@ -126,11 +144,6 @@ async def open_playground(
         stack.push_async_callback(app.close, _GRACE)
         await stack.enter_async_context(connected(app))
         yield Playground(url, workspace, visitor, app)
-
-
-def _shown(theirs: Settings) -> str:
-    """The agent's address without credentials and query."""
-    return bare(theirs.agent.url or "").partition("?")[0]
 
 
 def _hand_on(app: App, replays: Replays) -> None:

@@ -1,11 +1,10 @@
 """What a visitor of the page can do: write as one of the people, press a button, stop, replay a file.
 
-Each order becomes an action of a person in the emulated workspace and reaches the bot as Slack delivers it.
+An order becomes an action of a person in the emulated workspace, and reaches the bot as Slack delivers it.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +16,7 @@ from ..slack.blocks import RETRY
 from ..slack.rate_limiter.local import RateLimiter
 from ..testing.slack.faults import METHODS as FAULT_METHODS
 from ..testing.slack.workspace import Workspace
-from ..testing.tape.tape import read_tape, write_tape
+from ..testing.tape.tape import SeveralStreams, read_tape, write_tape
 from ..tools.replay.scenario import Scenario, as_captured, make_scenario
 from ..turn.record import message_id_of
 from .feed import Feed, PageUpdate
@@ -35,6 +34,7 @@ SUGGESTIONS = (
     ("Fail on purpose", "fail"),
 )
 _LONGEST = 12_000  # characters that Slack's own composer takes
+_LONGEST_FILE_NAME = 40
 
 
 class _Refused(Exception):
@@ -44,8 +44,8 @@ class _Refused(Exception):
 class Visitor:
     """The people and places of the playground. `feed` sends the pages what happens.
 
-    `agent` is the address, without secrets, of an agent that is not the playground's own; it gets no
-    suggestions. `rate_limiter` is shared by the bots of the replays and the page's own.
+    `agent`: the address, without secrets, of an agent that is not the playground's own; it gets no
+    suggestions. `rate_limiter` is for the bots of the replays. `planned` begins with the first page.
     """
 
     def __init__(
@@ -64,36 +64,22 @@ class Visitor:
         general.members.update([*PEOPLE, REPLAYER])  # or what is for one of them alone could not be shown
         for user in PEOPLE:
             workspace.direct(user)
-        self.replays = Replays(
-            workspace,
-            clock,
-            CHANNEL,
-            recorder=router.recorder,
-            observer=self.on_fact,
-            rate_limiter=rate_limiter,
-        )
+        self.replays = Replays(workspace, clock, CHANNEL, router.recorder, self.on_fact, rate_limiter)
         suggestions = SUGGESTIONS if agent is None else ()
         self.feed = Feed(
             workspace, now=clock.monotonic, virtual=[REPLAYER], suggestions=suggestions, agent=agent
         )
-        self._workspace = workspace
-        self._router = router
-        self._clock = clock
+        self._workspace, self._router, self._clock = workspace, router, clock
         self._faults = Scenario()
-        self._planned: list[PlannedReplay] = []
+        self.planned: list[PlannedReplay] = []
 
     def on_fact(self, fact: Fact) -> None:
-        """Observe the bot: send the fact to the pages and the replays."""
         self.feed(fact)
         self.replays(fact)
 
-    def plan(self, planned: PlannedReplay) -> None:
-        """Replay this for the first visitor."""
-        self._planned.append(planned)
-
     def welcome(self) -> list[PageUpdate]:
-        """Begin the planned replays for a new visitor. The updates are for that visitor."""
-        planned, self._planned = self._planned, []
+        """Begin the planned replays. The updates are for the page that was opened."""
+        planned, self.planned = self.planned, []
         return [self._play(each) for each in planned]
 
     def set_faults(self, around: Scenario) -> None:
@@ -115,57 +101,59 @@ class Visitor:
             return {"type": "refused", "text": "That is not there any more."}
 
     def _do(self, order: Mapping[str, Any]) -> PageUpdate | None:
+        if order.get("user") not in (None, *PEOPLE):
+            raise _Refused("Nobody here has that name.")
         match order:
             case {"type": "say", "user": str(user), "channel": str(channel), "text": str(text)}:
-                return self._say(_visitor(user), channel, text, order.get("thread_ts"))
+                return self._say(user, channel, text, order.get("thread_ts"))
             case {"type": "press", "user": str(user), "channel": str(channel), "ts": str(ts),
                   "action_id": str(action), "value": str(value)}:  # fmt: skip
-                self._press(_visitor(user), channel, ts, action, value)
-                return None
+                self._press(user, channel, ts, action, value)
             case {"type": "stop", "user": str(user), "channel": str(channel), "thread_ts": str(ts)}:
-                self._workspace.stop(_visitor(user), channel, ts, now=self._now())
-                return None
+                self._workspace.stop(user, channel, ts, now=self._clock.wall())
             case {"type": "replay", "name": str(name), "text": str(text), "speed": int() | float() as speed}:
                 return self._replay(name, text, float(speed), order.get("key"))
             case {"type": "faults", "slack_faults": dict(faults)}:
                 given = {"slack_faults": faults, "cut_after": order.get("cut_after")}
                 self.set_faults(make_scenario(given, "faults"))
-                return None
             case {"type": "export", "turn": str(turn)}:
                 return self._export(turn)
-        raise _Refused("The page asked for something that the playground does not know.")
+            case _:
+                raise _Refused("The page asked for something that the playground does not know.")
+        return None
 
     def _say(self, user: str, channel: str, text: str, thread_ts: object) -> PageUpdate:
         if not text.strip() or len(text) > _LONGEST:
             raise _Refused(f"A message has 1 to {_LONGEST:,} characters.")
         root = thread_ts if isinstance(thread_ts, str) else None
         self._arm()
-        ts = self._workspace.say(user, channel, text, now=self._now(), thread_ts=root)
+        ts = self._workspace.say(user, channel, text, now=self._clock.wall(), thread_ts=root)
         return {"type": "said", "channel": channel, "ts": ts, "thread_ts": root}
 
     def _press(self, user: str, channel: str, ts: str, action: str, value: str) -> None:
         if action == RETRY:  # the same question again
             self._arm()
-        pressed = self._workspace.press(user, channel, ts, action, now=self._now(), value=value)
+        pressed = self._workspace.press(user, channel, ts, action, now=self._clock.wall(), value=value)
         if pressed.payload["actions"][0]["type"] == "feedback_buttons":
             self.feed.pressed(channel, ts, action, value)
 
     def _replay(self, name: str, text: str, speed: float, key: object) -> PageUpdate:
         name = " ".join(name.replace("`", "'").split())[:80] or "file"
         chosen = key if isinstance(key, str) else None
-        if chosen is None and len(keys := streams_in(text)) > 1:
-            return {"type": "choose", "name": name, "keys": keys}
-        return self._play(PlannedReplay(name, read_tape(text, name, chosen), speed, chosen))
+        try:
+            capture = read_tape(text, name, chosen)
+        except SeveralStreams as several:
+            return {"type": "choose", "name": name, "keys": several.keys}
+        return self._play(PlannedReplay(name, capture, speed, chosen))
 
     def _play(self, planned: PlannedReplay) -> PageUpdate:
-        """The scenario in the tape's head counts, as in `replay`, where `planned` has none."""
         around = as_captured(planned.around or self._faults, planned.capture)
         ts = self.replays.begin(planned, around)
         self._arm(around)
         return {"type": "said", "channel": CHANNEL, "ts": ts, "thread_ts": None}
 
     def _arm(self, around: Scenario | None = None) -> None:
-        """Each question meets the faults from the beginning of their script."""
+        """The next question meets the faults from the beginning of their script."""
         met = around or self._faults
         for method in FAULT_METHODS:
             self._workspace.faults.set(method, met.slack_faults.get(method, ()))
@@ -184,46 +172,15 @@ class Visitor:
             raise _Refused("Nothing was heard of the agent in this turn, so there is no tape of it.")
         return {"type": "tape", "name": f"{file_name(head['question'])}.jsonl", "text": write_tape(tape)}
 
-    def _now(self) -> float:
-        return self._clock.wall()
-
-
-def _visitor(user: str) -> str:
-    if user not in PEOPLE:
-        raise _Refused("Nobody here has that name.")
-    return user
-
-
-def streams_in(text: str) -> list[str]:
-    """The names of the streams in a file that holds several; [] for every other kind of file."""
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return []
-    if not isinstance(document, dict) or isinstance(document.get("events"), list):
-        return []
-    inner = document.get("artifacts")
-    if isinstance(inner, list):
-        return []
-    named = inner if isinstance(inner, dict) else document
-    return [
-        name
-        for name, value in named.items()
-        if isinstance(value, list) and value and isinstance(value[0], dict)
-    ]
-
-
-_LONGEST_NAME = 40
-
 
 def head_of(
     facts: Sequence[Mapping[str, Any]], began: float, replayed: Scenario | None = None
 ) -> dict[str, Any]:
-    """The head, from the turn's facts as the page has them, the first of which says how it began.
+    """A tape's head, from the turn's facts as the page has them.
 
-    `scenario` says what a replay needs besides the events to come to the same thread. `began` is second 0 of
-    the tape, on the clock of the facts: a stop must come in front of what the agent said because of it.
-    `replayed` is the scenario of a turn that was a replay itself: its faults and its settings count.
+    Its scenario is what a replay needs besides the events to come to the same thread. `began` is second 0 of
+    the tape, on the clock of the facts. `replayed`: the scenario of a turn that was a replay itself; its
+    faults and settings count.
     """
     opened, scenario = facts[0], dict[str, Any]()
     if faults := opened.get("slack_faults") if replayed is None else replayed.slack_faults:
@@ -238,6 +195,6 @@ def head_of(
 
 
 def file_name(question: str) -> str:
-    """A name for the file that says what was asked."""
+    """A name for a tape, from what was asked."""
     words = re.sub(r"[^\w]+", "-", question.lower()).strip("-_")
-    return words[:_LONGEST_NAME].strip("-_") or "answer"
+    return words[:_LONGEST_FILE_NAME].strip("-_") or "answer"

@@ -1,8 +1,7 @@
 """All calls to Slack's Web API: wait for a permit, call, classify the outcome, report it to the observer.
 
 slack_sdk's own retry repeats a write whose connection broke after it was sent, which doubles text; it is off.
-Only what surely was not applied (`Fault.LATER`) is repeated here. The rest is for the caller, who knows what
-the message should read.
+Only what surely was not applied (`Fault.LATER`) is repeated here.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import json
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from copy import copy
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -23,16 +22,27 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from ..clock import Clock
 from ..observe.facts import Observer, SlackCalled
-from ..settings.models import SlackSettings
-from .calls import CallFailed, CallOk, backoff
-from .faults import Fault, fault_of
+from ..settings.models import SlackSettings, StreamSettings
+from .calls import NOT_REFUSED, CallFailed, CallOk, CallResult, backoff, call_until_known
+from .faults import Fault, StreamingRefusalCache, fault_of
+from .model import Destination
 from .rate_limiter.governor import CallRequest, Priority, priority_of
 from .rate_limiter.local import READS, Permit, RateLimiter
+from .stream_starts import StreamStart, StreamStartTracker
 
 _log = logging.getLogger(__name__)
 
 MISSING_SCOPE = "missing_scope"
 """Slack's error name where the app lacks a scope."""
+
+DROPPED = "dropped"
+"""The error of a write that was given up because the human stopped the turn."""
+
+UNANSWERED = "unanswered"
+"""The error of a start that Slack's event shows to be made, and whose answer stayed away too long."""
+
+_PAGE = 200
+_MAX_PAGES = 20
 
 _LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO, Fault.SEALED: logging.INFO}
 """A wrong call is our bug. That a stream ended, by a human's stop or by its age, is no reason to warn."""
@@ -49,32 +59,11 @@ _LIMITED = frozenset({"ratelimited", "rate_limited", "http_429"})
 _SHOWS = frozenset({"chat.startStream", "chat.appendStream", "chat.update", "chat.postMessage"})
 _MAX_REFUSALS = 1_000
 
-
-class MissingScopes:
-    """The calls that were refused because the app lacks a scope.
-
-    A new scope comes with a new token, which is read at the start, so the refusal holds until then. The scope
-    of `conversations.*` depends on the kind of conversation, so there it counts for that conversation alone.
-    """
-
-    def __init__(self) -> None:
-        self._refused: OrderedDict[tuple[str, str], None] = OrderedDict()
-
-    def add(self, method: str, channel: str) -> None:
-        """A call of `method` was refused; `channel` is the one it was about, or ""."""
-        self._refused[self._key(method, channel)] = None
-        if len(self._refused) > _MAX_REFUSALS:
-            self._refused.popitem(last=False)
-
-    def refuses(self, method: str, channel: str) -> bool:
-        return self._key(method, channel) in self._refused
-
-    def _key(self, method: str, channel: str) -> tuple[str, str]:
-        return method, channel if method.startswith("conversations.") else ""
+Messages = list[Mapping[str, Any]]
 
 
 def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | None = None) -> AsyncWebClient:
-    """The Web API client of the whole bot: no retries of its own, all calls on one shared `session`."""
+    """No retries of its own, all calls on one `session`."""
     token = settings.bot_token
     return AsyncWebClient(
         token=None if token is None else token.get_secret_value(),
@@ -88,9 +77,9 @@ def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | Non
 class SlackApi:
     """Calls Web API methods. Safe to share; `for_turn` gives a copy that names the turn it calls for.
 
-    `retry_timeout` is the most seconds one call waits in all for limits and outages to pass; it waits without
-    limit for its turn among the bot's own calls, which `rate_limiter` gives. `write_timeout` is the most
-    seconds for a call that writes; None: the client's.
+    `retry_timeout` is the most seconds one call waits in all for limits and outages to pass, without its wait
+    for `rate_limiter`. `write_timeout` is the most seconds for a call that writes; None: the client's.
+    `log_fields` are the ids that each log line of the turn carries.
     """
 
     def __init__(
@@ -106,15 +95,15 @@ class SlackApi:
         self._client, self._clock, self._observer = client, clock, observer
         self._retry_timeout, self._write_timeout = retry_timeout, write_timeout
         self._rate_limiter = rate_limiter
-        self._scopes = MissingScopes()
-        self._turn = self._thread_ts = ""
+        self._missing_scopes: OrderedDict[tuple[str, str], None] = OrderedDict()  # methods and conversations
+        self._turn = ""
+        self.log_fields: dict[str, str | None] = {}
         self._reserved: dict[str, Permit] = {}
         self._shown_at = 0.0
 
     def for_turn(self, turn: str, thread_ts: str | None = None) -> SlackApi:
-        """The same API for the turn named `turn`, with reservations of its own."""
         api = copy(self)
-        api._turn, api._thread_ts = turn, thread_ts or ""
+        api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
         api._reserved, api._shown_at = {}, 0.0
         return api
 
@@ -125,20 +114,21 @@ class SlackApi:
         priority: Priority | None = None,
         wake: Callable[[], None] | None = None,
     ) -> bool:
-        """Wait for the permit of this turn's next call of `method`, without making the call yet.
+        """Whether this turn may call `method` at once. If not, `wake` is called when it may.
 
-        True: it may be made at once. False: `wake` is called when it may; asking again only changes the
-        priority and `wake`. One method at a time: what was reserved for another is given back.
+        Asking again only changes the priority and `wake`; what was reserved for another method is given back.
         """
         if self._rate_limiter is None:
             return True
-        if method not in self._reserved:
+        priority = priority_of(method) if priority is None else priority
+        permit = self._reserved.get(method)
+        if permit is None:
             self.give_back()
-            request = self._request(method, channel, priority, self._retry_timeout)
-            self._reserved[method] = self._rate_limiter.reserve(request, wake)
+            request = CallRequest(method, priority, self._retry_timeout, channel, self._shown_at)
+            permit = self._reserved[method] = self._rate_limiter.reserve(request, wake)
         else:
-            self._reserved[method].move(priority_of(method) if priority is None else priority, wake)
-        return self._reserved[method].is_settled
+            permit.move(priority, wake)
+        return permit.is_settled
 
     def give_back(self) -> None:
         while self._reserved:
@@ -146,24 +136,30 @@ class SlackApi:
 
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
-    ) -> CallOk | CallFailed:
-        """Call `method`, again while Slack says later. Never raises for what Slack or the network does.
+    ) -> CallResult:
+        """Call `method`, again while Slack says later, for `patience` seconds in all; None: the setting.
 
-        `patience` is the most seconds to wait for that, in all; None: the setting. A call that was refused
-        before for want of a scope is not made.
+        Never raises for what Slack or the network does.
         """
-        if self._scopes.refuses(method, _channel(args)):
+        channel = str(args.get("channel") or args.get("channel_id") or "")
+        if _scope_key(method, channel) in self._missing_scopes:
             self.give_back()
             return CallFailed(Fault.NOT_HERE, MISSING_SCOPE)
         left = self._retry_timeout if patience is None else patience
         block, again = left, False
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
-            permit = self._permit(method, args, block, again=again)
-            if permit is not None and (blocked := await permit.wait(block)) is not None:
-                return CallFailed(Fault.LATER, "ratelimited", blocked)
-            result = await self._attempt(method, args, permit)
-            if isinstance(result, CallOk) or result.fault is not Fault.LATER:
+            permit = self._permit(method, channel, block, again=again)
+            if permit is not None:
+                if (blocked := await permit.wait(block)) is not None:
+                    return CallFailed(Fault.LATER, "ratelimited", blocked)
+                permit.use()
+            result = await self._attempt(method, args, self._send(method, args), is_read=method in READS)
+            if isinstance(result, CallOk):
+                self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
+                return result
+            self._note_failed(method, channel, result)
+            if result.fault is not Fault.LATER:
                 return result
             pause = next(pauses)
             asked = pause if result.retry_after is None else result.retry_after
@@ -176,74 +172,51 @@ class SlackApi:
                 await asyncio.sleep(asked)
             left, block, again = left - asked, left, True
 
-    def _permit(
-        self, method: str, args: Mapping[str, object], patience: float, *, again: bool
-    ) -> Permit | None:
+    def _permit(self, method: str, channel: str, patience: float, *, again: bool) -> Permit | None:
         if self._rate_limiter is None:
             return None
         permit = self._reserved.pop(method, None)
         if permit is not None:
             permit.move(priority_of(method))
             return permit
-        request = self._request(method, _channel(args), None, patience)
-        return self._rate_limiter.reserve(replace(request, again=again))
-
-    def _request(self, method: str, channel: str, priority: Priority | None, patience: float) -> CallRequest:
-        return CallRequest(
-            number=0,
-            method=method,
-            priority=priority_of(method) if priority is None else priority,
-            asked_at=0.0,
-            unseen_since=self._shown_at,
-            patience=patience,
-            channel=channel,
-        )
+        request = CallRequest(method, priority_of(method), patience, channel, self._shown_at, again)
+        return self._rate_limiter.reserve(request)
 
     async def _attempt(
-        self, method: str, args: Mapping[str, object], permit: Permit | None
-    ) -> CallOk | CallFailed:
-        if permit is not None:
-            permit.use()
+        self,
+        method: str,
+        args: Mapping[str, object],
+        request: Coroutine[Any, Any, Mapping[str, Any]],
+        *,
+        is_read: bool,
+    ) -> CallResult:
+        """The outcome of one `request`."""
         began = self._clock.monotonic()
-        try:
-            result = await self._outcome(self._send(method, args), is_read=method in READS)
-        except asyncio.CancelledError:
-            self._report(method, args, began, "given_up")
-            raise
-        now = self._report(method, args, began, None if isinstance(result, CallOk) else result.error)
-        if isinstance(result, CallFailed):
-            if result.error == MISSING_SCOPE:
-                self._scopes.add(method, _channel(args))
-            self._log_failed(method, result)
-        elif method in _SHOWS:
-            self._shown_at = now
-        return result
-
-    async def _outcome(
-        self, request: Coroutine[Any, Any, Mapping[str, Any]], *, is_read: bool
-    ) -> CallOk | CallFailed:
         limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
+        result: CallResult = CallFailed(Fault.UNKNOWN, "given_up")
         try:
             async with asyncio.timeout(limit):
-                return CallOk(await request)
+                result = CallOk(await request)
         except SlackApiError as error:
-            return _refused(error)
+            result = _refused(error)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
-            return CallFailed(Fault.LATER, "connect_failed")
+            result = CallFailed(Fault.LATER, "connect_failed")
         except TimeoutError:
-            return CallFailed(Fault.UNKNOWN, "timeout")
+            result = CallFailed(Fault.UNKNOWN, "timeout")
         except (aiohttp.ClientError, OSError):
-            return CallFailed(Fault.UNKNOWN, "connection_lost")
+            result = CallFailed(Fault.UNKNOWN, "connection_lost")
         except _UNREADABLE:  # last: a certificate that is refused is a ValueError too
-            return CallFailed(Fault.UNKNOWN, "unreadable")
-
-    async def upload(self, url: str, content: bytes) -> CallOk | CallFailed:
-        """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
-        began = self._clock.monotonic()
-        result = await self._outcome(self._send_file(url, content), is_read=True)
-        error = None if isinstance(result, CallOk) else result.error
-        self._report("upload", {"bytes": len(content)}, began, error)
+            result = CallFailed(Fault.UNKNOWN, "unreadable")
+        finally:
+            now = self._clock.monotonic()
+            failure = None if isinstance(result, CallOk) else result.error
+            self._observer(SlackCalled(now, self._turn, method, args, failure is None, failure, now - began))
         return result
+
+    async def upload(self, url: str, content: bytes) -> CallResult:
+        """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
+        request = self._send_file(url, content)
+        return await self._attempt("upload", {"bytes": len(content)}, request, is_read=True)
 
     async def _send_file(self, url: str, content: bytes) -> Mapping[str, Any]:
         answer = await self._client._upload_file(  # the one step of an upload that has no public method
@@ -262,56 +235,157 @@ class SlackApi:
     async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:
         given = {name: value for name, value in args.items() if value is not None}
         if method in READS or method in _FORMS:
-            given = {name: _as_form(value) for name, value in given.items()}
+            given = {
+                name: json.dumps(value) if isinstance(value, list | dict) else value
+                for name, value in given.items()
+            }
             verb = "GET" if method in READS else "POST"
             answer = await self._client.api_call(method, http_verb=verb, params=given)
         else:
             answer = await self._client.api_call(method, json=given)
         return answer.data if isinstance(answer.data, dict) else {}
 
-    def _report(self, method: str, args: Mapping[str, object], began: float, error: str | None) -> float:
-        """Tell the observer of a call. Returns the time now."""
-        now = self._clock.monotonic()
-        self._observer(SlackCalled(now, self._turn, method, args, error is None, error, now - began))
-        return now
-
-    def _log_failed(self, method: str, failed: CallFailed) -> None:
-        fields = {"turn": self._turn or None, "thread_ts": self._thread_ts or None}
-        if failed.error == MISSING_SCOPE:
-            _log.warning(
-                "%s is refused because the Slack app lacks the scope %s, and is not tried again: add it in"
-                " your Slack app settings, install the app again and start the bot again",
-                method,
-                failed.needed or "for it",
-                extra=fields,
-            )
+    def _note_failed(self, method: str, channel: str, failed: CallFailed) -> None:
+        if failed.error != MISSING_SCOPE:
+            level = _LEVELS.get(failed.fault, logging.WARNING)
+            _log.log(level, "%s failed: %s (%s)", method, failed.error, failed.fault, extra=self.log_fields)
             return
-        level = _LEVELS.get(failed.fault, logging.WARNING)
-        _log.log(level, "%s failed: %s (%s)", method, failed.error, failed.fault, extra=fields)
+        self._missing_scopes[_scope_key(method, channel)] = None
+        if len(self._missing_scopes) > _MAX_REFUSALS:
+            self._missing_scopes.popitem(last=False)
+        _log.warning(
+            "%s is refused because the Slack app lacks the scope %s, and is not tried again: add it in"
+            " your Slack app settings, install the app again and start the bot again",
+            method,
+            failed.needed or "for it",
+            extra=self.log_fields,
+        )
 
 
-def _channel(args: Mapping[str, object]) -> str:
-    return str(args.get("channel") or args.get("channel_id") or "")
+class TurnClient:
+    """One turn's calls, and what all parts of the turn share.
+
+    `api.call` is for calls that are made though writes are cancelled. `on_wait` is called where the reader
+    will see nothing for a while.
+    """
+
+    def __init__(
+        self,
+        api: SlackApi,
+        place: Destination,
+        settings: StreamSettings,
+        clock: Clock,
+        refusals: StreamingRefusalCache,
+        stream_starts: StreamStartTracker,
+        on_wait: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.api, self.place, self.settings, self.clock = api, place, settings, clock
+        self.refusals, self.stream_starts, self.on_wait = refusals, stream_starts, on_wait
+        self._cancelled = asyncio.Event()
+        self._limit: asyncio.Timeout | None = None  # of the write under way
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    def cancel_writes(self) -> None:
+        """Drop the write that waits, and every later one."""
+        self._cancelled.set()
+        self.api.give_back()
+        if self._limit is not None:
+            end_in(self._limit, 0.0)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait `seconds`, or until writes are cancelled."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._cancelled.wait(), seconds)
+
+    async def call_until_known(
+        self, method: str, args: Mapping[str, object], *, applied_as: Fault | None = None
+    ) -> CallResult:
+        """Call what may be repeated. A repetition that is refused as `applied_as` was applied before."""
+        result = await call_until_known(lambda: self.api.call(method, args))
+        if isinstance(result, CallFailed) and result.in_doubt and result.fault is applied_as:
+            return CallOk({})
+        return result
+
+    async def read_thread(self, oldest: float = 0.0) -> Messages | CallFailed:
+        """As `read_thread_once`, until Slack answers."""
+        return await call_until_known(lambda: self.read_thread_once(oldest), repeat_on=NOT_REFUSED)
+
+    async def read_thread_once(self, oldest: float = 0.0) -> Messages | CallFailed:
+        """The thread's messages since `oldest` (wall-clock seconds). A deleted thread is empty."""
+        found: Messages = []
+        args: dict[str, object] = {
+            "channel": self.place.channel,
+            "ts": self.place.thread_ts,
+            "oldest": f"{max(0.0, oldest):.6f}",
+            "limit": _PAGE,
+            "include_all_metadata": True,
+        }
+        for _ in range(_MAX_PAGES):
+            result = await self.api.call("conversations.replies", args)
+            if isinstance(result, CallFailed):
+                return result if result.fault is not Fault.GONE else []
+            messages = result.data.get("messages") or []
+            found.extend(message for message in messages if isinstance(message, Mapping))
+            cursor = (result.data.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
+            args = {**args, "cursor": cursor}
+        return found
+
+    async def write(
+        self,
+        method: str,
+        args: Mapping[str, object],
+        start: StreamStart | None = None,
+        answer_wait: float = 0.0,
+    ) -> CallResult:
+        """Call `method` unless writes are cancelled before it has an answer: `DROPPED`.
+
+        After Slack's event about a stream that may be that of `start`, the answer is waited for only
+        `answer_wait` seconds longer: `UNANSWERED`.
+        """
+        if self.is_cancelled:
+            return CallFailed(Fault.LATER, DROPPED)
+        try:
+            async with asyncio.timeout(None) as limit:
+                self._limit = limit
+                if start is not None:
+                    start.tell = lambda: end_in(limit, answer_wait)
+                return await self.api.call(method, args)
+        except TimeoutError:
+            return CallFailed(Fault.UNKNOWN, DROPPED if self.is_cancelled else UNANSWERED)
+        finally:
+            self._limit = None
+            if start is not None:
+                start.tell = None
 
 
-def _as_form(value: object) -> object:
-    return json.dumps(value) if isinstance(value, list | dict) else value
+def _scope_key(method: str, channel: str) -> tuple[str, str]:
+    """What a missing scope forbids until the next start, when a new token may have it. The scope of
+    `conversations.*` depends on the kind of conversation."""
+    return method, channel if method.startswith("conversations.") else ""
 
 
 def _refused(error: SlackApiError) -> CallFailed:
-    """What Slack's answer says. It is the SDK's response, or aiohttp's where the body was not JSON."""
+    """The answer is the SDK's response, or aiohttp's where the body was not JSON."""
     answer = error.response
     status = int(getattr(answer, "status_code", 0) or getattr(answer, "status", 0))
     data = getattr(answer, "data", None)
     body = data if isinstance(data, dict) else {}
     name, needed = (value if isinstance(value := body.get(key), str) else "" for key in ("error", "needed"))
-    after = _seconds(getattr(answer, "headers", {}).get("Retry-After"))
     fallback = "unreadable" if status < 400 else f"http_{status}"
+    try:
+        after = max(0.0, float(str(getattr(answer, "headers", {}).get("Retry-After"))))
+    except ValueError:
+        after = None
     return CallFailed(fault_of(status, name), name or fallback, after, needed=needed)
 
 
-def _seconds(value: object) -> float | None:
-    try:
-        return max(0.0, float(str(value)))
-    except ValueError:
-        return None
+def end_in(limit: asyncio.Timeout, seconds: float) -> None:
+    """Let `limit` expire in so many seconds, unless it was to sooner."""
+    before, when = limit.when(), asyncio.get_running_loop().time() + seconds
+    if not limit.expired() and (before is None or when < before):
+        limit.reschedule(when)

@@ -1,8 +1,7 @@
 """A call about a message had no answer: what does the message show?
 
-Nothing else may go to it before that is known, or text is lost or shown twice. The stream is stopped first,
-so that it can no longer change; then it is read back; and what cannot be read is rewritten as a whole, which
-may be repeated (delivery contract, section 5).
+The stream is stopped first, so that it can no longer change; then it is read back; and what cannot be read is
+rewritten as a whole, which may be repeated (delivery contract, section 5).
 """
 
 from __future__ import annotations
@@ -12,21 +11,19 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from .calls import CallFailed, CallOk
+from .api import TurnClient
+from .calls import CallFailed, CallOk, CallResult
 from .cards import CardClosing
-from .fault_policy import FINAL_FAULTS
-from .faults import Fault
-from .message import SlackMessage
+from .faults import FINAL_FAULTS, Fault
+from .model import SlackMessage
+from .post_surface import PostSurface
 from .readback import Readback, compare_shown
-from .surfaces.edit import Edits
-from .surfaces.stream import StreamSurface
-from .turn_client import TurnClient
+from .stream_surface import StreamSurface
 
 _log = logging.getLogger(__name__)
 
 _SWEEP_PAUSES = (0.0, 2.0, 8.0, 30.0)
-"""Seconds before each attempt at what is left open when the turn ends. The reader has the answer, so there is
-time."""
+"""Seconds before each attempt at what is left open. The reader has the answer, so there is time."""
 
 _Ending = tuple[SlackMessage, CardClosing]
 
@@ -34,8 +31,9 @@ _Ending = tuple[SlackMessage, CardClosing]
 class Reconciler:
     """Settles the doubts of one turn, and remembers what could not be stopped or closed yet."""
 
-    def __init__(self, client: TurnClient, streams: StreamSurface, edits: Edits) -> None:
-        self._client, self._streams, self._edits = client, streams, edits
+    def __init__(self, client: TurnClient, streams: StreamSurface, posts: PostSurface) -> None:
+        self._client, self._streams, self._posts = client, streams, posts
+        self._log_fields = client.api.log_fields
         self._unfound: list[SlackMessage] = []  # starts without an answer whose stream may appear yet
         self._late: list[Awaitable[None]] = []  # those that did: their removal
         self._open: list[SlackMessage] = []  # streams not stopped, or stopped with a card open
@@ -45,7 +43,6 @@ class Reconciler:
         """End the doubt about `message`, and its stream. `known`: the ts of the turn's other messages.
 
         Returns whether the text in doubt is shown, and what failed where nothing can be written any more.
-        Afterwards the message's `text` is what it shows, as far as that can be known.
         """
         if message.ts is None and not await self._is_found(message, known):
             message.doubt = None
@@ -58,28 +55,28 @@ class Reconciler:
         if sent and message.doubt is None:
             return False, None  # its cards had to be closed, so it was rewritten as it was confirmed
         message.doubt = None
-        if not sent or await self._is_applied(message, sent, stopped):
+        is_shown = not sent or await self._is_applied(message, sent, stopped)
+        if is_shown:
             message.text += sent
-            return True, None
-        return False, None
+        return is_shown, None
 
-    def remember(self, message: SlackMessage, ended: CallOk | CallFailed) -> None:
-        """`ended` came of the message's end: what is still open is tried again when the turn ends."""
+    def remember(self, message: SlackMessage, ended: CallResult) -> None:
+        """What is still open after the message's end is tried again when the turn ends."""
         if isinstance(ended, CallFailed) and ended.fault in FINAL_FAULTS:
             return
         if message.is_open or message.cards.closing(CardClosing.CONTINUES):
             self._open.append(message)
 
     async def is_shown(self, message: SlackMessage, sent: str) -> bool:
-        """Whether an edited message, read back, shows `sent` behind its text. False also if unreadable."""
+        """Whether an edited message shows `sent` behind its text. False also if unreadable."""
         shown = await self._streams.read(message)
         if shown is None or compare_shown(shown, message.text, sent) is not Readback.ALL:
             return False
         message.text += sent
         return True
 
-    async def _is_applied(self, message: SlackMessage, sent: str, stopped: CallOk | CallFailed) -> bool:
-        """Whether `sent` is behind what was confirmed; where that cannot be read, it is written there."""
+    async def _is_applied(self, message: SlackMessage, sent: str, stopped: CallResult) -> bool:
+        """Where it cannot be read whether `sent` is shown, it is written there."""
         shown = stopped.data.get("message") if isinstance(stopped, CallOk) else None
         if not isinstance(shown, dict):
             shown = await self._streams.read(message)
@@ -87,10 +84,10 @@ class Reconciler:
         if verdict is not Readback.UNREADABLE:
             return verdict is Readback.ALL
         text = message.text
-        failed = await self._edits.rewrite(message, text + sent, (), CardClosing.CONTINUES)
+        failed = await self._posts.rewrite(message, text + sent, (), CardClosing.CONTINUES)
         message.text = text
         if failed is not None:
-            _log.error("text in doubt is sent again", extra=self._client.place.log_fields)
+            _log.error("text in doubt is sent again", extra=self._log_fields)
         return failed is None
 
     async def _is_found(self, message: SlackMessage, known: Sequence[str]) -> bool:
@@ -100,57 +97,58 @@ class Reconciler:
             self._unfound.append(unfound)
             self._watch(unfound)
         if not is_certain:
-            _log.warning("start without an answer cannot be looked for", extra=self._client.place.log_fields)
+            _log.warning("start without an answer cannot be looked for", extra=self._log_fields)
         return message.ts is not None
 
     def _watch(self, message: SlackMessage) -> None:
-        """Its stream may appear yet, even after the turn: Slack's event tells."""
+        """Its stream may appear yet, even after the turn."""
         start = message.start
         if start is None:
             return
 
         def on_appeared() -> None:
             message.ts = start.ts
-            _log.info("late stream is deleted", extra=self._client.place.log_fields)
+            _log.info("late stream is deleted", extra=self._log_fields)
             self._late.append(self._client.stream_starts.spawn(self._delete_late(message)))
 
         start.tell = on_appeared
 
     async def _delete_late(self, message: SlackMessage) -> None:
-        """Stop and delete a stream whose text was written elsewhere."""
         message.is_open = True
         await self._streams.stop(message, CardClosing.DONE, session=self._streams.session)
-        if message.is_open or not await self._edits.delete(message):
+        if message.is_open or not await self._posts.delete(message):
             self._left += 1
 
     async def close_open(
         self, known: Sequence[str], last: SlackMessage | None = None, how: CardClosing = CardClosing.DONE
     ) -> int:
-        """The turn ends: stop what is open, close the cards, delete late streams. Returns how many are left.
-
-        `last` is the turn's last message, and `how` its cards ended.
-        """
-        before = [(message, CardClosing.CONTINUES) for message in self._open if message is not last]
-        endings = [*before, *([(last, how)] if last is not None else [])]
+        """Stop what is open, close the cards, delete late streams. Returns how many are left."""
+        endings = [(message, CardClosing.CONTINUES) for message in self._open if message is not last]
+        if last is not None:
+            endings.append((last, how))
         await self._sweep([each for each in endings if each[0].is_open], self._stop)
         left = sum(message.is_open for message, _ in endings)
         for message, _ in await self._sweep(endings, self._close_cards):
-            if message.text.strip() or not await self._edits.delete(message):
-                _log.error("message keeps an open card", extra=self._client.place.log_fields)
+            if message.text.strip() or not await self._posts.delete(message):
+                _log.error("message keeps an open card", extra=self._log_fields)
         for message in self._unfound:
             if message.ts is None:
-                await self._look_again(message, known)
+                await self._streams.find(message, known, looks=1)
+                if message.ts is None:
+                    self._watch(message)
+                else:
+                    await self._delete_late(message)
         await asyncio.gather(*self._late)
         left += self._left
         if left:
-            _log.error("streams not stopped: %d", left, extra=self._client.place.log_fields)
+            _log.error("streams not stopped: %d", left, extra=self._log_fields)
         self._open, self._unfound, self._late, self._left = [], [], [], 0
         return left
 
     async def _sweep(
         self, endings: Sequence[_Ending], attempt: Callable[[SlackMessage, CardClosing], Awaitable[bool]]
     ) -> Sequence[_Ending]:
-        """`attempt` each, again while that is False. Returns those that are left."""
+        """Returns those for which `attempt` is false in the end."""
         for pause in _SWEEP_PAUSES:
             if not endings:
                 break
@@ -159,22 +157,14 @@ class Reconciler:
         return endings
 
     async def _stop(self, message: SlackMessage, how: CardClosing) -> bool:
-        """Stop a stream. False: it is open, and Slack may stop it another time."""
+        """False: it is open, and Slack may stop it another time."""
         stopped = await self._streams.stop(message, how)
         if isinstance(stopped, CallFailed) and stopped.fault is Fault.GONE:
             message.is_open = False  # a deleted message is no open stream either
         return not message.is_open or isinstance(stopped, CallOk) or stopped.fault in FINAL_FAULTS
 
     async def _close_cards(self, message: SlackMessage, how: CardClosing) -> bool:
-        """Rewrite it with its cards closed, or where those are refused, without them. False: not now."""
         if message.ts is None or message.is_open or message.is_signed or not message.cards.closing(how):
             return True
-        failed = await self._edits.rewrite(message, message.text, (), how)
+        failed = await self._posts.rewrite(message, message.text, (), how)
         return failed is None or failed.fault in FINAL_FAULTS
-
-    async def _look_again(self, message: SlackMessage, known: Sequence[str]) -> None:
-        await self._streams.find(message, known, looks=1)
-        if message.ts is not None:
-            await self._delete_late(message)
-        else:
-            self._watch(message)

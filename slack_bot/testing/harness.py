@@ -122,7 +122,7 @@ def _changes(workspace: Workspace, *kinds: str) -> Iterator[asyncio.Event]:
 async def set_context(app: App, thread: ThreadKey, context_id: str) -> None:
     """The bot knows the A2A context of a thread already."""
     known = Conversation(context_id=context_id)
-    await app.store.conversations.put(app.agent.name, thread, known, app.clock.wall())
+    await app.store.save_conversation(app.agent.name, thread, known, app.clock.wall())
 
 
 # -- in memory
@@ -201,14 +201,21 @@ async def run_bot(
     cut_after: int | None = None,
     rules: WorkspaceRules | None = None,
     through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
+    observer: Observer = lambda fact: None,
     **overrides: Any,
 ) -> AsyncIterator[BotHarness]:
     """A bot on virtual time whose agent answers the n-th question with the n-th tape.
 
     `rules`: Slack's limits; None: all of them. `faults`: as in `FaultScript`. `cut_after`: as for `Playback`.
-    `through` wraps the transport between the bot and its agent. `overrides` are settings by leaf name.
+    `through` wraps the transport between the bot and its agent. `observer` gets each fact, after the harness
+    has kept it. `overrides` are settings by leaf name.
     """
     clock, facts = virtual_clock.new_clock(), list[Fact]()
+
+    def observe(fact: Fact) -> None:
+        facts.append(fact)
+        observer(fact)
+
     workspace = _new_workspace(rules, faults)
     agent = ScriptedAgent(*(tapes or (answer("Hello."),)), cut_after=cut_after, clock=clock)
     app = await build_in_memory(
@@ -216,7 +223,7 @@ async def run_bot(
         bot_settings(overrides),
         clock,
         through(ScriptedTransport(agent)),
-        observer=lambda fact: facts.append(fact),
+        observer=observe,
         store=store,
     )
     async with app:

@@ -58,7 +58,7 @@ def read(payloads: list[Json], marker: str = "auto") -> None:
         merger.on_frame(frame)
         parser.feed(frame)
     parser.finish()
-    parser.lessons()
+    parser.profile_updates()
 
 
 def text(said: str) -> Json:

@@ -73,7 +73,7 @@ class Told:
         self.live = self.shown
         for event in [*parser.finish(), StreamEnded(StreamEnd.CLOSED)]:
             self._take(machine.handle(event))
-        self.lessons = parser.lessons()
+        self.learned = parser.profile_updates()
 
     def _take(self, actions: list[Any]) -> None:
         for action in actions:
@@ -90,12 +90,12 @@ class Told:
                     pass
 
 
-def tell(*frames: Frame, habits: Mapping[str, str] | None = None, **settings: str) -> Told:
+def tell(*frames: Frame, profile: Mapping[str, str] | None = None, **settings: str) -> Told:
     """The frames of one turn, told."""
-    return Told(EventParser(habits=habits, **settings), *frames)  # type: ignore[arg-type]  # all are strings
+    return Told(EventParser(profile=profile, **settings), *frames)  # type: ignore[arg-type]  # all are strings
 
 
 def twice(*frames: Frame, **settings: str) -> tuple[Told, Told]:
     """A first turn, and the same again with what the first one taught."""
     first = tell(*frames, **settings)
-    return first, tell(*frames, habits=first.lessons, **settings)
+    return first, tell(*frames, profile=first.learned, **settings)

@@ -96,23 +96,22 @@ async def test_an_address_that_cannot_be_asked(url: str | None) -> None:
 async def test_the_wire_can_be_told_from_the_store() -> None:
     async with an_agent(lambda _: sse_reply(DONE)) as (agent, server):
         assert agent.wire is None
-        agent.wire = "7"
+        agent.load_profile({"wire": "7"})
         assert agent.wire is None
-        agent.wire = "0.3"
+        agent.load_profile({"wire": "0.3"})
         await ask(agent)
         assert (agent.wire, methods(server)) == ("0.3", ["message/stream"])
 
 
 async def test_the_question_and_its_ids() -> None:
     async with an_agent(lambda _: sse_reply(DONE)) as (agent, server):
-        await ask(agent, "hello", context_id="c", task_id="t", metadata={"k": 1})
+        await ask(agent, "hello", context_id="c", task_id="t")
     assert server.bodies[0]["params"]["message"] == {
         "role": "ROLE_USER",
         "messageId": "m",
         "contextId": "c",
         "taskId": "t",
         "parts": [{"text": "hello"}],
-        "metadata": {"k": 1},
     }
 
 
@@ -556,7 +555,7 @@ async def test_where_a_stream_may_be_joined_again(
 async def test_a_wire_that_worked_decides_about_joining() -> None:
     async with an_agent(lambda _: sse_reply(DONE), card_json=card("1.0")) as (agent, _):
         await agent.ensure_card()
-        agent.wire = "0.3"
+        agent.load_profile({"wire": "0.3"})
         assert not agent.can_resubscribe
 
 

@@ -496,7 +496,6 @@ def test_counting_names() -> None:
         "message",
         "unknown",
     ]
-    assert parser.dialect == "caipe"
     assert not parser.has_final
     assert not parser.asks
 
@@ -538,14 +537,14 @@ def test_a_snapshot_brings_what_it_has_and_no_empty_answer() -> None:
 
 
 def test_whether_status_text_is_the_answer() -> None:
-    assert EventParser(habits={"answer_source": "status"}).answers_in_status
-    assert not EventParser(habits={"answer_source": "hold"}).answers_in_status
-    assert not EventParser("strands", "artifact", habits={"answer_source": "status"}).answers_in_status
+    assert EventParser(profile={"answer_source": "status"}).answers_in_status
+    assert not EventParser(profile={"answer_source": "hold"}).answers_in_status
+    assert not EventParser("strands", "artifact", profile={"answer_source": "status"}).answers_in_status
 
 
 def test_a_status_without_a_word_is_a_fact() -> None:
     assert kinds(parse(status(TaskState.WORKING))) == []
-    assert EventParser().lessons() == {}
+    assert EventParser().profile_updates() == {}
 
 
 def test_the_envelope_s_question_is_asked_once() -> None:

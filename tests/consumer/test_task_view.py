@@ -33,8 +33,8 @@ async def test_ids_are_learned_from_any_event() -> None:
 async def test_the_task_as_it_stands_gives_only_what_is_new() -> None:
     here = Scene()
     await here.view.on_frame(Received({}, chunk("one ")))
-    assert await here.view.merge_snapshot(snapshot("one two "), {})
-    assert not await here.view.merge_snapshot(snapshot("one two "), {})
+    assert await here.view.on_frame(Received({}, snapshot("one two ")), is_polled=True)
+    assert not await here.view.on_frame(Received({}, snapshot("one two ")), is_polled=True)
     await here.view.on_frame(Received({}, chunk("three")))
     assert here.reported.text == "one two three"
     assert [event.text for event in here.reported.only(AnswerText)] == ["one ", "two ", "three"]
@@ -43,7 +43,7 @@ async def test_the_task_as_it_stands_gives_only_what_is_new() -> None:
 async def test_a_task_that_was_rewritten_is_told_whole() -> None:
     here = Scene()
     await here.view.on_frame(Received({}, chunk("one two ")))
-    assert await here.view.merge_snapshot(snapshot("one"), {})
+    assert await here.view.on_frame(Received({}, snapshot("one")), is_polled=True)
     assert here.reported.only(AnswerReplaced) == [AnswerReplaced("one", "the task as it stands")]
 
 
@@ -51,7 +51,7 @@ async def test_how_the_task_ended_is_news() -> None:
     here = Scene()
     await here.view.on_frame(Received({}, chunk("one")))
     assert not here.view.is_over
-    assert await here.view.merge_snapshot(snapshot("one", TaskState.COMPLETED), {})
+    assert await here.view.on_frame(Received({}, snapshot("one", TaskState.COMPLETED)), is_polled=True)
     assert here.view.is_over
     assert len(here.reported.only(TaskEnded)) == 1
     await here.view.finish()
@@ -124,7 +124,7 @@ async def test_the_loop_runs_while_a_large_task_is_laid_against_what_is_known() 
     parts = (Part(text="a "),) * 100_000
     task = Snapshot("t", "c", TaskState.COMPLETED, artifacts=(Artifact("a", parts=parts),))
     here = Scene()
-    assert await turns_while(here.view.merge_snapshot(task, {})) > 10
+    assert await turns_while(here.view.on_frame(Received({}, task), is_polled=True)) > 10
     assert await turns_while(here.view.finish()) > 0
     assert here.reported.text == "a " * 100_000
 

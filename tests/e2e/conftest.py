@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from slack_bot.playground.server import Playground, open_playground
+from slack_bot.settings.models import ReferenceSettings
 
 from .chromium import Browser, Page, open_browser, running_chromium
 
@@ -28,7 +29,7 @@ async def browser(chromium: str) -> AsyncIterator[Browser]:
 @pytest.fixture
 async def playground() -> AsyncIterator[Playground]:
     """A playground whose agent writes four times as fast as usual."""
-    async with open_playground(pace=120) as opened:
+    async with open_playground(chosen=ReferenceSettings(pace=120)) as opened:
         yield opened
 
 

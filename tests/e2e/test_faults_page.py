@@ -173,7 +173,7 @@ async def test_a_tape_that_was_planned_begins_when_the_page_is_opened(
 ) -> None:
     file = tmp_path / "kept.jsonl"
     file.write_text(write_tape(answer("One planned answer.", seconds=1.0)), "utf-8")
-    playground.visitor.plan(PlannedReplay("kept.jsonl", open_capture(file), 1.0))
+    playground.visitor.planned.append(PlannedReplay("kept.jsonl", open_capture(file), 1.0))
     assert playground.workspace.history(CHANNEL) == []
     page = await browser.open(playground.url)
     await page.until(SEALED)

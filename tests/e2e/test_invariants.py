@@ -14,6 +14,7 @@ import pytest
 
 from slack_bot.observe.facts import AgentEvent, Fact
 from slack_bot.playground.reference.agent import serve
+from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing.tape.tape import read_tape
 from slack_bot.tools.replay.replay import replay
 from slack_bot.tools.replay.scenario import make_scenario
@@ -51,7 +52,7 @@ class Heard(TurnLog):
 
 @asynccontextmanager
 async def live_agent(pace: float = 0.0) -> AsyncIterator[str]:
-    async with serve(pace=pace) as url:
+    async with serve(ReferenceSettings(pace=pace)) as url:
         yield url
 
 

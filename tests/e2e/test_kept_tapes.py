@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from slack_bot.observe.facts import TurnStarted
-from slack_bot.playground.recorder import ReplayRouter
+from slack_bot.playground.recorder import Recorder, ReplayRouter
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import run_bot
 from slack_bot.testing.tape.builders import answer, failure, on_wire, question
@@ -22,7 +22,7 @@ async def kept(tape: Tape, cut: int | None) -> tuple[list[tuple[str, str]], Tape
     boards = list[ReplayRouter]()
 
     def through(inner: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
-        boards.append(ReplayRouter(inner, virtual_clock.new_clock()))
+        boards.append(ReplayRouter(inner, Recorder(virtual_clock.new_clock().monotonic)))
         boards[0].cut_after = cut
         return boards[0]
 

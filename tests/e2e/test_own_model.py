@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from slack_bot.playground.hosting import host_app
 from slack_bot.playground.reference.agent import serve
-from slack_bot.playground.reference.model import Mode
+from slack_bot.playground.reference.modes import MODES
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.tools.replay.scenario import make_scenario
 from tests.live_agent import replay_live
@@ -72,17 +72,18 @@ def _pieces(raw: str) -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def asked(mode: Mode, key: str = KEY) -> AsyncIterator[tuple[dict[str, Any], Endpoint]]:
+async def asked(mode: str, key: str = KEY) -> AsyncIterator[tuple[dict[str, Any], Endpoint]]:
     endpoint = Endpoint()
     async with host_app(lambda _: endpoint, "127.0.0.1", 0) as url:
-        settings = ReferenceSettings(model_url=f"{url}v1", model_key=SecretStr(key), model_name="own", pace=0)
-        async with serve(mode=mode, settings=settings) as agent_url:
+        model = {"model_url": f"{url}v1", "model_key": SecretStr(key), "model_name": "own"}
+        settings = ReferenceSettings.model_validate({**model, "response_mode": mode, "pace": 0})
+        async with serve(settings) as agent_url:
             scenario = make_scenario({"text": "what is agntcy", "settings": {"error_text": "show"}})
             yield await replay_live(scenario, agent_url), endpoint
 
 
-@pytest.mark.parametrize("mode", list(Mode))
-async def test_its_answer_stands_in_the_thread_letter_by_letter(mode: Mode) -> None:
+@pytest.mark.parametrize("mode", MODES)
+async def test_its_answer_stands_in_the_thread_letter_by_letter(mode: str) -> None:
     async with asked(mode) as (result, endpoint):
         assert result["visible"] == ANSWER
         assert result["outcome"] == "answered"
@@ -96,7 +97,7 @@ async def test_its_answer_stands_in_the_thread_letter_by_letter(mode: Mode) -> N
 
 
 async def test_a_wrong_key_is_told_in_one_sentence_without_it() -> None:
-    async with asked(Mode.HYBRID, "sk-wrong-key") as (result, _):
+    async with asked("hybrid", "sk-wrong-key") as (result, _):
         assert result["outcome"] == "failed"
         assert "The language model refused the request (HTTP 401)." in json.dumps(result["thread"])
         assert "sk-" not in json.dumps(result)

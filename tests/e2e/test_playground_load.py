@@ -6,6 +6,7 @@ import pytest
 
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL
+from slack_bot.settings.models import ReferenceSettings
 
 from .chromium import CHROMIUM, Browser, Page
 from .visitor import ANSWER, SEALED, mention, outcome, picture, text_of
@@ -98,7 +99,7 @@ async def test_an_opened_row_lists_what_comes_and_not_more_than_it_can_hold(page
 
 
 async def test_a_lost_connection_is_said_and_nothing_typed_is_lost(browser: Browser) -> None:
-    async with open_playground(pace=0) as first:
+    async with open_playground(chosen=ReferenceSettings(pace=0)) as first:
         page = await browser.open(first.url, 1280, 800)
         await page.until("document.body.dataset.ready")
         await mention(page, "tell me a joke")
@@ -120,7 +121,7 @@ async def test_a_lost_connection_is_said_and_nothing_typed_is_lost(browser: Brow
     await picture(page, "lost")
     await page.drop_file("later.sse", "data: {}")
     await page.until("document.querySelector('#notice').innerText.includes('when the connection is back')")
-    async with open_playground(port=port, pace=0) as second:
+    async with open_playground(port=port, chosen=ReferenceSettings(pace=0)) as second:
         await page.until("document.querySelector('#link').hidden")
         await page.until("document.querySelector('#roots').innerText.includes('Replay of later.sse')")
         # The thread is gone with the first playground; what was written in it goes on in the channel.

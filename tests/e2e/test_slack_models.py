@@ -21,6 +21,7 @@ from slack_sdk.models.messages.chunk import Chunk
 
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL
+from slack_bot.settings.models import ReferenceSettings
 from slack_bot.slack.blocks import cards, context, feedback, footer, retry_button
 from slack_bot.testing.tape.recording import read_recording
 from slack_bot.tools.replay.replay import replayed
@@ -118,7 +119,7 @@ async def over(playground: Playground, text: str) -> None:
 async def test_what_the_reference_agent_brings_about_is_what_the_sdk_knows(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with open_playground(pace=0) as playground:
+    async with open_playground(chosen=ReferenceSettings(pace=0)) as playground:
         for question in QUESTIONS:
             await over(playground, question)
         calls = [call.args for call in playground.workspace.calls]

@@ -1,18 +1,19 @@
 import asyncio
 import os
+import re
 import signal
 import socket
 
 import httpx
 import pytest
 
-from slack_bot.playground.hosting import host_app, stop_signal
-from slack_bot.playground.reference.agent import build_app
+from slack_bot.playground.hosting import host_app, serve_until_stopped
+from slack_bot.playground.reference.agent import AgentApp
 
 
 async def test_two_servers_live_side_by_side_and_leave_the_signals_alone() -> None:
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
-    async with host_app(build_app, "127.0.0.1", 0) as one, host_app(build_app, "127.0.0.1", 0) as two:
+    async with host_app(AgentApp, "127.0.0.1", 0) as one, host_app(AgentApp, "127.0.0.1", 0) as two:
         assert one != two
         assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
         async with httpx.AsyncClient() as http:
@@ -25,7 +26,7 @@ async def test_two_servers_live_side_by_side_and_leave_the_signals_alone() -> No
 
 async def test_a_taken_port_is_an_os_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
-        async with host_app(build_app, "127.0.0.1", taken.getsockname()[1]):
+        async with host_app(AgentApp, "127.0.0.1", taken.getsockname()[1]):
             pass
 
 
@@ -39,7 +40,7 @@ async def test_an_open_stream_does_not_keep_the_server() -> None:
         },
     }
     async with httpx.AsyncClient() as http:
-        async with host_app(build_app, "127.0.0.1", 0) as url:
+        async with host_app(AgentApp, "127.0.0.1", 0) as url:
             response = await http.send(http.build_request("POST", url, json=ask), stream=True)
             chunks = response.aiter_bytes()
             assert b"submitted" in await anext(chunks)
@@ -48,8 +49,11 @@ async def test_an_open_stream_does_not_keep_the_server() -> None:
         await response.aclose()
 
 
-async def test_the_process_is_told_to_end() -> None:
-    stop = stop_signal()
-    assert not stop.is_set()
-    os.kill(os.getpid(), signal.SIGTERM)
-    await asyncio.wait_for(stop.wait(), 5)
+async def test_what_is_served_ends_with_the_process(capsys: pytest.CaptureFixture[str]) -> None:
+    def announce(url: str) -> str:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return f"It is at {url}"
+
+    serving = serve_until_stopped(host_app(AgentApp, "127.0.0.1", 0), announce)
+    await asyncio.wait_for(serving, 5)
+    assert re.fullmatch(r"It is at http://127\.0\.0\.1:\d+/\nCtrl-C ends it\.\n", capsys.readouterr().out)

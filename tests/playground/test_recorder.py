@@ -16,12 +16,13 @@ from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.tape.builders import answer, chunk
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.tools.capture.tape_writer import RpcCall
 
 TAPE = answer("one two three", seconds=3.0)
 
 
 def board(tape: Tape = TAPE) -> ReplayRouter:
-    return ReplayRouter(ScriptedTransport(ScriptedAgent(tape)), virtual_clock.new_clock())
+    return ReplayRouter(ScriptedTransport(ScriptedAgent(tape)), Recorder(virtual_clock.new_clock().monotonic))
 
 
 async def call(board: ReplayRouter, method: str, **params: Any) -> str:
@@ -125,7 +126,7 @@ async def test_what_breaks_by_itself_is_a_cut_too() -> None:
 
     recorder = Recorder(lambda: 5.0)
     response = httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=Broken())
-    response = recorder.record(response, "ask", "1.0", ("m1",))
+    recorder.record(response, RpcCall("message/stream", "ask", "1.0", "1", "q", ("m1",)))
     with pytest.raises(httpx.ReadError):
         async for _ in response.aiter_raw():
             pass
@@ -145,7 +146,7 @@ async def test_a_cut_counts_events_and_not_chunks(most: int, whole: bool) -> Non
 
     recorder = Recorder(lambda: 5.0)
     response = httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=AtOnce())
-    response = recorder.record(response, "ask", "0.3", ("m1",), cut_after=most)
+    recorder.record(response, RpcCall("message/stream", "ask", "0.3", "1", "q", ("m1",)), most)
     read = b""
     try:
         async for data in response.aiter_raw():
@@ -181,7 +182,7 @@ async def test_what_is_answered_is_kept_by_the_question() -> None:
     recorder = Recorder(lambda: 0.0)
     for name in ("m1", "m2"):
         agent = ScriptedTransport(ScriptedAgent(THREE_EVENTS))
-        async with httpx.AsyncClient(transport=ReplayRouter(agent, recorder=recorder)) as client:
+        async with httpx.AsyncClient(transport=ReplayRouter(agent, recorder)) as client:
             assert (await client.post("http://agent/", json=asked(name))).text.count("data: ") == 3
     kept = [recorder.tape(name, {}) for name in ("m1", "m2", "m3")]
     assert [tape and sum(each.event is not None for each in tape.moments) for tape in kept] == [3, 3, None]

@@ -17,6 +17,7 @@ from slack_bot.observe.facts import Observers, TurnEnded
 from slack_bot.playground.recorder import Recorder
 from slack_bot.playground.replays import PlannedReplay, Replays
 from slack_bot.playground.server import Playground, open_playground
+from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing.slack.workspace import Workspace
 from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.tape.tape import Moment, Tape, read_tape, write_tape
@@ -100,7 +101,7 @@ async def test_of_many_replays_that_are_over_the_oldest_is_forgotten() -> None:
 
 @pytest.fixture
 async def playground() -> AsyncIterator[Playground]:
-    async with open_playground(pace=0) as opened:
+    async with open_playground(chosen=ReferenceSettings(pace=0)) as opened:
         yield opened
 
 
@@ -125,7 +126,7 @@ async def shown(
         order = {"type": "replay", "name": "t.jsonl", "text": write_tape(tape), "speed": speed}
         told = await playground.visitor.take(order)
     else:
-        playground.visitor.plan(PlannedReplay("t.jsonl", tape, speed, around=around))
+        playground.visitor.planned.append(PlannedReplay("t.jsonl", tape, speed, around=around))
         (told,) = playground.visitor.welcome()
     assert told is not None and told["type"] == "said", told
     async with asyncio.timeout(30):

@@ -1,4 +1,4 @@
-"""The whole playground: real sockets, the real bot, and the command that starts it."""
+"""The whole playground: real sockets, the real bot, and the commands that start it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import signal
 import socket
 import sys
+from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -15,10 +17,13 @@ import pytest
 from slack_bot import cli
 from slack_bot.errors import BotError
 from slack_bot.playground.feed import PageUpdate
-from slack_bot.playground.reference.agent_server import no_address
+from slack_bot.playground.hosting import no_address
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.settings.load import Settings, with_overrides
+from slack_bot.settings.models import ReferenceSettings
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.tape.tape import write_tape
 from tests.live_agent import live_agent
 
 PATIENCE = 30
@@ -48,7 +53,7 @@ def last(playground: Playground) -> PageUpdate:
 
 
 async def test_a_mention_is_answered_and_the_facts_of_it_are_told() -> None:
-    async with open_playground(pace=0) as playground:
+    async with open_playground(chosen=ReferenceSettings(pace=0)) as playground:
         end = await closed(playground, {"type": "say", "channel": CHANNEL, "text": "<@U0BOT> what is agntcy"})
         assert end["outcome"] == "answered"
         answer = last(playground)
@@ -75,7 +80,7 @@ async def test_the_page_is_told_whom_it_asks_and_no_secret_of_it() -> None:
         shot = playground.visitor.feed.snapshot()
     assert (shot["agent"], shot["suggestions"]) == ("http://127.0.0.1:9/agent", [])
     assert "geheim" not in json.dumps(shot)
-    async with open_playground(pace=0) as playground:
+    async with open_playground(chosen=ReferenceSettings(pace=0)) as playground:
         shot = playground.visitor.feed.snapshot()
     assert shot["agent"] is None
     assert len(shot["suggestions"]) > 3
@@ -87,7 +92,7 @@ def test_where_no_agent_is_the_playground_says_so(capsys: pytest.CaptureFixture[
 
 
 async def test_a_direct_message_is_answered_and_a_question_asked_back() -> None:
-    async with open_playground(pace=0) as playground:
+    async with open_playground(chosen=ReferenceSettings(pace=0)) as playground:
         dm = playground.workspace.direct("U0MAYA")
         asked = await closed(playground, {"type": "say", "channel": dm, "text": "deploy the bot"})
         assert asked["outcome"] == "asked"
@@ -110,7 +115,7 @@ async def test_a_replay_is_a_thread_like_any_other() -> None:
         {"kind": "status-update", **task, "final": True, "status": {"state": "completed"}},
     ]
     tape = json.dumps(events)
-    async with open_playground(pace=0) as playground:
+    async with open_playground(chosen=ReferenceSettings(pace=0)) as playground:
         end = await closed(playground, {"type": "replay", "name": "a.json", "text": tape, "speed": 1})
         assert end["outcome"] == "answered"
         assert last(playground)["text"] == "From the tape."
@@ -122,7 +127,7 @@ async def test_a_replay_is_a_thread_like_any_other() -> None:
 
 
 async def test_stop_ends_the_answer() -> None:
-    async with open_playground(pace=30) as playground:
+    async with open_playground(chosen=ReferenceSettings(pace=30)) as playground:
         growing = asyncio.Event()
         playground.visitor.feed.listen(lambda update: growing.set() if update["type"] == "grow" else None)
         over = asyncio.create_task(
@@ -138,7 +143,7 @@ async def test_stop_ends_the_answer() -> None:
 
 
 async def test_ending_with_an_answer_under_way_leaves_no_open_stream() -> None:
-    async with open_playground(pace=30) as playground:
+    async with open_playground(chosen=ReferenceSettings(pace=30)) as playground:
         growing = asyncio.Event()
         playground.visitor.feed.listen(lambda update: growing.set() if update["type"] == "grow" else None)
         await playground.visitor.take(
@@ -225,3 +230,78 @@ def test_a_port_or_pace_that_makes_no_sense_is_refused_in_one_sentence(
     assert told.out == ""
     assert told.err.removeprefix("slack-bot play: ").startswith(said)
     assert told.err.count("\n") == 1
+
+
+# -- `replay --play` -----------------------------------------------------------------------------------------
+
+
+def facts_of(updates: list[Any]) -> list[dict[str, Any]]:
+    return [update["fact"] for update in updates if update["type"] == "fact"]
+
+
+async def test_the_replay_begins_when_the_page_is_opened(tmp_path: Path) -> None:
+    file, around = tmp_path / "kept.jsonl", tmp_path / "around.json"
+    file.write_text(write_tape(answer("One planned answer.", seconds=0.5)), "utf-8")
+    around.write_text(json.dumps({"cut_after": 2, "user": "U7", "channel": "C9"}), "utf-8")
+    updates, errors, status = await played(str(file), "--scenario", str(around))
+    calls = [fact for fact in facts_of(updates) if fact["kind"] == "call"]
+    chunks = [chunk for call in calls for chunk in call["args"].get("chunks", ())]
+    assert "".join(chunk.get("text", "") for chunk in chunks) == "One planned answer."
+    assert updates[0]["faults"] == {"slack_faults": {}, "cut_after": 2}
+    assert "the scenario's channel, thread_ts and team are not used" in errors
+    assert status == 0
+
+
+async def test_the_tape_is_read_as_its_head_says() -> None:
+    """The README's own example: its stream is its answer, as its head says."""
+    updates, errors, status = await played("docs/tapes/caipe-0.2.41-simple.jsonl", "--speed", "10")
+    names = [fact["event"]["name"] for fact in facts_of(updates) if fact["kind"] == "decision"]
+    assert names.count("AnswerText") > 100
+    assert (errors, status) == ("", 0)
+
+
+def test_a_setting_that_does_not_exist_is_told_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    around = tmp_path / "around.json"
+    around.write_text('{"settings": {"flush_intervall": 1}}', "utf-8")
+    assert (
+        cli.main(["replay", "docs/tapes/caipe-0.3.0-simple.jsonl", "--play", "--scenario", str(around)]) == 2
+    )
+    assert "flush_intervall" in capsys.readouterr().err
+
+
+async def played(*args: str) -> tuple[list[Any], str, int | None]:
+    """What the page is told until the turn is over, what the command writes to stderr, and its status."""
+    command = ["replay", *args, "--play", "--port", "0"]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "slack_bot", *command,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(60):
+            said = (await process.stdout.readline()).decode()
+            assert said.startswith("The replay begins when you open http://127.0.0.1:")
+            url = said.split()[-1]
+            async with aiohttp.ClientSession() as http:
+                link = await http.ws_connect(f"{url}ws", headers={"Origin": url.rstrip("/")})
+                updates = list[Any]()
+                while not any(fact["kind"] == "closed" for fact in facts_of(updates)):
+                    updates += await link.receive_json()
+                await link.close()
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = await process.communicate()
+    return updates, errors.decode(), process.returncode
+
+
+def test_a_file_that_cannot_be_read_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["replay", "nowhere.jsonl", "--play"]) == 2
+    assert "slack-bot replay: nowhere.jsonl" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("port", [-1, 70_000])
+def test_a_number_that_no_port_has_is_refused_first(port: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["replay", "docs/tapes/caipe-0.3.0-simple.jsonl", "--play", "--port", str(port)]) == 2
+    assert capsys.readouterr().err.startswith(f"slack-bot replay: There is no port {port}: ")

@@ -12,7 +12,7 @@ from slack_bot.clock import Clock
 from slack_bot.observe.facts import TurnEnded, TurnStarted
 from slack_bot.playground.recorder import ReplayRouter
 from slack_bot.playground.replays import REPLAYER, PlannedReplay
-from slack_bot.playground.visitor import CHANNEL, Visitor, file_name, head_of, streams_in
+from slack_bot.playground.visitor import CHANNEL, Visitor, file_name, head_of
 from slack_bot.testing.slack.workspace import BOT_TOKEN, Workspace
 from slack_bot.testing.tape.tape import read_tape
 from slack_bot.tools.replay.scenario import Scenario
@@ -169,26 +169,6 @@ async def test_of_several_streams_one_is_chosen(scene: Scene) -> None:
     assert scene.events()[0]["text"] == "<@U0BOT> Replay of `many.json` (two)"
 
 
-@pytest.mark.parametrize(
-    ("document", "names"),
-    [
-        ({"a": [{}], "b": [{}]}, ["a", "b"]),
-        ({"artifacts": {"a": [{}], "b": [{}]}}, ["a", "b"]),
-        ({"artifacts": [{}], "b": [{}]}, []),
-        ({"events": [{}], "b": [{}]}, []),
-        ([{}], []),
-        ({"a": [], "b": [1], "c": 3}, []),
-    ],
-)
-def test_the_streams_in_a_file(document: Any, names: list[str]) -> None:
-    assert streams_in(json.dumps(document)) == names
-
-
-def test_what_is_no_json_has_no_streams() -> None:
-    assert streams_in("data: x") == []
-    assert streams_in("[" * 100_000) == []
-
-
 # -- what goes wrong on purpose, and what is kept
 
 
@@ -248,7 +228,7 @@ async def test_a_turn_can_be_exported_when_it_is_over_and_something_was_heard(sc
 
 async def test_a_planned_replay_begins_with_the_first_visitor(scene: Scene) -> None:
     capture = read_tape(json.dumps([EVENT]), "x")
-    scene.visitor.plan(PlannedReplay("x.json", capture, 1.0))
+    scene.visitor.planned.append(PlannedReplay("x.json", capture, 1.0))
     assert scene.workspace.outbox == []
     (update,) = scene.visitor.welcome()
     assert update["type"] == "said"

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from slack_bot.playground.reference.agent import build_app
+from slack_bot.playground.reference.agent import AgentApp, adjusted
 from slack_bot.playground.reference.modes import MODES
+from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.asgi_transport import AsgiTransport
 from slack_bot.testing.harness import AGENT_URL, bot_settings
 from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import Recording, Tape, read_tape, turns_of
-from slack_bot.tools.capture.capture import CaptureRequest, capture
-from slack_bot.tools.capture.progress import CaptureProgress
+from slack_bot.tools.capture.capture import CaptureProgress, CaptureRequest, capture
 from slack_bot.tools.open_capture import taped
-from slack_bot.tools.output_file import MemoryOutput
+from slack_bot.tools.output_file import Output
 from slack_bot.tools.replay.replay import ReplayQuestions, observe, replay
 from slack_bot.tools.replay.scenario import Scenario
 
@@ -28,8 +28,9 @@ FAILED = ("fail late", "tell me a joke")
 
 async def both(mode: str, wire: str, wanted: CaptureRequest) -> tuple[Tape | Recording, Json]:
     """What was captured of the agent, and the thread of the bot that asked another one the same."""
-    settings, file = bot_settings({"protocol_version": wire}), MemoryOutput("tape")
-    served = [build_app(AGENT_URL, pace=80.0, mode=mode) for _ in range(2)]
+    settings, file = bot_settings({"protocol_version": wire}), Output("tape")
+    chosen = adjusted(ReferenceSettings(), 80.0, mode)
+    served = [AgentApp(AGENT_URL, chosen) for _ in range(2)]
     try:
         status = await capture(
             wanted, settings, file, CaptureProgress(io.StringIO()), transport=AsgiTransport(served[0].asgi)

@@ -1,21 +1,20 @@
-"""PURE. Whether the next text of a source is a delta, or all of the text so far.
+"""PURE. Whether the next text of a source is a delta, or all of the text so far, or another text.
 
-Agents send both, and the protocol does not say which. The rule: a text that begins with everything known is a
-snapshot and adds its rest; any other text is a delta. Four cases make it safe:
+A text that begins with everything known is a snapshot and adds its rest; any other is a delta. But:
 
-- A short text proves little: `### the` may follow `#` or grow from it. The snapshot is taken, but the next
-  text decides. If that is no snapshot, all of them were deltas, and the whole is told again.
-- An agent that says `append` is believed: where only one text is known, the next one must confirm the
-  snapshot as well. AgentScope Java says `append` and sends snapshots all the same.
-- Such snapshots may begin with single letters. Then each text begins with the one before it, not with the
-  sum; three of those in a row are snapshots.
-- Without `append`, a text that the last deltas made together is a repetition (ADK streams deltas, then the
-  whole model turn).
+- A short text proves little: `### the` may follow `#` or grow from it. If the next text is no snapshot, all
+  of them were deltas, and the whole is shown again.
+- An agent that says `append` is believed, unless a second snapshot follows (AgentScope Java). If snapshots
+  begin with single letters, each begins with the one before it, not with the sum; three in a row are proof.
+- Without `append`, a text that the last deltas made together is a repetition (ADK).
 
-After a confirmed series of appended snapshots, a text that is no snapshot begins the agent's next text.
+Many servers give each chunk an id of its own. White space within the line, or a word that continues, shows
+that; then the following texts of the same name are chunks too.
 """
 
 from __future__ import annotations
+
+import re
 
 from ...turn.compare import normalize
 
@@ -27,27 +26,18 @@ _COMPARABLE = 8  # characters; shorter texts may repeat by chance
 _LEAST_LINKS = 2
 _UNBOUNDED = 2**62
 
+BEFORE = 32  # characters before a new text that are looked at
+_LINE_ENDS = frozenset(".!?…:;。！？：；")
+_CLOSES = frozenset(".,;:!?…)]}'’\"”%。，、；：！？）」』")
+_OPENS = frozenset("([{“‘（「『")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+
 
 class DeltaDetector:
     """The text that deltas and snapshots add up to, at most `max_chars` of it.
 
-    `appends`: the agent says that its texts append.
+    `appends`: the agent says so of its texts. `steps`: how often the text grew.
     """
-
-    __slots__ = (
-        "_appends",
-        "_deltas",
-        "_doubted",
-        "_joined",
-        "_links",
-        "_max_chars",
-        "_normalized",
-        "_series",
-        "_whole",
-        "_worded_links",
-        "size",
-        "steps",
-    )
 
     def __init__(self, text: str = "", *, appends: bool = False, max_chars: int = _UNBOUNDED) -> None:
         self._appends, self._max_chars = appends, max_chars
@@ -57,10 +47,9 @@ class DeltaDetector:
         """Forget everything but these deltas."""
         self._deltas: list[str] = []
         self._whole, self._joined = "", 0
-        self.size = self.steps = 0  # `steps`: how often the text grew
+        self.size = self.steps = 0
         self._doubted: list[str] = []  # the texts as they came, while it is open what they are
-        self._series = ""  # the last snapshot, where only snapshots are expected
-        self._normalized = ""
+        self._series = self._normalized = ""  # the last snapshot, where only snapshots are expected
         self._links = self._worded_links = 0
         for delta in deltas:
             self._grow(delta)
@@ -80,9 +69,9 @@ class DeltaDetector:
         return self._whole
 
     def take(self, text: str, *, by_line: bool = False) -> tuple[str, bool]:
-        """Take the next text. Returns what to tell, and whether that appends; else it is the whole.
+        """Take the next text. Returns the new part, True; or the whole, False.
 
-        `by_line`: a sentence behind a complete sentence is a new paragraph.
+        `by_line`: a sentence right behind another is a new paragraph.
         """
         size = self.size
         if not text or size >= self._max_chars:
@@ -94,7 +83,10 @@ class DeltaDetector:
                 return self._grow(text[size:])
         elif self._doubted:
             return self._retell(*self._doubted, text)
-        return self._take_appended(text) if self._appends else self._take_delta(text, by_line=by_line)
+        if self._appends:
+            return self._take_appended(text)
+        gap = GAP if by_line and self._is_line(text) else ""
+        return self._grow("" if self._repeats(text) else gap + text)
 
     def _grow(self, text: str) -> tuple[str, bool]:
         text = text[: self._max_chars - self.size]
@@ -109,7 +101,7 @@ class DeltaDetector:
         return self.text, False
 
     def _is_snapshot(self, text: str) -> bool:
-        """`text`, which begins with all that is known, is a snapshot; at least until the next text comes."""
+        """`text`, which begins with all that is known, is a snapshot, at least until the next text."""
         known, self._links, self._worded_links = self.text, 0, 0
         if not self._appends:
             is_open = len(known) <= _FEW_SIGNS and not _has_letters(known)
@@ -118,17 +110,12 @@ class DeltaDetector:
         if self._doubted:
             self._doubted, self._series = [], text
             return True
-        if not _tells(known):
+        if not _says_enough(known):
             return False
         if len(self._deltas) > 1:
             return len(known) >= _COMPARABLE
         self._doubted = [known, text] if len(text) > len(known) else []
         return bool(self._doubted)
-
-    def _take_delta(self, text: str, *, by_line: bool) -> tuple[str, bool]:
-        if self._repeats(text):
-            return "", True
-        return self._grow(GAP + text if by_line and self._is_line(text) else text)
 
     def _take_appended(self, text: str) -> tuple[str, bool]:
         """A delta, or the third of a chain of snapshots that began with too little."""
@@ -139,27 +126,22 @@ class DeltaDetector:
         else:
             self._links = self._worded_links = 0
         grown = self._grow(text)
-        if self._worded_links < _LEAST_LINKS or len(text) < _COMPARABLE or not _tells(text):
+        if self._worded_links < _LEAST_LINKS or len(text) < _COMPARABLE or not _says_enough(text):
             return grown
         grown = self._retell(*self._deltas[: -1 - self._links], text)
         self._series = text
         return grown
 
     def _take_in_series(self, text: str) -> tuple[str, bool]:
-        """Only snapshots came so far.
-
-        The snapshots of sources without `append` are not followed as a series yet: where they begin again,
-        they are read as deltas (LangGraph, after a tool).
-        """
+        """Only snapshots came so far, so any other text begins the agent's next one."""
         last = self._series
-        if len(text) > len(last) and text.startswith(last):
-            self._series, self._normalized = text, ""
-            return self._grow(text[len(last) :])
-        self._normalized = self._normalized or normalize(last)
-        if self._normalized.startswith(normalize(text)):
-            return "", True
+        goes_on = len(text) > len(last) and text.startswith(last)
+        if not goes_on:
+            self._normalized = self._normalized or normalize(last)
+            if self._normalized.startswith(normalize(text)):
+                return "", True
         self._series, self._normalized = text, ""
-        return self._grow(GAP + text)
+        return self._grow(text[len(last) :] if goes_on else GAP + text)
 
     def _repeats(self, text: str) -> bool:
         """`text` is what two or more of the last deltas made; one delta may well come twice."""
@@ -174,26 +156,56 @@ class DeltaDetector:
         return not end and count > 1
 
     def _is_line(self, text: str) -> bool:
-        """A sentence follows a sentence with nothing between them: these are no deltas."""
+        """A sentence follows a sentence with nothing between."""
         last = self._deltas[-1] if self._deltas else ""
         return " " in last and " " in text and text[0].isupper() and last.endswith(_SENTENCE_ENDS)
-
-
-def join_chunks(chunks: list[str]) -> str:
-    """The text of an artifact in a task, which keeps the chunks as they came."""
-    if len(chunks) <= _LEAST_LINKS:
-        return "".join(chunks)
-    detector = DeltaDetector(appends=True)
-    for chunk in chunks:
-        detector.take(chunk)
-    return detector.text
 
 
 def _has_letters(text: str) -> bool:
     return any(char.isalnum() for char in text)
 
 
-def _tells(text: str) -> bool:
-    """Enough was said for a text that begins alike to mean something."""
+def _says_enough(text: str) -> bool:
     letters = [char for char in text if char.isalpha()]
     return len(letters) >= _FEW_LETTERS or any(not char.isascii() for char in letters)
+
+
+class ChunkJoiner:
+    """Joins the chunks of one source that come under ids of their own."""
+
+    def __init__(self) -> None:
+        self._chunked: str | None = None
+
+    def joins(self, name: str, last_name: str, before: str, text: str, *, over_lines: bool = False) -> bool:
+        """`text` continues the text that ends with `before`. Numbers and "" are no names.
+
+        `over_lines`: the agent says that it appends, so a line end may be part of the text.
+        """
+        if not before or not text:
+            return False
+        name, last_name = ("" if each.isdecimal() else each for each in (name, last_name))
+        if over_lines and (before[-1].isspace() or text[0].isspace()):
+            is_chunk = True
+        elif self._chunked == name == last_name:  # tokens of a model begin no sentence without a space
+            is_chunk = not (before[-1] in ".!?" and text[0].isupper())
+        else:
+            is_chunk = name == last_name and goes_on(before, text)
+        self._chunked = name if is_chunk else self._chunked
+        return is_chunk
+
+
+def goes_on(before: str, text: str) -> bool:
+    """`text` continues the line, or the word, in which `before` ended."""
+    end, start = before[-1], text[0]
+    if end in "\r\n" or start in "\r\n":
+        return False
+    if end.isspace() or start.isspace():
+        return True
+    if end in _LINE_ENDS:
+        return False
+    if _WIDE.match(end):
+        return bool(_WIDE.match(start)) or start in _CLOSES
+    is_piece = len(before) < BEFORE and not any(char.isspace() for char in before)
+    if start in _CLOSES or end in _OPENS or (is_piece and not _has_letters(before)):
+        return True
+    return end.isalnum() and is_piece and (start.islower() or start.isdigit())

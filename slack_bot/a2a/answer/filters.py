@@ -1,32 +1,44 @@
-"""PURE. What raw text passes before a reader sees it: think tags and JSON envelopes off, the marker read.
+"""PURE. What raw text passes before a reader sees it, however it is cut (facts: CAIPE 6).
 
-Open models write `<think>...</think>` in front of their answer. Only there are tags looked for; further on
-they are talked about. A tag that is never closed is text.
-
-Some models write `[FINAL ANSWER]` where their thinking ends. Text before the marker is narration, text after
-it the answer, and the marker is never shown. Only an end that may begin a marker is held. A marker in quotes
-is text (facts: CAIPE 6).
+Open models begin with `<think>...</think>`. Some supervisors stream the arguments of a
+`PlatformEngineerResponse`: flags, `content`, what they ask. Some models write `[FINAL ANSWER]` where their
+thinking ends.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...turn.form import Form
-from ..content.content import extract_content
 from ..content.data_markdown import as_markdown
-from ..content.fields import words
 from ..content.forms import form_of
+from ..content.parts import extract_content, words
 from ..wire.frames import Artifact
-from .json_filter import KEYS, JsonContentFilter
+
+_MOST_HELD = 4_000  # characters of white space; a tag or an envelope behind more is text
 
 _TAG_NAMES = ("thinking", "think", "thought", "reasoning")
 _OPEN = re.compile(rf"\s*<({'|'.join(_TAG_NAMES)})>", re.IGNORECASE)
 _CLOSE = {name: re.compile(rf"</{name}>", re.IGNORECASE) for name in _TAG_NAMES}
 _LONGEST_TAG = len("</reasoning>")
-_MOST_HELD = 4_000  # characters of white space; a tag behind more is text
+
+FLAGS = ("is_task_complete", "require_user_input", "was_task_successful")
+KEYS = (*FLAGS, "content", "metadata")
+_WRAPPERS = ("PlatformEngineerResponse", "ResponseFormat")
+_BEGINS = re.compile(r'\s*(?:```(?:json)?\s*)?\{\s*"([^"\\]*)"\s*:')
+_MAY_BEGIN = re.compile(
+    r'\s*(?:`{1,3}|```j(?:s(?:o(?:n)?)?)?\s*|```\s*)?(?:\{\s*(?:"[^"\\]{0,40}(?:"\s*)?)?)?\Z'
+)
+_STRUCTURE = re.compile(r'["{}\[\],:]')
+_HIDDEN = re.compile(r'(?:[^"\\]++|\\[\s\S])*+')
+_HIGH = r"\\u[dD][89abAB][0-9a-fA-F]{2}"  # the first half of a pair
+_SHOWN = re.compile(rf'(?:[^"\\]++|\\[^u]|(?!{_HIGH}(?:\\(?:u[\s\S]{{0,3}})?)?\Z)\\u[\s\S]{{4}})*+')
+_ESCAPE = re.compile(rf"{_HIGH}\\u[dD][c-fC-F][0-9a-fA-F]{{2}}|\\u[\s\S]{{4}}|\\[^u]")
+_HALF = "\ufffd"
+
 _MARKER = re.compile(r"\[FINAL[ _]ANSWER\]", re.IGNORECASE)
 _SPELLINGS = ("[final answer]", "[final_answer]")
 _LONGEST_MARKER = len(_SPELLINGS[0])
@@ -43,8 +55,9 @@ class MarkedText(NamedTuple):
 def filter_text(text: str) -> str:
     """The answer in a whole text."""
     filters = TextFilter()
-    found = [*filters.feed(text), *filters.end()]
-    return "".join(each.text for each in found if each.is_answer or not filters.has_marker)
+    sides = zip(filters.feed(text), filters.end(), strict=True)
+    before, answer = map("".join, sides)
+    return answer if filters.marker.opened else before
 
 
 def result_text(artifact: Artifact) -> str:
@@ -58,74 +71,63 @@ def result_text(artifact: Artifact) -> str:
 
 
 class TextFilter:
-    """All filters in a row, for one stream of raw text. `question`: what the whole envelope asks."""
+    """All filters in a row, or none unless `is_on`, for one stream of raw text.
 
-    __slots__ = ("_is_read", "_json", "_marker", "_passes_all", "_think_tags", "question")
+    What comes out is in two parts: before the marker, and behind it. `question`: what the envelope asks.
+    `holds_aside`: the text is not taken for the answer.
+    """
 
-    def __init__(self) -> None:
-        self._think_tags = ThinkTagFilter()
-        self._json = JsonContentFilter()
-        self._marker = MarkerFilter()
-        self._passes_all = self._is_read = False
+    def __init__(self, *, is_on: bool = True) -> None:
+        self.tags = ThinkTagFilter()
+        self.envelope = JsonContentFilter()
+        self.marker = MarkerFilter()
         self.question: Form | None = None
-
-    @property
-    def has_marker(self) -> bool:
-        """A marker came: only what follows it is the answer."""
-        return self._marker.opened
-
-    @property
-    def is_envelope(self) -> bool:
-        """The text is JSON around an answer: what comes out is the answer."""
-        return self._json.is_envelope
-
-    @property
-    def is_plain(self) -> bool:
-        """The text is no such JSON."""
-        return self._json.is_plain
+        self.holds_aside = False
+        self._is_on = is_on
+        self._passes_all = self.envelope.is_plain = not is_on
 
     def pass_plain(self, text: str) -> bool:
         """Take `text` if no filter can change it, which is the case for nearly every token."""
-        if not self._passes_all or "[" in text:
+        if not self._passes_all or ("[" in text and self._is_on):
             return False
-        self._marker.before = text[-1:] or self._marker.before
+        self.marker.before = text[-1:] or self.marker.before
         return True
 
-    def take_thoughts(self) -> str:
-        """What the tags held, as far as it was not taken before."""
-        return self._think_tags.take_thoughts()
+    def feed(self, text: str) -> tuple[str, str]:
+        """Take the next text; what is certain of it."""
+        envelope, was_closed = self.envelope, self.envelope.is_closed
+        found = self.marker.feed(envelope.feed(self.tags.feed(text)))
+        self._passes_all = envelope.is_plain and not self.marker.holds
+        if envelope.data is not None and not was_closed:
+            self.question = form_of(envelope.data)
+        return _sides(found)
 
-    def feed(self, text: str) -> list[MarkedText]:
-        """Take the next text; what is certain of it, in order."""
-        found = self._marker.feed(self._json.feed(self._think_tags.feed(text)))
-        self._passes_all = self._json.is_plain and not self._marker.holds
-        if self._json.is_closed and not self._is_read:
-            self._is_read, data = True, self._json.data
-            self.question = form_of(data) if data is not None else None
-        return found
-
-    def end(self) -> list[MarkedText]:
+    def end(self) -> tuple[str, str]:
         """Nothing follows: what was held, and what an envelope holds besides its usual fields."""
-        rest = self._json.feed(self._think_tags.end()) + self._json.end()
-        data = self._json.data or {}
-        has_content = self._json.has_content
+        envelope = self.envelope
+        rest = envelope.feed(self.tags.end()) + envelope.end()
+        data = envelope.data or {}
         more = as_markdown({key: value for key, value in data.items() if key not in KEYS})
-        if not has_content and "content" in data:
-            more = "\n\n".join(filter(None, [as_markdown(data["content"]), more]))
-        if more:
-            rest += f"\n\n{more}" if has_content else more
-        return [*self._marker.feed(rest), *self._marker.end()]
+        if envelope.has_content:
+            rest += f"\n\n{more}" if more else ""
+        else:
+            rest += "\n\n".join(filter(None, [as_markdown(data.get("content")), more]))
+        return _sides([*self.marker.feed(rest), *self.marker.end()])
+
+
+def _sides(found: list[MarkedText]) -> tuple[str, str]:
+    before = "".join(each.text for each in found if not each.is_answer)
+    return before, "".join(each.text for each in found if each.is_answer)
 
 
 class ThinkTagFilter:
-    """Takes the thoughts off the beginning of a text, however it is cut."""
+    """Takes the thoughts off the beginning of a text; further on, tags are text."""
 
     def __init__(self) -> None:
         self._is_plain = self._has_thoughts = False
-        self._begun = ""
         self._close: re.Pattern[str] | None = None
-        self._inside: list[str] = []
-        self._tail = ""
+        self._inside: list[str] = []  # the open tag, and what it holds
+        self._tail = ""  # what may begin a tag
         self._thoughts: list[str] = []
 
     def take_thoughts(self) -> str:
@@ -137,43 +139,30 @@ class ThinkTagFilter:
         """Take the next text; what of it is certainly no thought."""
         if self._is_plain:
             return text
-        if self._close is None:
-            text, self._begun = self._begun + text, ""
-        at: int | None = 0
-        while at is not None:
+        text, self._tail, at = self._tail + text, "", 0
+        while True:
             if self._close is None:
-                found = _OPEN.match(text, at)
-                if found is None:
-                    self._begun = text[at:]
-                    return "" if _may_begin_tag(self._begun) else self.end()
-                self._close, self._begun = _CLOSE[found.group(1).lower()], found.group()
-                at = found.end()
-            at = self._skip_thought(self._close, text, at)
-        return ""
+                opened = _OPEN.match(text, at)
+                if opened is None:
+                    self._tail = text[at:]
+                    return "" if _may_begin_tag(self._tail) else self.end()
+                self._close, self._inside = _CLOSE[opened.group(1).lower()], [opened.group()]
+                at = opened.end()
+            closed = self._close.search(text, at)
+            if closed is None:
+                end = max(at, len(text) - _LONGEST_TAG)
+                self._inside.append(text[at:end])
+                self._tail = text[end:]
+                return ""
+            thought = "".join([*self._inside[1:], text[at : closed.start()]])
+            self._thoughts.append(thought.strip() + "\n")
+            self._close, self._inside, self._has_thoughts, at = None, [], True, closed.end()
 
     def end(self) -> str:
         """Nothing follows: what was held, if no tag closed it."""
-        held = self._begun + "".join(self._inside)
-        self._is_plain, self._begun, self._inside = True, "", []
+        held = "".join(self._inside) + self._tail
+        self._is_plain, self._inside, self._tail = True, [], ""
         return held.lstrip() if self._has_thoughts else held
-
-    def _skip_thought(self, close: re.Pattern[str], text: str, at: int) -> int | None:
-        """The index behind the closing tag in `text`, from `at` on; None as long as there is none."""
-        over = close.search(self._tail + text[at : at + _LONGEST_TAG]) if self._tail else None
-        found = None if over else close.search(text, at)
-        if over is not None:
-            end = at + over.end() - len(self._tail)
-        elif found is not None:
-            end = found.end()
-        else:
-            self._inside.append(text[at:])
-            self._tail = (self._tail + text[max(at, len(text) - _LONGEST_TAG) :])[-_LONGEST_TAG:]
-            return None
-        inside = "".join([*self._inside, text[at:end]])
-        self._thoughts.append(inside[: inside.rindex("<")].strip() + "\n")
-        self._close, self._has_thoughts = None, True
-        self._begun, self._inside, self._tail = "", [], ""
-        return end
 
 
 def _may_begin_tag(text: str) -> bool:
@@ -181,31 +170,141 @@ def _may_begin_tag(text: str) -> bool:
     return len(text) <= _MOST_HELD and any(f"<{name}>".startswith(start) for name in _TAG_NAMES)
 
 
+class JsonContentFilter:
+    """Takes `content` out of a JSON envelope while it is still being written.
+
+    `known`: it is an envelope, whatever its first key. `data` is the object, once it is closed and is valid.
+    """
+
+    def __init__(self, *, known: bool = False) -> None:
+        self.is_envelope = known
+        self.is_plain = self.is_closed = self.has_content = False
+        self.data: Mapping[str, Any] | None = None
+        self._raw: list[str] = []
+        self._held = ""
+        self._depth, self._level = 0, 1  # brackets that are open; those around the fields
+        self._string: re.Pattern[str] | None = None  # what goes on in the string that is open
+        self._key = ""
+        self._expects_value = False
+
+    def feed(self, text: str) -> str:
+        """Take the next text; what a reader sees of it."""
+        if not (self.is_envelope or self.is_plain):
+            text = self._sniff(text)
+        if self.is_plain or self.is_closed or not self.is_envelope:
+            return text if self.is_plain else ""
+        self._raw.append(text)
+        text, self._held, at = self._held + text, "", 0
+        shown: list[str] = []
+        while at < len(text) and not self.is_closed:
+            string = self._string
+            at = self._outside(text, at) if string is None else self._inside(string, text, at, shown)
+        if self.is_closed:
+            self.data = _envelope("".join(self._raw))
+        return "".join(shown)
+
+    def end(self) -> str:
+        """Nothing follows: plain text that was held, or a sign for half a surrogate pair."""
+        if self.is_envelope or self.is_plain:
+            return _HALF if re.match(_HIGH, self._held) else ""
+        self.is_plain = True
+        return self._held
+
+    def _sniff(self, text: str) -> str:
+        self._held += text
+        found = _BEGINS.match(self._held)
+        if found is None and len(self._held) <= _MOST_HELD and _MAY_BEGIN.match(self._held):
+            return ""
+        held, self._held = self._held, ""
+        # an example in a fence may well have a field called content; a bare object is meant as an envelope
+        is_bare = found is not None and found.group(1) == "content" and "`" not in found.group()
+        self.is_envelope = is_bare or (found is not None and found.group(1) in (*FLAGS, *_WRAPPERS))
+        self.is_plain = not self.is_envelope
+        return held[held.index("{") :] if self.is_envelope else held
+
+    def _outside(self, text: str, at: int) -> int:
+        found = _STRUCTURE.search(text, at)
+        if found is None:
+            return len(text)
+        sign, is_field = found.group(), self._depth == self._level
+        if sign == '"':
+            self._string = _HIDDEN
+            if is_field and not self._expects_value:
+                self._key = ""
+            elif is_field and self._key == "content":
+                self._string, self.has_content = _SHOWN, True
+        elif sign in "{[":
+            self._depth += 1
+            if sign == "{" and self._depth == 2 and self._expects_value and self._key in _WRAPPERS:
+                self._level, self._expects_value = 2, False
+        elif sign in "}]":
+            self._depth -= 1
+            self.is_closed = self._depth == 0
+        elif sign == ":":
+            self._expects_value = is_field
+        elif is_field:
+            self._expects_value = False
+        return found.end()
+
+    def _inside(self, string: re.Pattern[str], text: str, at: int, shown: list[str]) -> int:
+        """The inside of a string. A key is kept as it is written."""
+        found = string.match(text, at)
+        assert found is not None, "both patterns match anything"
+        end = found.end()
+        if string is _SHOWN:
+            shown.append(_ESCAPE.sub(_unescaped, found.group()))
+        elif self._depth == self._level and not self._expects_value:
+            self._key += found.group()
+        if text[end : end + 1] == '"':
+            self._string = None
+            return end + 1
+        self._held = text[end:]  # an escape that is cut
+        return len(text)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    escape = found.group()
+    try:
+        char: str = json.loads(f'"{escape}"')
+    except ValueError:
+        return _HALF if escape[1] == "u" else escape[1]
+    return _HALF if "\ud800" <= char <= "\udfff" else char
+
+
+def _envelope(raw: str) -> Mapping[str, Any] | None:
+    try:
+        found, _ = json.JSONDecoder(strict=False).raw_decode(raw, raw.index("{"))
+    except (ValueError, RecursionError):
+        return None
+    inner = next((found[name] for name in _WRAPPERS if name in found), found)
+    return inner if isinstance(inner, Mapping) else None
+
+
 class MarkerFilter:
-    """Finds the marker in a text, however it is cut. `before`: the character that came last."""
+    """Takes the marker out. One in quotes is text.
+
+    `opened`: a marker came. `before`: the character that came last.
+    """
 
     __slots__ = ("_held", "_strips", "before", "opened")
 
     def __init__(self) -> None:
-        self.opened = False  # a marker came
+        self.opened = False
         self.before = ""
         self._held = ""
         self._strips = False  # white space right behind the marker is dropped
 
     @property
     def holds(self) -> bool:
-        """The next text depends on the text before it."""
+        """The next text is not simply passed on."""
         return bool(self._held) or self._strips
 
     def feed(self, text: str) -> list[MarkedText]:
         """Take the next text; what is certain of it, in order."""
-        if not self._held and not self._strips and "[" not in text:
-            self.before = text[-1:] or self.before
-            return [MarkedText(text, self.opened)] if text else []
         return self._search(text, is_end=False)
 
     def end(self) -> list[MarkedText]:
-        """Nothing follows: what was held, if it is no marker."""
+        """Nothing follows: what was held."""
         return self._search("", is_end=True)
 
     def _search(self, text: str, *, is_end: bool) -> list[MarkedText]:
@@ -213,31 +312,22 @@ class MarkerFilter:
         found: list[MarkedText] = []
         at = searched = 0
         while (match := _MARKER.search(text, searched)) is not None:
-            quote = self._quote_before(text, match.start())
-            if quote and match.end() == len(text) and not is_end:
+            start, searched = match.span()
+            closing = _QUOTES.get(text[start - 1] if start else self.before)
+            if closing and searched == len(text) and not is_end:
+                searched = start
                 break  # the next character decides whether it is quoted
-            searched = match.end()
-            if quote and text[searched : searched + 1] == _QUOTES[quote]:
+            if closing and text[searched : searched + 1] == closing:
                 continue
-            self._add(text[at : match.start()], found)
+            self._add(text[at:start], found)
             at = searched
             self._strips = self._strips or not self.opened
             self.opened = True
-        end = len(text) if is_end else self._held_from(text, max(at, searched))
+        end = len(text) if is_end else _end_without_marker(text, max(at, searched))
         self._held = text[end:]
         self.before = text[end - 1 : end] or self.before
         self._add(text[at:end], found)
         return found
-
-    def _quote_before(self, text: str, start: int) -> str:
-        before = text[start - 1] if start else self.before
-        return before if before in _QUOTES else ""
-
-    def _held_from(self, text: str, done: int) -> int:
-        """Where the end of `text` may begin a marker, or is one that waits for the quote behind it."""
-        start = text.rfind("[", max(done, len(text) - _LONGEST_MARKER))
-        tail = text[start:].lower() if start >= 0 else ""
-        return start if tail and any(each.startswith(tail) for each in _SPELLINGS) else len(text)
 
     def _add(self, text: str, found: list[MarkedText]) -> None:
         if self._strips:
@@ -245,3 +335,10 @@ class MarkerFilter:
             self._strips = not text
         if text:
             found.append(MarkedText(text, self.opened))
+
+
+def _end_without_marker(text: str, done: int) -> int:
+    """Where the end of `text` may begin a marker, or is one that waits for its quote."""
+    start = text.rfind("[", max(done, len(text) - _LONGEST_MARKER))
+    tail = text[start:].lower() if start >= 0 else ""
+    return start if tail and any(each.startswith(tail) for each in _SPELLINGS) else len(text)

@@ -1,17 +1,13 @@
 """PURE. The text of one source, put together from texts that grow, are replaced, or come twice.
 
-The answer is the texts of its artifacts in the order in which they began, with a blank line between. A chunk
-that replaces may change what was already shown. Slack cannot take text back, so then the whole is shown
-again, once, and what follows is kept for the end (facts: A2A 8.1).
-
-An answer comes in thousands of chunks, so nothing here copies the whole for one chunk: the cost of a turn
-grows with the text that came, not with its square.
+A chunk may change what was shown. Slack cannot take text back, so then the whole is shown again, once; what
+follows is kept for the end (facts: A2A 8.1). Nothing here copies the whole for one chunk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from ...turn.compare import missing_suffix, normalize
 
@@ -19,32 +15,30 @@ _GAP = "\n\n"
 _MOST_COMPARED = 100_000_000  # characters that a turn may compare again, beyond those that came
 _MOST_SOUGHT = 1_000_000  # comparisons in a turn of a text with one of another key
 _LEAST_REPEATED = 8  # characters; shorter texts may come twice by chance
+_SHORT = 100  # characters; longer texts hold more than a few words
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """The text continues what was there."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """The text is now this, and does not continue what was there."""
+class TextUpdate(NamedTuple):
+    """Text that continues what was shown, or replaces it."""
 
     text: str
+    replaces: bool = False
 
 
 class StringBuilder:
-    """Text that grows at its end; joined only where all of it is needed."""
+    """Text that grows at its end; joined only where needed."""
 
     __slots__ = ("_normalized", "_parts", "has_text", "size")
 
     def __init__(self, text: str = "") -> None:
+        self.set(text)
+
+    def set(self, text: str) -> None:
+        """Replace all of it."""
         self._parts: list[str] = []
+        self._normalized: str | None = None
         self.size = 0
         self.has_text = False  # more than white space
-        self._normalized: str | None = None
         self.add(text)
 
     def add(self, text: str) -> None:
@@ -72,43 +66,37 @@ class StringBuilder:
 
     def ending(self, size: int) -> str:
         """Its last `size` characters."""
-        return self.last_parts(size, cut=size)[-size:]
+        return "".join(part[-size:] for part in self._parts[-size:])[-size:]
 
-    def last_parts(self, least: int, *, cut: int = 0) -> str:
-        """The last parts, of `least` characters or more; of each only the last `cut` ones if that is set."""
-        found, size = list[str](), 0
-        for part in reversed(self._parts):
-            found.append(part[-cut:])
-            size += len(part)
-            if size >= least:
-                break
-        return "".join(reversed(found))
+
+class _Text(StringBuilder):
+    """One text. `place`: in their order. `run`: the last one that added to it."""
+
+    __slots__ = ("place", "run")
+
+    def __init__(self, text: str, place: int, run: int) -> None:
+        super().__init__(text)
+        self.place, self.run = place, run
 
 
 class KeyedText:
-    """Texts by key, in order of first appearance.
+    """Texts by key, in the order in which they began, with a blank line between.
 
-    `budget` bounds the characters kept; beyond it `overflow` is set and text is no longer taken. After a
-    `Replaced` nothing more is shown: the text in the end is `final`. `updates` counts what was put.
+    Beyond `budget` characters `overflow` is set and text is no longer taken. After an update that replaces,
+    no other follows: the text in the end is `final`. `shown` is what was shown before. `updates` counts what
+    was put.
     """
 
     def __init__(self, budget: int) -> None:
         self.budget, self.overflow, self.updates = budget, False, 0
-        self._texts: dict[str, StringBuilder] = {}
-        self._shown = StringBuilder()
-        self._size = 0
-        self._is_replaced = False
-        self._places: dict[str, int] = {}  # of the texts, in order of first appearance
-        self._spoken: set[str] = set()  # texts with more than white space
-        self._filled: set[str] = set()  # texts with anything
-        self._current: set[str] = set()  # texts that were not set aside
+        self._texts: dict[str, _Text] = {}
+        self._spoken: set[_Text] = set()  # those with more than white space
+        self.shown = StringBuilder()
         self._end = -1  # the place of the text that `_shown` ends with
-        self._tail: StringBuilder | None = None  # that text, while it may simply grow
         self._is_exact = True  # what was shown is the whole, to the letter
-        self._compared = self._sought = 0
-        self._last: tuple[int, str] = (0, "")
-        self._final: str | None = None
-        self._normalized: str | None = None
+        self._is_replaced = False
+        self._size = self._run = self._compared = self._sought = 0
+        self._final: StringBuilder | None = None
 
     @property
     def whole(self) -> str:
@@ -116,125 +104,94 @@ class KeyedText:
         return _GAP.join(text.text for text in self._texts.values() if text.has_text)
 
     @property
-    def shown(self) -> str:
-        """What was shown, before it was replaced."""
-        return self._shown.text
-
-    @property
-    def final(self) -> str:
-        """As `whole`, without what was set aside, and equal texts once."""
+    def final(self) -> StringBuilder:
+        """As `whole`, without what was set aside, equal texts once."""
         if self._final is None:
-            texts = {key: text.text for key, text in self._texts.items() if text.has_text}
-            kept = {key: text for key, text in texts.items() if key in self._current} or texts
+            texts = [text for text in self._texts.values() if text.has_text]
             once = dict[str, str]()
-            for text in kept.values():
-                once.setdefault(normalize(text), text)
-            self._final, self._normalized = _GAP.join(once.values()), None
+            for text in [text for text in texts if text.run == self._run] or texts:
+                once.setdefault(text.normalized, text.text)
+            self._final = StringBuilder(_GAP.join(once.values()))
         return self._final
 
     @property
     def has_text(self) -> bool:
-        """More than white space came."""
+        """There is more than white space."""
         return bool(self._spoken)
 
     @property
     def last_key(self) -> str:
-        """The key of the text that began last, or ""."""
+        """The key of the last text, or ""."""
         return next(reversed(self._texts), "")
 
     def has(self, key: str) -> bool:
         """A text of this key began."""
         return key in self._texts
 
-    def contains(self, text: str) -> bool:
-        """`text` is somewhere in `final`, whatever the white space. An empty text is not."""
-        final, sought = self.final, normalize(text)
-        if self._normalized is None:
-            self._normalized = normalize(final)
-        return bool(sought) and sought in self._normalized
-
-    def ending(self, size: int) -> str:
-        """The last `size` characters of what was shown."""
-        return self._shown.ending(size)
-
     def repeats(self, text: str) -> bool:
-        """`text` repeats all that was shown, and may continue it. A chunk may well come twice in a row."""
-        shown = self._shown
-        if len(text) < _LEAST_REPEATED and normalize(text) == self._last_normalized():
+        """`text` repeats all that was shown, and may continue it."""
+        shown = self.shown
+        if len(text) < _LEAST_REPEATED and shown.size <= _SHORT and normalize(text) == shown.normalized:
             return not (shown.ending(1).isspace() or text[:1].isspace())
         return shown.has_text and len(text) >= shown.size and missing_suffix(shown.text, text) is not None
 
-    def _last_normalized(self) -> str:
-        """The end of what was shown, as it is compared; kept, because it may be long."""
-        size, last = self._last
-        if size != self._shown.size:
-            last = normalize(self._shown.last_parts(_LEAST_REPEATED))
-            self._last = (self._shown.size, last)
-        return last
-
     def set_aside(self) -> None:
-        """What came so far is not the answer, if anything follows it."""
-        self._current, self._final, self._tail = set(), None, None
+        """What came so far is not the answer, if anything follows."""
+        self._run += 1
+        self._final = None
 
-    def put(self, key: str, text: str, *, append: bool) -> Appended | Replaced | None:
-        """Append to the text `key`, or replace it. None: nothing new is to be shown."""
+    def put(self, key: str, text: str, *, append: bool) -> TextUpdate | None:
+        """Append to the text `key`, or replace it. None: nothing is to be shown."""
         known = self._texts.get(key)
-        old = known.size if known is not None else 0
-        if self._size + len(text) - (0 if append else old) > self.budget:
+        size = len(text) if append or known is None else len(text) - known.size
+        if self._size + size > self.budget:
             self.overflow = True
             return None
+        self._size += size
         self.updates += 1
         self._final = None
-        if append and text and known is not None and known is self._tail:
-            self._size += len(text)
+        if known is None:
+            return self._begin(key, text, is_whole=not append)
+        known.run = self._run
+        if append and known.place == self._end and not self._is_replaced:  # so it is with nearly every token
             known.add(text)
-            self._shown.add(text)
-            return Appended(text)
-        self._current.add(key)
-        if known is not None and append:
-            return self._extend(key, known, text)
-        self._set(key, text)
-        if known is not None:
-            return self._change({key: known}, len(text))
-        return self._begin(text, is_whole=not append)
+            self.shown.add(text)
+            return TextUpdate(text) if text else None
+        old = "" if self._is_replaced else known.text
+        if append:
+            known.add(text)
+        else:
+            known.set(text)
+        self._note(known)
+        return self._tell([(known, old)], len(text), is_appended=append)
 
-    def snapshot(self, texts: Iterable[tuple[str, str]]) -> Appended | Replaced | None:
-        """The texts are now these. One that is not named stays, unless it comes under a new name."""
+    def snapshot(self, texts: Iterable[tuple[str, str]]) -> TextUpdate | None:
+        """The texts are now these. Others stay, unless they are among these under new keys."""
         named = list(texts)
         size = sum(len(text) for _, text in named)
         if size > self.budget:
-            self.overflow = True  # a text that is cut short would pass for the answer
+            self.overflow = True  # a text cut short would pass for the answer
             return None
-        olds = dict[str, StringBuilder]()
+        olds = dict[_Text, str]()
         for key, text in self._with_known_keys(named):
-            olds.setdefault(key, self._texts.get(key) or StringBuilder())
-            if key not in self._texts:
-                self._current.add(key)
-            self._set(key, text)
+            known = self._texts.setdefault(key, _Text("", len(self._texts), self._run))
+            olds.setdefault(known, known.text)
+            self._size += len(text) - known.size
+            known.set(text)
+            self._note(known)
         self._final = None
-        return self._change(olds, size)
+        return self._tell(olds.items(), size)
 
-    def _set(self, key: str, text: str) -> None:
-        old = self._texts.get(key)
-        self._places.setdefault(key, len(self._places))
-        self._texts[key] = new = StringBuilder(text)
-        self._size += new.size - (old.size if old is not None else 0)
-        self._spoken.discard(key)
-        self._tail = None
-        self._note(key, new)
-
-    def _note(self, key: str, text: StringBuilder) -> None:
-        """Know which texts hold anything: there may be one for each word of an answer."""
-        if text.size:
-            self._filled.add(key)
+    def _note(self, text: _Text) -> None:
         if text.has_text:
-            self._spoken.add(key)
+            self._spoken.add(text)
+        else:
+            self._spoken.discard(text)
 
     def _with_known_keys(self, named: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """The texts, each with the key under which it, or its beginning, is kept already.
+        """The texts, each with the key under which its beginning is known: servers rename artifacts.
 
-        Servers rename a task's artifacts. Thousands of new names would have to be compared each with each, so
-        they are taken for new artifacts.
+        To compare thousands with each other would take too long.
         """
         others = dict[str, str]()
         if any(key not in self._texts for key, _ in named) and self._sought < _MOST_SOUGHT:
@@ -253,79 +210,61 @@ class KeyedText:
                     others[found] = sought
             yield found, text
 
-    def _extend(self, key: str, known: StringBuilder, text: str) -> Appended | Replaced | None:
-        was_shown = known.has_text
-        known.add(text)
-        self._size += len(text)
-        self._note(key, known)
-        if self._is_replaced or not text or not known.has_text:
+    def _begin(self, key: str, text: str, *, is_whole: bool) -> TextUpdate | None:
+        """The whole grows by a new text, unless that repeats all that was shown."""
+        self._texts[key] = new = _Text(text, len(self._texts), self._run)
+        if not new.has_text:
             return None
-        place = self._places[key]
-        is_last = place == self._end if was_shown else place > self._end
-        if self.last_key != key and not (self._is_exact and is_last):
-            return self._show_again(len(text))
-        grown = self._grow(text if was_shown else self._gap() + known.text, place)
-        self._tail = known
-        return grown
-
-    def _begin(self, text: str, *, is_whole: bool) -> Appended | Replaced | None:
-        """A new text is the last one, so the whole grows, unless it repeats all that was shown."""
-        if self._is_replaced or not text or text.isspace():
-            return None
-        place = len(self._places) - 1
-        if not is_whole or not self.repeats(text):
-            return self._grow(self._gap() + text, place)
-        more = missing_suffix(self._shown.text, text) or ""
-        self._replace_all_by_last(text)
-        grown = self._grow(more, place)
-        self._is_exact = self._shown.text == text
-        return grown
-
-    def _replace_all_by_last(self, text: str) -> None:
-        """The last text repeats all the others, and may continue them."""
-        last = self.last_key
-        for key in self._filled - {last}:
-            self._texts[key] = StringBuilder()
-        self._filled, self._spoken = {last}, {last}
-        self._size = len(text)
-
-    def _gap(self) -> str:
-        return _GAP if self._shown.has_text else ""
-
-    def _grow(self, text: str, place: int) -> Appended | None:
-        self._shown.add(text)
-        self._end, self._tail = place, None
-        return Appended(text) if text else None
-
-    def _change(self, olds: Mapping[str, StringBuilder], size: int) -> Appended | Replaced | None:
-        """Texts are no longer `olds`. What only grows at the end is shown without a look at the rest, which
-        may be long."""
+        self._spoken.add(new)
         if self._is_replaced:
             return None
-        if not self._is_exact:
+        if not is_whole or not self.repeats(text):
+            return self._grow(self._gap() + text, new.place)
+        more = missing_suffix(self.shown.text, text) or ""
+        self._spoken.remove(new)
+        for each in self._spoken:
+            each.set("")
+        self._spoken, self._size = {new}, len(text)
+        grown = self._grow(more, new.place)
+        self._is_exact = self.shown.text == text
+        return grown
+
+    def _gap(self) -> str:
+        return _GAP if self.shown.has_text else ""
+
+    def _grow(self, text: str, place: int) -> TextUpdate | None:
+        self.shown.add(text)
+        self._end = place
+        return TextUpdate(text) if text else None
+
+    def _tell(
+        self, changes: Iterable[tuple[_Text, str]], size: int, *, is_appended: bool = False
+    ) -> TextUpdate | None:
+        """Show texts that changed, given with what they were. Growth at the end needs no look at the rest."""
+        if self._is_replaced:
+            return None
+        if not (self._is_exact or is_appended):
             return self._show_again(size)
-        changed = [key for key, old in olds.items() if self._texts[key].text != old.text]
         end, more = self._end, list[str]()
-        for key in sorted(changed, key=self._places.__getitem__):
-            old, now, place = olds[key], self._texts[key], self._places[key]
-            if not (old.has_text or now.has_text):
+        for text, old in sorted(changes, key=lambda change: change[0].place):
+            now, had_text = text.text, bool(old) and not old.isspace()
+            if now == old or not (had_text or text.has_text):
                 continue
-            if place == end and old.has_text and now.text.startswith(old.text):
-                more.append(now.text[old.size :])
-            elif place > end and not old.has_text:
-                more += [_GAP if more else self._gap(), now.text]
+            if text.place == end and had_text and now.startswith(old):
+                more.append(now[len(old) :])
+            elif text.place > end and not had_text:
+                more += [_GAP if more else self._gap(), now]
             else:
                 return self._show_again(size)
-            end = place
+            end = text.place
         return self._grow("".join(more), end)
 
-    def _show_again(self, size: int) -> Appended | Replaced | None:
-        """Compare the whole with what was shown; `size` is that of the text which came."""
-        shown, whole = self._shown.text, self.whole
+    def _show_again(self, size: int) -> TextUpdate | None:
+        """Compare the whole with what was shown; `size` is that of the new text."""
+        shown, whole = self.shown.text, self.whole
         self._compared += max(0, len(shown) - size)
         if whole.startswith(shown) and self._compared <= _MOST_COMPARED:
             self._is_exact = True
-            end = max(map(self._places.__getitem__, self._spoken), default=-1)
-            return self._grow(whole[len(shown) :], end)
-        self._is_replaced, self._tail = True, None
-        return Replaced(whole)
+            return self._grow(whole[len(shown) :], max((text.place for text in self._spoken), default=-1))
+        self._is_replaced = True
+        return TextUpdate(whole, replaces=True)

@@ -1,16 +1,14 @@
-"""PURE. Merges a polled task into what its stream brought: the result is what the stream did not bring.
+"""PURE. What a polled task brings that its stream did not.
 
-A polled task differs from its stream: the chunks of an artifact are added up, and so are their flags; its
-status message may have been streamed already; the messages between are in the history; a message that came
-in pieces is whole.
+There the chunks of an artifact are added up, and so are their flags; messages that were missed are in the
+history; a message that came in pieces is whole.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from ..content.content import extract_content
-from ..content.fields import is_true
+from ..content.parts import extract_content, is_true
 from ..wire.frames import (
     AgentMessage,
     Artifact,
@@ -22,91 +20,52 @@ from ..wire.frames import (
     StatusUpdate,
     TaskState,
 )
-from .delta_detector import join_chunks
+from .delta_detector import DeltaDetector
 
 _ANSWER, _NARRATION = "is_final_answer", "is_narration"
-
-
-@dataclass(slots=True)
-class _StreamedText:
-    """What was streamed of one artifact with flags on its chunks."""
-
-    whole: list[str] = field(default_factory=list)
-    answer: list[str] = field(default_factory=list)
-    has_narration: bool = False
-    is_answering: bool = False
-
-    def add(self, artifact: Artifact) -> None:
-        self.is_answering = is_true(artifact.metadata, _ANSWER)
-        self.has_narration = self.has_narration or not self.is_answering
-        self.whole.append(artifact.text)
-        if self.is_answering:
-            self.answer.append(artifact.text)
-
-    def grow(self, text: str) -> str | None:
-        """The answer in `text`, the whole artifact by now; None where it cannot be separated."""
-        known = "".join(self.whole)
-        if not self.is_answering or not text.startswith(known):
-            return None
-        rest = text[len(known) :]
-        self.whole, self.answer = [text], ["".join(self.answer) + rest]
-        return self.answer[0]
-
-
-@dataclass(slots=True)
-class _Message:
-    """A message that comes in deltas or snapshots of one id."""
-
-    message: AgentMessage
-    pieces: list[str]
-    size: int
-
-    @property
-    def text(self) -> str:
-        self.pieces = ["".join(self.pieces)]
-        return self.pieces[0]
-
-    def add(self, text: str) -> None:
-        if len(text) >= self.size and text.startswith(self.text):
-            self.pieces, self.size = [], 0
-        self.pieces.append(text)
-        self.size += len(text)
+_FEW_CHUNKS = 2  # say too little to be snapshots
 
 
 class SnapshotMerger:
     """What was streamed of one turn's task.
 
-    `in_statuses`: the task began with this turn and answers in its statuses, so all messages in its history
-    belong to the turn even where none was streamed.
+    `in_statuses`: the task is new and answers in its statuses, so its whole history is of this turn.
     """
 
     def __init__(self, *, in_statuses: bool) -> None:
         self._in_statuses = in_statuses
-        self._streamed: dict[str, _StreamedText] = {}
+        self._streamed: dict[str, list[tuple[bool, str]]] = {}  # chunks with flags: is it answer, its text
         self._before: dict[str, str] = {}
         self._messages: dict[str, str] = {}
-        self._reply: _Message | None = None
+        self._reply: AgentMessage | None = None
+        self._reply_text = DeltaDetector()
 
     def set_baseline(self, task: Snapshot) -> None:
         """The task before this turn."""
-        self._before = {_key(each): each.text for each in task.artifacts}
+        self._before = {each.artifact_id or each.name: each.text for each in task.artifacts}
         for message in (*task.history, *([task.message] if task.message else [])):
             self._messages[message.message_id] = message.text
 
     def on_frame(self, frame: Frame) -> None:
         """A frame of the stream."""
-        match frame:
-            case ArtifactUpdate(artifact=artifact):
-                self._add_chunk(artifact, append=frame.append is True)
-            case StatusUpdate(message=AgentMessage() as message) if message.text:
-                self._messages[message.message_id] = message.text
-            case MessageReply(message=message) if message.role == "agent":
-                self._add_reply(message)
-            case _:
-                pass
+        if isinstance(frame, ArtifactUpdate):
+            artifact, metadata = frame.artifact, frame.artifact.metadata
+            key = artifact.artifact_id or artifact.name
+            if frame.append is not True:
+                self._before.pop(key, None)
+                self._streamed.pop(key, None)
+            if key in self._streamed or is_true(metadata, _ANSWER) or is_true(metadata, _NARRATION):
+                chunk = is_true(metadata, _ANSWER), artifact.text
+                self._streamed.setdefault(key, []).append(chunk)
+        elif isinstance(frame, StatusUpdate) and frame.message is not None and frame.message.text:
+            self._messages[frame.message.message_id] = frame.message.text
+        elif isinstance(frame, MessageReply) and frame.message.role == "agent":
+            if self._reply is None or self._reply.message_id != frame.message.message_id:
+                self._reply, self._reply_text = frame.message, DeltaDetector()
+            self._reply_text.take(frame.message.text)
 
     def merge(self, task: Snapshot) -> list[Frame]:
-        """What `task` brings that was not streamed, as frames; the task itself is the last."""
+        """What was not streamed, as frames; the task itself is the last."""
         missed = self._missed(task.history)
         artifacts = tuple(each for each in map(self._answer_of, task.artifacts) if each is not None)
         message = task.message
@@ -118,69 +77,46 @@ class SnapshotMerger:
                 self._messages[message.message_id] = message.text
         return [*missed, replace(task, artifacts=artifacts, message=message)]
 
-    def _add_chunk(self, artifact: Artifact, *, append: bool) -> None:
-        key = _key(artifact)
-        if not append:
-            self._before.pop(key, None)
-            self._streamed.pop(key, None)
-        metadata = artifact.metadata
-        if key in self._streamed or (
-            metadata and (is_true(metadata, _ANSWER) or is_true(metadata, _NARRATION))
-        ):
-            self._streamed.setdefault(key, _StreamedText()).add(artifact)
-
-    def _add_reply(self, message: AgentMessage) -> None:
-        if self._reply is None or self._reply.message.message_id != message.message_id:
-            self._reply = _Message(message, [], 0)
-        self._reply.add(message.text)
-
     def _answer_of(self, artifact: Artifact) -> Artifact | None:
-        """`artifact` with its answer only; None where that cannot be separated from narration."""
-        if (since := self._since(artifact)) is None:
-            return None
-        artifact, streamed = since, self._streamed.get(_key(artifact))
+        """This turn's answer in `artifact`; None where narration cannot be taken off."""
+        key = artifact.artifact_id or artifact.name
+        before, chunks = self._before.get(key), self._streamed.get(key, [])
+        if before is not None and artifact.text.startswith(before):
+            if not (rest := artifact.text[len(before) :]):
+                return None
+            artifact = replace(artifact, parts=(Part(text=rest),))
         has_both = is_true(artifact.metadata, _ANSWER) and is_true(artifact.metadata, _NARRATION)
-        if not has_both and (streamed is None or not streamed.has_narration):
+        if not has_both and all(is_answer for is_answer, _ in chunks):
             return artifact
-        answer = None if streamed is None else streamed.grow(artifact.text)
-        if answer is None:
+        known = "".join(text for _, text in chunks)
+        if not chunks or not chunks[-1][0] or not artifact.text.startswith(known):
             return None
+        chunks.append((True, artifact.text[len(known) :]))
+        answer = "".join(text for is_answer, text in chunks if is_answer)
         metadata = {key: value for key, value in artifact.metadata.items() if key != _NARRATION}
         return replace(artifact, parts=(Part(text=answer),), metadata={**metadata, _ANSWER: True})
-
-    def _since(self, artifact: Artifact) -> Artifact | None:
-        """`artifact` without its text from before this turn; None where that is all."""
-        before = self._before.get(_key(artifact))
-        if before is None or not artifact.text.startswith(before):
-            return artifact
-        rest = artifact.text[len(before) :]
-        return replace(artifact, parts=(Part(text=rest),)) if rest else None
 
     def _missed(self, history: tuple[AgentMessage, ...]) -> list[Frame]:
         sent = [each for each in history if each.role == "agent" and each.text]
         if self._reply is not None:
-            return self._rest_of_reply(sent, self._reply)
+            so_far = self._reply_text.text
+            whole = next((each.text for each in reversed(sent) if each.text.startswith(so_far)), so_far)
+            self._reply_text.take(whole)
+            return [MessageReply(replace(self._reply, parts=(Part(text=whole),)))] if whole != so_far else []
         known = [n for n, each in enumerate(sent) if self._messages.get(each.message_id) == each.text]
         unknown = sent if self._in_statuses and not self._messages else []
         found = sent[known[-1] + 1 :] if known else unknown
         self._messages |= {each.message_id: each.text for each in found}
         return [StatusUpdate(each.task_id, each.context_id, TaskState.WORKING, each) for each in found]
 
-    def _rest_of_reply(self, sent: list[AgentMessage], known: _Message) -> list[Frame]:
-        """The whole message that came in pieces, where the task has it."""
-        whole = next((each for each in reversed(sent) if each.text.startswith(known.text)), None)
-        if whole is None or whole.text == known.text:
-            return []
-        known.add(whole.text)
-        return [MessageReply(replace(known.message, parts=(Part(text=whole.text),)))]
-
 
 def stored_text(artifact: Artifact) -> str:
-    """The text of an artifact in a task; its parts are the chunks that came."""
+    """The text of a task's artifact, whose parts are the chunks that came."""
     texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
     text = extract_content(artifact.parts, artifact.metadata).text
-    return join_chunks(texts) if text and len(texts) == len(artifact.parts) else text
-
-
-def _key(artifact: Artifact) -> str:
-    return artifact.artifact_id or artifact.name
+    if not text or len(texts) != len(artifact.parts) or len(texts) <= _FEW_CHUNKS:
+        return text
+    detector = DeltaDetector(appends=True)
+    for each in texts:
+        detector.take(each)
+    return detector.text

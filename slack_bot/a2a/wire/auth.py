@@ -1,13 +1,14 @@
-"""Our credentials for the agent: a bearer token, a header with a key, or user and password of its URL.
+"""Our credentials for the agent, and the cookies of its server, for addresses that may have them.
 
-They come from the settings alone; the card only leads to a warning. They are added to each request, and only
-for addresses that may have them. So are the cookies of the request's conversation.
+Servers behind a balancer need their cookie back to find a task again. One jar for all would give the session
+of one conversation to every other.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Generator
+from collections import OrderedDict
+from collections.abc import Generator, Hashable
 from copy import copy
 from typing import Self
 from urllib.parse import unquote, urlsplit
@@ -16,12 +17,15 @@ import httpx
 
 from ...errors import SettingsError
 from ...settings.models import AgentSettings
-from .card import AgentCard, Scheme
-from .cookies import keep
+from .card import AgentCard
 from .origins import Origins
 
 _BEARER = "SLACK_BOT_AGENT__BEARER_TOKEN"
 _HEADER = "SLACK_BOT_AGENT__HEADER_NAME and SLACK_BOT_AGENT__HEADER_VALUE"
+_MOST_COOKIES = 50
+_MOST_BYTES = (
+    8 * 1024
+)  # of all cookies in a jar, and of those in one answer: few servers read a longer header
 
 
 class Credentials(httpx.Auth):
@@ -33,7 +37,7 @@ class Credentials(httpx.Auth):
         self._cookies: httpx.Cookies | None = None
 
     def keeping(self, cookies: httpx.Cookies | None) -> Self:
-        """The same credentials, with the cookies of one conversation; the server's go into `cookies`."""
+        """The same credentials, with the cookies of one conversation."""
         found = copy(self)
         found._cookies = cookies
         return found
@@ -55,7 +59,7 @@ def missing(card: AgentCard, settings: AgentSettings) -> str | None:
     """One sentence if the card asks for credentials that are not configured, else None."""
     if not card.auth or any(all(_has(settings, scheme) for scheme in each) for each in card.auth):
         return None
-    wanted = " or ".join(" with ".join(str(scheme) for scheme in each) for each in card.auth)
+    wanted = " or ".join(" with ".join(each) for each in card.auth)
     return f"the agent card asks for {wanted}, which is not configured ({_BEARER}, or {_HEADER})"
 
 
@@ -80,10 +84,38 @@ def _sendable(value: str, setting: str) -> str:
     return value
 
 
-def _has(settings: AgentSettings, scheme: Scheme) -> bool:
+def _has(settings: AgentSettings, scheme: str) -> bool:
+    kind, _, name = scheme.partition(" ")
     names = _headers(settings)
-    if scheme.kind == "header":
-        return scheme.name.lower() in (name.lower() for name in names)
-    if scheme.kind in ("bearer", "oauth2", "openid"):  # a token is a token, however it was fetched
+    if kind == "header":
+        return name.lower() in map(str.lower, names)
+    if kind in ("bearer", "oauth2", "openid"):  # a token is a token, however it was fetched
         return settings.bearer_token is not None or (settings.header_name or "").lower() == "authorization"
-    return scheme.kind == "basic" and "Authorization" in names
+    return kind == "basic" and "Authorization" in names
+
+
+class CookieJars:
+    """A jar for each of the `most` conversations that were used last."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._jars: OrderedDict[Hashable, httpx.Cookies] = OrderedDict()
+
+    def of(self, conversation: Hashable) -> httpx.Cookies:
+        """The jar of this conversation."""
+        jar = self._jars.pop(conversation, None)
+        jar = self._jars[conversation] = httpx.Cookies() if jar is None else jar
+        while len(self._jars) > self._most:
+            self._jars.popitem(last=False)
+        return jar
+
+
+def keep(jar: httpx.Cookies, response: httpx.Response) -> None:
+    """Put the cookies of `response` into `jar`. A server that sets too many gets none back."""
+    if sum(map(len, response.headers.get_list("set-cookie"))) > _MOST_BYTES:
+        return
+    jar.extract_cookies(response)
+    found = list(jar.jar)
+    size = sum(len(each.name) + len(each.value or "") for each in found)
+    if size > _MOST_BYTES or len(found) > _MOST_COOKIES:
+        jar.clear()

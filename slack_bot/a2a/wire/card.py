@@ -1,64 +1,46 @@
-"""PURE. An agent card, of 0.3, 1.0 or both, becomes where to ask and how.
+"""The agent card, of 0.3, 1.0 or both: where it is, and what it says about where to ask and how.
 
-`supportedInterfaces` (1.0) come before `url` (0.3), JSON-RPC on 1.x before JSON-RPC on 0.3 (facts: A2A 1.6).
-Cards are often wrong: they name the address the server listens on, or one behind a proxy. An unusable card is
-refused with one sentence that names the setting to change.
+JSON-RPC on 1.x comes before 0.3 (facts: A2A 1.6). A wrong address is every installation's first mistake, and
+cards name wrong ones too: one sentence says what cannot be used, with the setting to change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from ...errors import CardError
-from .origins import Origin, Origins, bare, origin_of
-from .requests import Wire
+import httpx
 
-WELL_KNOWN = ("agent-card.json", "agent.json")
-"""File names below `/.well-known/`: since 0.3, and before."""
+from ...errors import BadAgentData, BadEncoding, CardError, NoCard, StreamLost
+from ...settings.models import AgentSettings
+from .decode import Object, object_of, objects_of, text_of
+from .origins import Origins, bare, origin_of
+from .requests import Interface, Wire
+from .transport import map_exceptions, media_type, read_json, with_read_timeout
 
+_FILES = ("agent-card.json", "agent.json")  # below `/.well-known/`: since 0.3, and before
+_MAX_CARD_BYTES = 1024 * 1024
+_ACCEPT = {"Accept": "application/json", "Accept-Encoding": "identity"}
+_NOTHING = frozenset(f"HTTP {status}" for status in (400, 404, 405, 410, 501))
 _USE_OURS = "set SLACK_BOT_AGENT__USE_CONFIGURED_URL=true to ask at the configured address instead"
-_ALLOW = "SLACK_BOT_AGENT__ALLOWED_HOSTS"
-
-
-@dataclass(frozen=True, slots=True)
-class Interface:
-    """One JSON-RPC address, and its wire by the card."""
-
-    url: str
-    wire: Wire
-    tenant: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Scheme:
-    """A way to authenticate.
-
-    `kind` is bearer, basic, header, oauth2, openid, mtls or other; `name` is the header's.
-    """
-
-    kind: str
-    name: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.name}".strip()
+_KINDS = {"oauth2": "oauth2", "openidconnect": "openid", "mutualtls": "mtls", "mtls": "mtls"}
 
 
 @dataclass(frozen=True, slots=True)
 class AgentCard:
-    """An agent card.
+    """`interfaces` begins with the one to use. `streaming` is None where the card does not say.
 
-    `interfaces` begins with the one to use. `streaming` is None where the card does not say. `auth` lists
-    alternatives; the schemes of each are needed together.
+    `auth` lists alternatives; the schemes of each are needed together: bearer, basic, oauth2, openid, mtls,
+    or header or other with a name.
     """
 
     name: str
     interfaces: tuple[Interface, ...]
     streaming: bool | None
-    auth: tuple[tuple[Scheme, ...], ...] = ()
-    raw: Mapping[str, Any] = field(default_factory=dict)
+    auth: tuple[tuple[str, ...], ...] = ()
 
     def on(self, wire: Wire) -> Interface:
         """The interface for `wire`, or the first one's address with that wire."""
@@ -66,122 +48,173 @@ class AgentCard:
         return next(found, replace(self.interfaces[0], wire=wire))
 
 
-@dataclass(frozen=True, slots=True)
-class CardPolicy:
-    """The settings about cards. `configured` is the base or card URL."""
-
-    configured: str
-    use_configured_url: bool = False
-    allowed_hosts: tuple[str, ...] = ()
-    wire: Wire | None = None
-    extensions: tuple[str, ...] = ()
-
-
-def is_card_url(configured: str) -> bool:
-    """The configured URL names the card itself, not a base."""
-    path = urlsplit(configured).path
-    return path.endswith(".json") or "/.well-known/" in path
+# -- where it is ---------------------------------------------------------------------------------------------
 
 
 def base_of(configured: str) -> str:
-    """The address to ask at, without the card's own path if the card was configured."""
+    """The address to ask at, without the card's own path."""
     parts = urlsplit(bare(configured))
-    if "/.well-known/" in parts.path:
-        path, query = parts.path.partition("/.well-known/")[0] + "/", ""
-    elif parts.path.endswith(".json"):
-        path, query = parts.path.rpartition("/")[0] + "/", ""
-    else:
-        path, query = parts.path, parts.query
-    return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
+    path, is_below, _ = parts.path.partition("/.well-known/")
+    if not is_below:
+        if not path.endswith(".json"):
+            return bare(configured)
+        path = path.rpartition("/")[0]
+    return urlunsplit((parts.scheme, parts.netloc, f"{path}/", "", ""))
 
 
 def card_urls(configured: str) -> tuple[str, ...]:
     """Where the card may be, in order. A query (LangGraph's assistant id) is kept."""
-    if is_card_url(configured):
-        return (bare(configured),)
-    parts = urlsplit(bare(configured))
-    below = [parts._replace(path=f"{parts.path.rstrip('/')}/.well-known/{name}") for name in WELL_KNOWN]
-    return (*(urlunsplit(each) for each in below), bare(configured))
+    url = bare(configured)
+    if base_of(configured) != url:
+        return (url,)
+    parts = urlsplit(url)
+    below = (parts._replace(path=f"{parts.path.rstrip('/')}/.well-known/{name}") for name in _FILES)
+    return (*(urlunsplit(each) for each in below), url)
 
 
-def looks_like_card(value: Any) -> bool:
-    """A JSON value with an agent's address, or at least its name and skills."""
-    if not isinstance(value, Mapping):
-        return False
-    return "supportedInterfaces" in value or "url" in value or {"name", "skills"} <= value.keys()
+async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentSettings) -> AgentCard:
+    """Find and read the card, within `card_timeout` seconds.
 
-
-def resolve(card: Any, found_at: str, rules: CardPolicy) -> AgentCard:
-    """Read the card that was found at `found_at` (its URL).
-
-    Raises:
-        CardError: not a card; no JSON-RPC; a required extension; an address that may not or cannot be used.
+    Raises AgentUnreachable: no server answers; CardError: it answers without a usable card.
     """
-    if not looks_like_card(card):
-        raise CardError(f"{found_at} is JSON, but not an agent card")
-    _check_extensions(card, found_at, rules)
+    configured, misses = settings.url or "", list[tuple[str, str]]()
+    try:
+        async with asyncio.timeout(settings.card_timeout):
+            for url in card_urls(configured):
+                found = await _fetch(http, auth, url, settings.card_timeout)
+                if not isinstance(found, str):
+                    return resolve(found, url, settings)
+                misses.append((url, found))
+    except TimeoutError as error:
+        host = origin_of(configured)
+        raise CardError(f"{host} did not send its agent card within {settings.card_timeout:g} s") from error
+    except (StreamLost, BadAgentData) as error:
+        raise CardError(f"the agent card cannot be read: {error}") from error
+    url, reason = next((miss for miss in misses[:2] if miss[1] not in _NOTHING), misses[0])
+    if reason not in _NOTHING:
+        raise CardError(f"no agent card at {url}: {reason}")
+    tried = url if len(misses) == 1 else f"{base_of(configured)} or below its /.well-known/"
+    raise NoCard(f"no agent card at {tried} ({reason})")
+
+
+async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str, card_timeout: float) -> Object | str:
+    """The JSON at `url` if it looks like a card, else what is there instead."""
+    host = str(origin_of(url))
+    timeout = with_read_timeout(http, card_timeout)
+    with map_exceptions(host):
+        async with http.stream("GET", url, headers=_ACCEPT, auth=auth, timeout=timeout) as response:
+            if not response.is_success:
+                return _refused(response.status_code)
+            try:
+                value = await read_json(response, host, _MAX_CARD_BYTES)
+            except BadEncoding as error:
+                return str(error)
+            except BadAgentData:
+                if "html" in media_type(response):
+                    return "a web page is there, not JSON; is a login or another site at this address?"
+                return "what is there is not JSON, or too large"
+    return object_of(value) if _looks_like_card(value) else "it is JSON, but not an agent card"
+
+
+def _looks_like_card(value: Any) -> bool:
+    found = object_of(value)
+    return "supportedInterfaces" in found or "url" in found or {"name", "skills"} <= found.keys()
+
+
+def _refused(status: int) -> str:
+    if status in (401, 403):
+        return (
+            f"the server wants other credentials (HTTP {status}); see SLACK_BOT_AGENT__BEARER_TOKEN and"
+            " SLACK_BOT_AGENT__HEADER_NAME"
+        )
+    if 300 <= status < 400:
+        return f"the server redirects (HTTP {status}), which is not followed; use the final address"
+    return f"HTTP {status}"
+
+
+# -- what it says --------------------------------------------------------------------------------------------
+
+
+def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
+    """Read the card that was found at the URL `found_at`.
+
+    Raises CardError: no JSON-RPC; a required extension; an address that may not or cannot be used.
+    """
+    capabilities = object_of(card.get("capabilities"))
+    for each in objects_of(capabilities.get("extensions")):
+        uri = text_of(each.get("uri"))
+        if each.get("required") is True and uri not in settings.extensions:
+            raise CardError(
+                f"the agent card at {found_at} requires the extension {uri}; name it in"
+                " SLACK_BOT_AGENT__EXTENSIONS if plain text answers work with it"
+            )
     offered = sorted(_interfaces(card), key=lambda each: each.wire == "0.3")
     if not offered:
         raise _no_json_rpc(card, found_at)
-    if rules.wire is not None:
-        offered = _forced(offered, rules.wire)
-    if rules.use_configured_url:
-        ours = base_of(rules.configured)
-        usable = [replace(each, url=ours) for each in offered]
-    else:
-        offered = [replace(each, url=_absolute(found_at, each.url)) for each in offered]
-        usable = _usable(offered, found_at, rules)
-    capabilities = _object(card.get("capabilities"))
+    if (wire := settings.protocol_version) != "auto":
+        offered = [each for each in offered if each.wire == wire] or [replace(offered[0], wire=wire)]
     streaming = capabilities.get("streaming")
     return AgentCard(
-        name=_text(card.get("name")) or "agent",
-        interfaces=tuple(usable),
+        name=text_of(card.get("name")) or "agent",
+        interfaces=tuple(_usable(offered, found_at, settings)),
         streaming=streaming if isinstance(streaming, bool) else None,
         auth=tuple(_auth(card)),
-        raw=card,
     )
 
 
-# --- interfaces ---------------------------------------------------------------------------------------------
-
-
-def _interfaces(card: Mapping[str, Any]) -> Iterator[Interface]:
-    """Every JSON-RPC interface of the card, its 1.0 part first."""
-    for each in _objects(card.get("supportedInterfaces")):
-        if _is_json_rpc(each.get("protocolBinding", each.get("transport"))) and _text(each.get("url")):
-            yield Interface(each["url"], _wire(each, "1.0"), _text(each.get("tenant")) or None)
+def _interfaces(card: Object) -> Iterator[Interface]:
+    for each in objects_of(card.get("supportedInterfaces")):
+        if _is_json_rpc(each.get("protocolBinding", each.get("transport"))) and text_of(each.get("url")):
+            yield Interface(each["url"], _wire(each, "1.0"), text_of(each.get("tenant")) or None)
     # LangGraph's card has a stray `url` beside its interfaces: only a version makes it a 0.3 part
     if card.get("supportedInterfaces") and "protocolVersion" not in card:
         return
-    if _text(card.get("url")) and _is_json_rpc(card.get("preferredTransport")):
+    if text_of(card.get("url")) and _is_json_rpc(card.get("preferredTransport")):
         yield Interface(card["url"], _wire(card, "0.3"))
-    for each in _objects(card.get("additionalInterfaces")):
-        if _is_json_rpc(each.get("transport")) and _text(each.get("url")):
+    for each in objects_of(card.get("additionalInterfaces")):
+        if _is_json_rpc(each.get("transport")) and text_of(each.get("url")):
             yield Interface(each["url"], _wire(card, "0.3"))
 
 
-def _wire(source: Mapping[str, Any], otherwise: Wire) -> Wire:
-    version = _text(source.get("protocolVersion")).lstrip("v")
+def _wire(source: Object, otherwise: Wire) -> Wire:
+    version = text_of(source.get("protocolVersion")).lstrip("v")
     if version.startswith("1"):
         return "1.0"
     return "0.3" if version.startswith("0") else otherwise
 
 
 def _is_json_rpc(binding: Any) -> bool:
-    return binding is None or _text(binding).upper().replace("-", "") == "JSONRPC"
+    return binding is None or text_of(binding).upper().replace("-", "") == "JSONRPC"
 
 
-def _forced(offered: list[Interface], wire: Wire) -> list[Interface]:
-    return [each for each in offered if each.wire == wire] or [replace(offered[0], wire=wire)]
-
-
-def _usable(offered: list[Interface], found_at: str, rules: CardPolicy) -> list[Interface]:
-    """The usable interfaces. An unusable one is left out, unless it is the first."""
-    origins = Origins(rules.configured, rules.allowed_hosts)
-    usable = [each for each in offered if _can_be_asked(each.url, origins)]
-    if not usable or usable[0] != offered[0]:
-        raise _not_usable(offered[0].url, found_at, rules)
+def _usable(offered: list[Interface], found_at: str, settings: AgentSettings) -> list[Interface]:
+    """An unusable interface is left out, unless it is the first."""
+    configured = settings.url or ""
+    if settings.use_configured_url:
+        return [replace(each, url=base_of(configured)) for each in offered]
+    origins = Origins(configured, settings.allowed_hosts)
+    whole = [replace(each, url=_absolute(found_at, each.url)) for each in offered]
+    usable = [
+        each
+        for each in whole
+        if (origin := origin_of(each.url)) and not origin.is_unspecified and origins.admits(each.url)
+    ]
+    if usable[:1] != whole[:1]:
+        raise CardError(f"the agent card at {found_at} {_why_not(whole[0].url, configured)}{_USE_OURS}")
     return usable
+
+
+def _why_not(url: str, configured: str) -> str:
+    origin, home = origin_of(url), origin_of(configured)
+    if origin is None:
+        return "names an address that is not http or https; "
+    if origin.is_unspecified or (origin.is_loopback and home is not None and not home.is_loopback):
+        return f"says the agent is at {origin}, which only its own machine can use; "
+    is_secure = home is not None and (home.scheme, home.host) == ("https", origin.host)
+    if is_secure and origin.scheme == "http":
+        return f"says to ask {origin} over plain http; "
+    other = f"says the agent is at {origin}, another server than the configured one"
+    return f"{other}; allow it with SLACK_BOT_AGENT__ALLOWED_HOSTS, or "
 
 
 def _absolute(found_at: str, url: str) -> str:
@@ -192,95 +225,40 @@ def _absolute(found_at: str, url: str) -> str:
         return ""
 
 
-def _can_be_asked(url: str, origins: Origins) -> bool:
-    origin = origin_of(url)
-    return origin is not None and not origin.is_unspecified and origins.admits(url)
-
-
-def _not_usable(url: str, found_at: str, rules: CardPolicy) -> CardError:
-    origin, home = origin_of(url), origin_of(rules.configured)
-    card = f"the agent card at {found_at}"
-    if origin is None:
-        return CardError(f"{card} names an address that is not http or https; {_USE_OURS}")
-    if origin.is_unspecified or (origin.is_loopback and home is not None and not home.is_loopback):
-        return CardError(
-            f"{card} says the agent is at {origin}, which only its own machine can use; {_USE_OURS}"
-        )
-    if _is_downgrade(origin, home):
-        return CardError(f"{card} says to ask {origin} over plain http; {_USE_OURS}")
-    return CardError(
-        f"{card} says the agent is at {origin}, another server than the configured one; allow it with"
-        f" {_ALLOW}, or {_USE_OURS}"
-    )
-
-
-def _is_downgrade(origin: Origin, home: Origin | None) -> bool:
-    return (
-        home is not None and origin.scheme == "http" and home.scheme == "https" and origin.host == home.host
-    )
-
-
-def _no_json_rpc(card: Mapping[str, Any], found_at: str) -> CardError:
-    named = [*_objects(card.get("supportedInterfaces")), *_objects(card.get("additionalInterfaces")), card]
-    spoken = {
-        _text(each.get(key))
-        for each in named
-        for key in ("protocolBinding", "transport", "preferredTransport")
-    }
-    others = " and ".join(sorted(spoken - {""}))
-    if others and not all(_is_json_rpc(each) for each in spoken - {""}):
+def _no_json_rpc(card: Object, found_at: str) -> CardError:
+    named = [
+        *objects_of(card.get("supportedInterfaces")),
+        *objects_of(card.get("additionalInterfaces")),
+        card,
+    ]
+    keys = ("protocolBinding", "transport", "preferredTransport")
+    spoken = {text_of(each.get(key)) for each in named for key in keys} - {""}
+    if spoken and not all(_is_json_rpc(each) for each in spoken):
+        others = " and ".join(sorted(spoken))
         return CardError(
             f"the agent card at {found_at} offers {others} only; this bot speaks A2A over JSON-RPC"
         )
     return CardError(f"the agent card at {found_at} does not say where the agent is; it lacks an address")
 
 
-# --- extensions and authentication --------------------------------------------------------------------------
-
-
-def _check_extensions(card: Mapping[str, Any], found_at: str, rules: CardPolicy) -> None:
-    for each in _objects(_object(card.get("capabilities")).get("extensions")):
-        uri = _text(each.get("uri"))
-        if each.get("required") is True and uri not in rules.extensions:
-            raise CardError(
-                f"the agent card at {found_at} requires the extension {uri}; name it in"
-                " SLACK_BOT_AGENT__EXTENSIONS if plain text answers work with it"
-            )
-
-
-def _auth(card: Mapping[str, Any]) -> Iterator[tuple[Scheme, ...]]:
+def _auth(card: Object) -> Iterator[tuple[str, ...]]:
     """The alternatives: 0.3 `[{"name": []}]`, 1.0 `[{"schemes": {"name": {}}}]`, or both in one list."""
-    schemes = {key: _scheme(_object(value)) for key, value in _object(card.get("securitySchemes")).items()}
-    for each in _objects(card.get("securityRequirements")) or _objects(card.get("security")):
-        names = _object(each["schemes"]) if isinstance(each.get("schemes"), Mapping) else each
-        yield tuple(schemes.get(name, Scheme("other", name)) for name in names)
+    schemes = {
+        key: _scheme(object_of(value)) for key, value in object_of(card.get("securitySchemes")).items()
+    }
+    for each in objects_of(card.get("securityRequirements")) or objects_of(card.get("security")):
+        names = each["schemes"] if isinstance(each.get("schemes"), dict) else each
+        yield tuple(schemes.get(name, f"other {name}".strip()) for name in names)
 
 
-def _scheme(scheme: Mapping[str, Any]) -> Scheme:
-    kind = _text(scheme.get("type")).lower()
-    inner = scheme
+def _scheme(scheme: Object) -> str:
+    kind, inner = text_of(scheme.get("type")).lower(), scheme
     for key in scheme:
         if key.endswith("SecurityScheme"):  # 1.0 wraps: {"httpAuthSecurityScheme": {...}}
-            kind, inner = key.removesuffix("SecurityScheme").lower(), _object(scheme[key])
+            kind, inner = key.removesuffix("SecurityScheme").lower(), object_of(scheme[key])
     if kind == "apikey":
-        where = _text(inner.get("in")) or _text(inner.get("location"))
-        return Scheme("header" if where == "header" else "other", _text(inner.get("name")))
+        where = text_of(inner.get("in")) or text_of(inner.get("location"))
+        return f"{'header' if where == 'header' else 'other'} {text_of(inner.get('name'))}".strip()
     if kind in ("http", "httpauth"):
-        return Scheme("basic" if _text(inner.get("scheme")).lower() == "basic" else "bearer")
-    known = {"oauth2": "oauth2", "openidconnect": "openid", "mutualtls": "mtls", "mtls": "mtls"}
-    return Scheme(known.get(kind, "other"))
-
-
-# --- values that may be anything ----------------------------------------------------------------------------
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+        return "basic" if text_of(inner.get("scheme")).lower() == "basic" else "bearer"
+    return _KINDS.get(kind, "other")

@@ -1,8 +1,7 @@
-"""The A2A calls: send, stream, subscribe, get, cancel. One attempt each, at one interface, on one wire.
+"""The A2A calls. One attempt each, at one interface, on one wire.
 
-An error reaches a streaming call in four ways, and all end in a typed error here: as JSON instead of a
-stream, as the data of an event, as an event named `error`, or as a body that is cut (facts: A2A 5). A JSON
-answer to a streaming call may as well be a success, of a server that does not stream.
+An error reaches a streaming call as JSON instead of a stream, as the data of an event, as an event named
+`error`, or as a body that is cut (facts: A2A 5). A JSON answer may as well be a success.
 """
 
 from __future__ import annotations
@@ -17,13 +16,12 @@ import httpx
 
 from ...errors import BadAgentData, StreamCut, StreamIdle
 from ...settings.models import AgentSettings
-from ..offload import offload
+from ..offload import LARGE, offload
 from . import sse
-from .card import Interface
-from .decode import decode, failure, unwrap
+from .decode import failure, frame_of, unwrap
 from .frames import Received, Snapshot, Unknown
 from .origins import origin_of
-from .requests import HISTORY_LENGTH, Json, MessageRequest, ask_body, headers, task_body
+from .requests import HISTORY_LENGTH, Interface, Json, MessageRequest, TaskVerb, ask_body, headers, task_body
 from .transport import (
     error_from_status,
     map_exceptions,
@@ -53,34 +51,22 @@ class Client:
     def stream(self, asking: MessageRequest, patience: float | None = None) -> AsyncGenerator[Received, None]:
         """Ask, and yield each event as it comes. Close it (`aclosing`).
 
-        `patience` is in seconds, for each event: `idle_timeout` if None, `math.inf` for a caller who keeps
-        the time. Raises AgentError's subclasses.
+        `patience`: seconds for each event; None: `idle_timeout`, `math.inf`: the caller keeps the time.
         """
-        body = ask_body(self._interface.wire, asking, stream=True, tenant=self._interface.tenant)
-        return self._streamed(body, patience)
+        return self._streamed(ask_body(self._interface, asking, stream=True), patience)
 
-    def subscribe(self, task_id: str, patience: float | None = None) -> AsyncGenerator[Received, None]:
-        """Join a running task's stream again. Safe on 1.0 only: 0.3 servers lose the gap and may wedge."""
-        body = task_body(self._interface.wire, "subscribe", task_id, self._interface.tenant)
-        return self._streamed(body, patience)
+    def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
+        """Join a task's stream again; the caller keeps the time. 0.3 servers lose the gap and may wedge."""
+        return self._streamed(task_body(self._interface, "subscribe", task_id), math.inf)
 
     async def send(self, asking: MessageRequest) -> Received:
-        """Ask, and wait for the one answer, as long as a turn may take. It need not be the task's end."""
-        body = ask_body(self._interface.wire, asking, stream=False, tenant=self._interface.tenant)
+        """Ask, and wait for the one answer. It need not be the task's end."""
+        body = ask_body(self._interface, asking, stream=False)
         return await self._called(body, self._settings.turn_timeout)
 
-    async def get(self, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
-        """The task as it stands, with so many of its last messages."""
-        wire, tenant = self._interface.wire, self._interface.tenant
-        return await self._task_called(task_body(wire, "get", task_id, tenant, messages=messages))
-
-    async def cancel(self, task_id: str) -> Snapshot:
-        """Ask for the task to be stopped; the task as it stands then. AgentFailed -32002: it had ended."""
-        return await self._task_called(
-            task_body(self._interface.wire, "cancel", task_id, self._interface.tenant)
-        )
-
-    async def _task_called(self, body: Json) -> Snapshot:
+    async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
+        """Read or cancel the task; the task as it is then, with so many of its last messages."""
+        body = task_body(self._interface, verb, task_id, messages)
         received = await self._called(body, self._settings.call_timeout)
         if not isinstance(received.frame, Snapshot):
             raise BadAgentData(f"{self._host} was asked for a task and sent something else")
@@ -88,69 +74,64 @@ class Client:
 
     async def _called(self, body: Json, limit: float) -> Received:
         with map_exceptions(self._host):
-            try:
-                async with asyncio.timeout(limit), self._posted(body, stream=False, limit=limit) as response:
-                    return await self._single(response)
-            except TimeoutError as error:
-                raise self._too_slow(limit) from error
+            async with self._in_time(limit), self._posted(body, stream=False, limit=limit) as response:
+                return await self._single(response)
 
     async def _streamed(self, body: Json, patience: float | None) -> AsyncGenerator[Received, None]:
         idle = self._settings.idle_timeout if patience is None else patience
         with map_exceptions(self._host):
             async with self._posted(body, stream=True, limit=idle) as response:
                 if media_type(response) != _SSE:
-                    yield await self._single_soon(response, idle)
+                    async with self._in_time(idle):
+                        only = await self._single(response)
+                    yield only
                     return
                 limit = self._settings.max_event_bytes
                 async with aclosing(sse.events(response, idle=idle, max_event_bytes=limit)) as events:
                     async for event in events:
-                        received = await offload(len(event.raw), self._received, event)
+                        if len(event.raw) <= LARGE:
+                            received = self._received(event)
+                        else:
+                            received = await offload(self._received, event)
                         if received is not None:
                             yield received
 
     @asynccontextmanager
     async def _posted(self, body: Json, *, stream: bool, limit: float) -> AsyncIterator[httpx.Response]:
-        """The successful response to `body`, its head read within `limit` seconds. Others are raised."""
-        wire, extensions = self._interface.wire, self._settings.extensions
+        """The successful response, its head read within `limit` seconds. Others are raised."""
         async with AsyncExitStack() as stack:
-            try:
-                async with asyncio.timeout(None if math.isinf(limit) else limit):
-                    response = await stack.enter_async_context(
-                        self._http.stream(
-                            "POST",
-                            self._interface.url,
-                            content=json.dumps(body).encode("ascii"),
-                            headers=headers(wire, extensions, stream=stream),
-                            timeout=with_read_timeout(self._http, limit),
-                            auth=self._auth,
-                        )
+            async with self._in_time(limit):
+                response = await stack.enter_async_context(
+                    self._http.stream(
+                        "POST",
+                        self._interface.url,
+                        content=json.dumps(body).encode("ascii"),
+                        headers=headers(self._interface.wire, self._settings.extensions, stream=stream),
+                        timeout=with_read_timeout(self._http, limit),
+                        auth=self._auth,
                     )
-                    if not response.is_success:
-                        raise await error_from_status(response, self._host)
-            except TimeoutError as error:
-                raise self._too_slow(limit) from error
+                )
+                if not response.is_success:
+                    raise await error_from_status(response, self._host)
             yield response
 
-    async def _single_soon(self, response: httpx.Response, limit: float) -> Received:
+    @asynccontextmanager
+    async def _in_time(self, seconds: float) -> AsyncIterator[None]:
         try:
-            async with asyncio.timeout(None if math.isinf(limit) else limit):
-                return await self._single(response)
+            async with asyncio.timeout(None if math.isinf(seconds) else seconds):
+                yield
         except TimeoutError as error:
-            raise self._too_slow(limit) from error
+            raise StreamIdle(f"{self._host} did not answer within {seconds:g} s") from error
 
     async def _single(self, response: httpx.Response) -> Received:
-        """The one event of a JSON answer."""
         if "json" not in media_type(response):
             raise not_a2a(response, self._host)
         body = await read_body(response, self._host, self._settings.max_event_bytes)
-        received = await offload(len(body), self._read, body)
-        if isinstance(received.frame, Unknown):
+        raw = unwrap(await offload(parse_json, body, self._host))
+        frame = await offload(frame_of, raw)
+        if isinstance(frame, Unknown):
             raise BadAgentData(f"{self._host} sent JSON that is not A2A")
-        return received
-
-    def _read(self, body: bytearray) -> Received:
-        raw = unwrap(parse_json(body, self._host))
-        return Received(raw, decode(raw), len(body))
+        return Received(raw, frame, len(body))
 
     def _received(self, event: sse.SseBlock) -> Received | None:
         """What `event` says; None where it only keeps the connection alive."""
@@ -166,10 +147,7 @@ class Client:
                 raise failure(data) from error
             raise
         raw = unwrap(payload)
-        frame = decode(raw)
+        frame = frame_of(raw)
         if event.name == "error" and isinstance(frame, Unknown):
             raise failure(payload)
         return Received(raw, frame, len(data))
-
-    def _too_slow(self, limit: float) -> StreamIdle:
-        return StreamIdle(f"{self._host} did not answer within {limit:g} s")

@@ -1,15 +1,14 @@
 """Unpacks a compressed answer in small pieces, so that its size can be bounded.
 
-We ask for `identity`, and a proxy may compress all the same. httpx would unpack a whole chunk at once: 260 kB
-of gzip become 256 MB. So the raw bytes are unpacked here: gzip or deflate, once. Anything else is refused; a
-body that is compressed twice grows a million times.
+A proxy may compress though we ask for `identity`, and httpx would unpack a whole chunk at once: 260 kB of
+gzip become 256 MB; compressed twice, far more.
 """
 
 from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 import httpx
 
@@ -27,7 +26,7 @@ _RAW = -zlib.MAX_WBITS
 class Unpacker:
     """Unpacks a body of this Content-Encoding. `free`: bytes that may come out however few went in.
 
-    Raises BadEncoding for any other encoding.
+    BadEncoding: neither gzip nor deflate, or more than once.
     """
 
     def __init__(self, encoding: str, free: int) -> None:
@@ -47,7 +46,7 @@ class Unpacker:
         self._taken = self._given = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The unpacked `data`, in pieces of at most `PIECE` bytes, each unpacked when it is asked for.
+        """The unpacked `data`, in pieces of at most `PIECE` bytes.
 
         Raises BadEncoding if the body grows too much, httpx.DecodingError if it is broken.
         """
@@ -55,19 +54,16 @@ class Unpacker:
             yield data
             return
         self._taken += len(data)
-        try:
-            yield from self._unpacked(data)
-        except zlib.error as error:
-            raise httpx.DecodingError(str(error)) from error
-
-    def _unpacked(self, data: bytes) -> Iterator[bytes]:
         self._head = data = self._head + data
         if self._zlib is None and len(data) < 2:
             return  # the first two bytes say whether there is a head
         unzip = self._zlib = self._zlib or zlib.decompressobj(self._window(data))
         self._head = b""
         while not unzip.eof:
-            piece = unzip.decompress(data, PIECE)
+            try:
+                piece = unzip.decompress(data, PIECE)
+            except zlib.error as error:
+                raise httpx.DecodingError(str(error)) from error
             data = unzip.unconsumed_tail
             self._given += len(piece)
             if self._given > self._free + _GROWTH * self._taken:
@@ -78,24 +74,21 @@ class Unpacker:
                 return
 
     def _window(self, data: bytes) -> int:
-        """The zlib window: servers send deflate with its head (RFC 9110) and without."""
+        """Servers send deflate with its head (RFC 9110) and without."""
         has_head = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0
         return _RAW if self._may_be_bare and not has_head else _AUTO
 
 
-async def unpacked(response: httpx.Response, max_bytes: int) -> AsyncGenerator[bytes, None]:
-    """The unpacked body of `response`, as it comes. `max_bytes`: the bound of one answer.
-
-    Raises as `Unpacker` does, and what httpx raises.
-    """
+def unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterator[bytes]:
+    """The unpacked body, as it comes. `max_bytes`: the bound of one answer."""
     if response.is_stream_consumed:  # from a transport in memory: httpx has unpacked it
-        yield response.content
-        return
+        return response.aiter_bytes()
     unpacker = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
+    return response.aiter_raw() if unpacker.is_plain else _pieces(response, unpacker)
+
+
+async def _pieces(response: httpx.Response, unpacker: Unpacker) -> AsyncGenerator[bytes, None]:
     async for chunk in response.aiter_raw():
-        if unpacker.is_plain:
-            yield chunk
-            continue
         for piece in unpacker.feed(chunk):
             yield piece
             await asyncio.sleep(0)  # other tasks run, and a deadline may end this one

@@ -1,9 +1,7 @@
-"""PURE. JSON from an agent's server becomes frames: by its shape, event by event, never by a version.
+"""PURE. JSON from an agent's server becomes frames: by its shape, never by a version.
 
-Cards lie about versions and servers mix them: LangGraph sends a 1.0 wrapper first and flat 0.3 kinds with 1.0
-enums after it, fasta2a puts 0.3 enums into 1.0 wrappers (facts: A2A 0.1). So wrapping, states, parts and
-`final` are each recognised on their own, and odd values are left out. Only JSON that is no object, and an
-error that the server reports, are errors.
+Cards lie about versions and servers mix them (facts: A2A 0.1). So wrapping, states, parts and `final` are
+each recognised on their own, and odd values are left out.
 """
 
 from __future__ import annotations
@@ -29,34 +27,8 @@ from .frames import (
 
 Object: TypeAlias = Mapping[str, Any]
 
-# keys that a 1.0 event wraps its one value in; 0.3's proto calls a message `msg`
-_WRAPPERS = {
-    "task": "task",
-    "message": "message",
-    "msg": "message",
-    "statusUpdate": "statusupdate",
-    "status_update": "statusupdate",
-    "artifactUpdate": "artifactupdate",
-    "artifact_update": "artifactupdate",
-}
-_KINDS = {  # as servers write them
-    "task": "task",
-    "message": "message",
-    "status-update": "statusupdate",
-    "artifact-update": "artifactupdate",
-}
 _STATES = {state.name: state for state in TaskState} | {"CANCELLED": TaskState.CANCELED}
-# numbers of the enum in a2a.proto, for servers whose JSON writer keeps numbers
-_STATE_NUMBERS = {
-    1: TaskState.SUBMITTED,
-    2: TaskState.WORKING,
-    3: TaskState.COMPLETED,
-    4: TaskState.FAILED,
-    5: TaskState.CANCELED,
-    6: TaskState.INPUT_REQUIRED,
-    7: TaskState.REJECTED,
-    8: TaskState.AUTH_REQUIRED,
-}
+_NUMBERS = tuple(TaskState)  # for servers whose JSON writer keeps the enum's numbers
 _SAFE = {
     -32001: "The agent no longer knows this task.",
     -32601: "The agent does not understand this bot's requests.",
@@ -70,36 +42,31 @@ _KIND_CHARS = 60
 
 
 def decode(payload: Any) -> Frame:
-    """The frame in `payload`: a JSON-RPC envelope or a bare event, in any dialect.
+    """The frame in a JSON-RPC envelope or a bare event.
 
-    Raises:
-        AgentFailed: the payload reports an error; `code` is its number, 0 where it has none.
-        BadAgentData: the payload is not a JSON object.
+    Raises AgentFailed: it reports an error (`code` 0: without a number); BadAgentData: not an object.
     """
-    event = unwrap(payload)
-    kind, body = _recognise(event)
-    reader = _READERS.get(kind)
-    return reader(body) if reader is not None else Unknown(kind[:_KIND_CHARS])
+    return frame_of(unwrap(payload))
 
 
 def unwrap(payload: Any) -> Object:
     """The event without its JSON-RPC envelope. Raises as `decode` does."""
     if not isinstance(payload, dict):
         raise BadAgentData("the agent sent JSON that is not an object")
-    if _is_event(payload):
+    if _kind(payload) in _READERS or _wrapper(payload) is not None:
         return payload
     if payload.get("error") is not None and not isinstance(payload.get("result"), dict):
         raise failure(payload["error"])
     if "result" in payload:
-        return _object(payload["result"])
+        return object_of(payload["result"])
     if _integer(payload.get("code")) is not None and isinstance(payload.get("message"), str):
         raise failure(payload)  # a bare google.rpc.Status, as REST servers stream it
     return payload
 
 
 def failure(error: Any) -> AgentFailed:
-    """The server's error object, of JSON-RPC or google.rpc.Status, as ours. Any JSON value is taken."""
-    found = _object(error)
+    """The error object of JSON-RPC or google.rpc.Status as ours. Any JSON value is taken."""
+    found = object_of(error)
     code = _integer(found.get("code")) or 0
     message = found.get("message") if found else error
     quoted = quote(message) if isinstance(message, str) else ""
@@ -111,17 +78,16 @@ def quote(text: str) -> str:
     return _SURROGATE.sub("\ufffd", _NOT_PLAIN.sub(" ", text[:_QUOTED_CHARS])).strip()
 
 
-def _recognise(event: Object) -> tuple[str, Object]:
-    """A key of `_READERS`, or the event's own kind, and the object with the rest."""
-    kind = _kind(event)
-    if kind in _READERS:
-        return kind, event
-    wrapper = _wrapper(event)
-    if wrapper is None:
-        return kind or _guess(event), event
-    inner = event[wrapper]
-    own = _kind(inner)
-    return (own if own in _READERS else _WRAPPERS[wrapper]), inner
+def frame_of(event: Object) -> Frame:
+    """The frame of an event that has no envelope."""
+    kind, body = _kind(event), event
+    reader = _READERS.get(kind)
+    if reader is None and (wrapper := _wrapper(event)) is not None:
+        body = event[wrapper]
+        reader = _READERS.get(_kind(body)) or _WRAPPERS[wrapper]
+    if reader is None and not kind:
+        reader = _guess(event)
+    return Unknown(kind[:_KIND_CHARS]) if reader is None else reader(body)
 
 
 def _wrapper(event: Object) -> str | None:
@@ -135,24 +101,20 @@ def _kind(event: Object) -> str:
     kind = event.get("kind")
     if not isinstance(kind, str):
         return ""
-    return _KINDS.get(kind) or kind.replace("-", "").replace("_", "").lower()
+    return kind if kind in _READERS else kind.replace("-", "").replace("_", "").lower()
 
 
-def _guess(event: Object) -> str:
-    """The kind of an event without one, by its keys, as a task of `GetTask` on 1.0."""
+def _guess(event: Object) -> Callable[[Object], Frame] | None:
+    """How to read an event without a kind, by its keys."""
     if isinstance(event.get("artifact"), dict):
-        return "artifactupdate"
+        return _artifact_update
     if isinstance(event.get("status"), dict | str):
-        return "statusupdate" if "taskId" in event and "id" not in event else "task"
+        return _status_update if "taskId" in event and "id" not in event else _task
     if isinstance(event.get("artifacts"), list):
-        return "task"
+        return _task
     if isinstance(event.get("parts"), list) or isinstance(event.get("content"), list):
-        return "message"
-    return ""
-
-
-def _is_event(payload: Object) -> bool:
-    return _kind(payload) in _READERS or _wrapper(payload) is not None
+        return _reply
+    return None
 
 
 def _task(body: Object) -> Frame:
@@ -162,9 +124,9 @@ def _task(body: Object) -> Frame:
         context_id=_id(body, "contextId", "context_id"),
         state=state,
         message=message,
-        artifacts=tuple(_artifact(each) for each in _objects(body.get("artifacts"))),
-        history=tuple(_message(each) for each in _objects(body.get("history"))),
-        metadata=_object(body.get("metadata")),
+        artifacts=tuple(_artifact(each) for each in objects_of(body.get("artifacts"))),
+        history=tuple(_message(each) for each in objects_of(body.get("history"))),
+        metadata=object_of(body.get("metadata")),
     )
 
 
@@ -176,12 +138,12 @@ def _status_update(body: Object) -> Frame:
         state=state,
         message=message,
         final=_flag(body.get("final")),
-        metadata=_object(body.get("metadata")),
+        metadata=object_of(body.get("metadata")),
     )
 
 
 def _artifact_update(body: Object) -> Frame:
-    artifact = _object(body.get("artifact"))  # up to 0.2 the artifact says how it grows
+    artifact = object_of(body.get("artifact"))  # up to 0.2 the artifact says how it grows
     last_chunk = _either(body, "lastChunk", "last_chunk")
     if last_chunk is None:
         last_chunk = _either(artifact, "lastChunk", "last_chunk")
@@ -191,7 +153,7 @@ def _artifact_update(body: Object) -> Frame:
         context_id=_id(body, "contextId", "context_id"),
         append=_flag(body.get("append", artifact.get("append"))),
         last_chunk=last_chunk is True,
-        metadata=_object(body.get("metadata")),
+        metadata=object_of(body.get("metadata")),
     )
 
 
@@ -202,8 +164,20 @@ def _reply(body: Object) -> Frame:
 _READERS: Mapping[str, Callable[[Object], Frame]] = {
     "task": _task,
     "message": _reply,
+    "status-update": _status_update,
     "statusupdate": _status_update,
+    "artifact-update": _artifact_update,
     "artifactupdate": _artifact_update,
+}
+# keys that a 1.0 event wraps its one value in; 0.3's proto calls a message `msg`
+_WRAPPERS: Mapping[str, Callable[[Object], Frame]] = {
+    "task": _task,
+    "message": _reply,
+    "msg": _reply,
+    "statusUpdate": _status_update,
+    "status_update": _status_update,
+    "artifactUpdate": _artifact_update,
+    "artifact_update": _artifact_update,
 }
 
 
@@ -220,8 +194,8 @@ def _state(value: Any) -> TaskState:
     if isinstance(value, str):
         word = value.strip().upper().replace("-", "_").removeprefix("TASK_STATE_")
         return _STATES.get(word, TaskState.UNKNOWN)
-    number = _integer(value)
-    return _STATE_NUMBERS.get(number, TaskState.UNKNOWN) if number is not None else TaskState.UNKNOWN
+    number = _integer(value) or 0
+    return _NUMBERS[number] if 0 <= number < len(_NUMBERS) else TaskState.UNKNOWN
 
 
 def _message(body: Object) -> AgentMessage:
@@ -233,32 +207,30 @@ def _message(body: Object) -> AgentMessage:
         parts=_parts(body),
         task_id=_id(body, "taskId", "task_id"),
         context_id=_id(body, "contextId", "context_id"),
-        metadata=_object(body.get("metadata")),
+        metadata=object_of(body.get("metadata")),
     )
 
 
 def _artifact(body: Object) -> Artifact:
     return Artifact(
         artifact_id=_id(body, "artifactId", "artifact_id") or "",
-        name=_text(body.get("name")),
-        description=_text(body.get("description")),
+        name=text_of(body.get("name")),
+        description=text_of(body.get("description")),
         parts=_parts(body),
-        metadata=_object(body.get("metadata")),
+        metadata=object_of(body.get("metadata")),
     )
 
 
 def _parts(body: Object) -> tuple[Part, ...]:
-    """The parts that can be read. ADK sends messages without any; 0.3's REST calls them `content`."""
+    """ADK sends messages without any; 0.3's REST calls them `content`."""
     parts = body.get("parts")
-    if isinstance(parts, dict | str):
+    if is_boxed := not isinstance(parts, dict | str | list):
+        parts = body.get("content")
+        if not isinstance(parts, list | str):
+            return ()
+    if not isinstance(parts, list):
         parts = [parts]  # one part, as hand-written servers send it
-    if isinstance(parts, list):
-        found = [_part(each, is_boxed=False) for each in parts]
-    elif isinstance(body.get("content"), list):
-        found = [_part(each, is_boxed=True) for each in body["content"]]
-    else:
-        text = body.get("content")
-        return (Part(text=text),) if isinstance(text, str) else ()
+    found = [_part(each, is_boxed=is_boxed) for each in parts]
     return tuple(part for part in found if part is not None)
 
 
@@ -267,9 +239,9 @@ def _part(value: Any, *, is_boxed: bool) -> Part | None:
         return Part(text=value)
     if not isinstance(value, dict):
         return None
-    metadata = _object(value.get("metadata"))
-    if isinstance(value.get("text"), str):
-        return Part(text=value["text"], metadata=metadata)
+    metadata = object_of(value.get("metadata"))
+    if isinstance(text := value.get("text"), str):
+        return Part(text=text, metadata=metadata)
     if "data" in value:
         data = value["data"]
         if is_boxed and isinstance(data, dict) and data.keys() == {"data"}:
@@ -280,7 +252,7 @@ def _part(value: Any, *, is_boxed: bool) -> Part | None:
 
 
 def _file(part: Object) -> FileRef | None:
-    """The file of a part, in its own object (0.3) or bare (1.0), in every spelling that documents show."""
+    """In its own object (0.3) or bare (1.0), in every spelling that documents show."""
     inner = part.get("file")
     source = inner if isinstance(inner, dict) else part
     base64 = _either(source, "bytes", "raw", "fileWithBytes", "file_with_bytes")
@@ -288,8 +260,8 @@ def _file(part: Object) -> FileRef | None:
     if not isinstance(base64, str) and not isinstance(url, str):
         return None
     return FileRef(
-        name=_text(_either(source, "name", "filename") or part.get("filename")),
-        mime_type=_text(_either(source, "mimeType", "mediaType", "mime_type", "media_type")),
+        name=text_of(_either(source, "name", "filename") or part.get("filename")),
+        mime_type=text_of(_either(source, "mimeType", "mediaType", "mime_type", "media_type")),
         base64=base64 if isinstance(base64, str) else None,
         url=url if isinstance(url, str) else None,
     )
@@ -298,15 +270,18 @@ def _file(part: Object) -> FileRef | None:
 # --- values that may be anything ----------------------------------------------------------------------------
 
 
-def _object(value: Any) -> Object:
+def object_of(value: Any) -> Object:
+    """`value` if it is a JSON object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
-def _objects(value: Any) -> list[Object]:
+def objects_of(value: Any) -> list[Object]:
+    """The objects in `value` if it is a list."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """`value` if it is text, else ""."""
     return value if isinstance(value, str) else ""
 
 
@@ -326,7 +301,7 @@ def _either(source: Object, *keys: str) -> Any:
 
 
 def _id(source: Object, *keys: str) -> str | None:
-    """An id as text that can be stored: some servers count, and half a surrogate pair cannot be written."""
+    """Some servers count, and half a surrogate pair cannot be stored."""
     value = _either(source, *keys)
     if isinstance(value, str):
         return (value if value.isascii() else _SURROGATE.sub("\ufffd", value)) or None

@@ -1,4 +1,7 @@
-"""PURE. What an agent's server sent: one frame for each event, whatever the wire version."""
+"""PURE. What an agent's server sent: one frame for each event, whatever the wire version.
+
+Nothing changes them. What each chunk makes is not frozen: that would take three times as long.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +14,22 @@ Metadata: TypeAlias = Mapping[str, Any]
 
 
 class TaskState(StrEnum):
-    """Task states of 0.3 and 1.0, normalised (facts: A2A 1.5)."""
+    """Task states of 0.3 and 1.0 (facts: A2A 1.5), in the order of a2a.proto, which numbers them."""
 
+    UNKNOWN = "unknown"
     SUBMITTED = "submitted"
     WORKING = "working"
-    INPUT_REQUIRED = "input-required"
-    AUTH_REQUIRED = "auth-required"
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELED = "canceled"
+    INPUT_REQUIRED = "input-required"
     REJECTED = "rejected"
-    UNKNOWN = "unknown"
+    AUTH_REQUIRED = "auth-required"
 
     @property
     def is_terminal(self) -> bool:
         """No further work will happen."""
-        return self in _TERMINAL
+        return self in TERMINAL
 
     @property
     def is_asking(self) -> bool:
@@ -34,12 +37,12 @@ class TaskState(StrEnum):
         return self in (TaskState.INPUT_REQUIRED, TaskState.AUTH_REQUIRED)
 
 
-_TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED, TaskState.REJECTED})
+TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED, TaskState.REJECTED})
 
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file by value (base64) or by address. Never fetched here."""
+    """A file by value (base64) or by address."""
 
     name: str = ""
     mime_type: str = ""
@@ -47,12 +50,9 @@ class FileRef:
     url: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Part:
-    """One part of a message or artifact. Exactly one of text, data, file is set.
-
-    `data` is any JSON value; `has_data` tells an absent part from a JSON null.
-    """
+    """Exactly one of text, data (any JSON value, also null) and file is set."""
 
     text: str | None = None
     data: Any = None
@@ -63,7 +63,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class AgentMessage:
-    """A message. `role` is "agent" or "user"."""
+    """`role` is "agent" or "user"."""
 
     message_id: str = ""
     role: str = "agent"
@@ -74,13 +74,13 @@ class AgentMessage:
 
     @property
     def text(self) -> str:
-        """Its text parts, joined without anything between."""
+        """Its text parts, joined."""
         return "".join(part.text for part in self.parts if part.text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Artifact:
-    """An artifact or one chunk of it. `artifact_id` is "" where a server sends none."""
+    """An artifact or one chunk of it."""
 
     artifact_id: str = ""
     name: str = ""
@@ -90,7 +90,7 @@ class Artifact:
 
     @property
     def text(self) -> str:
-        """Its text parts, joined without anything between (chunks are parts: facts, A2A 8.1)."""
+        """Its text parts, joined (facts: A2A 8.1)."""
         return "".join(part.text for part in self.parts if part.text)
 
 
@@ -119,7 +119,7 @@ class StatusUpdate:
     metadata: Metadata = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ArtifactUpdate:
     """A chunk of an artifact, or the whole. `append` is None where the server says nothing."""
 
@@ -148,7 +148,7 @@ class Unknown:
 Frame: TypeAlias = Snapshot | StatusUpdate | ArtifactUpdate | MessageReply | Unknown
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Received:
     """One event: its raw JSON, its frame, and the size of the JSON in characters."""
 

@@ -1,21 +1,19 @@
 """PURE. What we send, on the 0.3 and on the 1.0 wire: bodies and headers.
 
-Unknown ids are left out, never null. `acceptedOutputModes` is always sent: fasta2a 0.6 answers HTTP 500
-without it. `historyLength` is 1 on both wires: 0 means "everything" to some 0.3 servers, and only the last
-message is read (facts: A2A 1.2, 2.8).
+Unknown ids are left out, never null. fasta2a 0.6 answers HTTP 500 without `acceptedOutputModes`.
+`historyLength` 0 means "everything" to some 0.3 servers (facts: A2A 1.2, 2.8).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 Json: TypeAlias = dict[str, Any]
 Wire: TypeAlias = Literal["0.3", "1.0"]
 TaskVerb: TypeAlias = Literal["get", "cancel", "subscribe"]
 
-WIRES: tuple[Wire, ...] = ("1.0", "0.3")
 OUTPUT_MODES = ("text/plain", "text/markdown", "application/json")
 HISTORY_LENGTH = 1
 MISSED_MESSAGES = 1000
@@ -40,6 +38,15 @@ _METHODS: Mapping[Wire, Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Interface:
+    """One JSON-RPC address, and its wire by the card."""
+
+    url: str
+    wire: Wire
+    tenant: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class MessageRequest:
     """One question. `task_id` only where it answers that task's question."""
 
@@ -47,35 +54,38 @@ class MessageRequest:
     message_id: str
     context_id: str | None = None
     task_id: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-def other_wire(wire: Wire) -> Wire:
-    """The wire that is not this one."""
-    return "0.3" if wire == "1.0" else "1.0"
+def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
+    """A question, with the streaming or the waiting method."""
+    if at.wire == "0.3":
+        message: Json = {"kind": "message", "role": "user", "parts": [{"kind": "text", "text": request.text}]}
+        waiting = {"blocking": True}
+    else:
+        message = {"role": "ROLE_USER", "parts": [{"text": request.text}]}
+        waiting = {"returnImmediately": False}
+    message["messageId"] = request.message_id
+    if request.context_id:
+        message["contextId"] = request.context_id
+    if request.task_id:
+        message["taskId"] = request.task_id
+    accepted = {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH}
+    params = {"message": message, "configuration": accepted | waiting}
+    return _envelope(at, "stream" if stream else "send", request.message_id, params)
 
 
-def ask_body(wire: Wire, request: MessageRequest, *, stream: bool, tenant: str | None = None) -> Json:
-    """The JSON-RPC request for a question, with the streaming or the waiting method."""
-    params = {"message": _message(wire, request), "configuration": _configuration(wire)}
-    return _envelope(wire, "stream" if stream else "send", request.message_id, params, tenant)
-
-
-def task_body(
-    wire: Wire, verb: TaskVerb, task_id: str, tenant: str | None = None, *, messages: int = HISTORY_LENGTH
-) -> Json:
-    """The JSON-RPC request that reads (with its last `messages`), cancels or re-joins a task."""
+def task_body(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Json:
+    """Reads (with its last `messages`), cancels or re-joins a task."""
     params: Json = {"id": task_id}
     if verb == "get":
         params["historyLength"] = messages
-    return _envelope(wire, verb, f"{verb}-{task_id}", params, tenant)
+    return _envelope(at, verb, f"{verb}-{task_id}", params)
 
 
 def headers(wire: Wire, extensions: Sequence[str] = (), *, stream: bool) -> dict[str, str]:
-    """The headers of a request.
+    """LangGraph streams only if SSE is accepted; compression and caches would delay a stream.
 
-    LangGraph streams only if SSE is accepted; errors come as JSON. Compression and caches would delay a
-    stream. Extensions have an older header on 0.3 (facts: A2A 1.6).
+    Extensions have an older header on 0.3 (facts: A2A 1.6).
     """
     found = {
         "Content-Type": "application/json",
@@ -91,27 +101,7 @@ def headers(wire: Wire, extensions: Sequence[str] = (), *, stream: bool) -> dict
     return found
 
 
-def _envelope(wire: Wire, verb: str, request_id: str, params: Json, tenant: str | None) -> Json:
-    if tenant:  # the client must echo what the card's interface says ([spec] 8.3.2)
-        params["tenant"] = tenant
-    return {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[wire][verb], "params": params}
-
-
-def _message(wire: Wire, request: MessageRequest) -> Json:
-    if wire == "0.3":
-        message: Json = {"kind": "message", "role": "user", "parts": [{"kind": "text", "text": request.text}]}
-    else:
-        message = {"role": "ROLE_USER", "parts": [{"text": request.text}]}
-    message["messageId"] = request.message_id
-    if request.context_id:
-        message["contextId"] = request.context_id
-    if request.task_id:
-        message["taskId"] = request.task_id
-    if request.metadata:
-        message["metadata"] = dict(request.metadata)
-    return message
-
-
-def _configuration(wire: Wire) -> Json:
-    waiting = {"blocking": True} if wire == "0.3" else {"returnImmediately": False}
-    return {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH, **waiting}
+def _envelope(at: Interface, verb: str, request_id: str, params: Json) -> Json:
+    if at.tenant:  # the client must echo what the card's interface says ([spec] 8.3.2)
+        params["tenant"] = at.tenant
+    return {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[at.wire][verb], "params": params}

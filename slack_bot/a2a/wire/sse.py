@@ -1,20 +1,17 @@
-"""Server-sent events: cut from bytes, with a bound in size and in time. httpx-sse reads their fields.
+"""Server-sent events: cut from bytes, with a bound in size and in time.
 
-httpx-sse alone keeps a line of any size, hides pings (so a dead stream that pings looks alive to a read
-timeout), decodes by whatever charset the header claims, loses the first event behind a BOM and the last one
-without its blank line, and repeats an event with no data after every `id:` (facts: A2A 7). So the bytes are
-cut into blocks here, and httpx-sse sees one block at a time. A capture uses the same reader and keeps the
-bytes of each block.
+httpx-sse alone keeps a line of any size, hides pings, decodes by whatever charset the header claims, loses
+the first event behind a BOM and the last one without its blank line, and repeats an event with no data
+(facts: A2A 7). So it sees one block at a time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
-from typing import ClassVar, cast
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import nullcontext
+from typing import NamedTuple
 
 import httpx
 from httpx_sse import EventSource
@@ -26,14 +23,15 @@ _AT_ONCE = 8 * 1024
 """Bytes that are read before the loop runs; among them may be a thousand events."""
 _A_CHUNK = 256  # bytes that a chunk counts for at least, because each goes through all of httpx
 _BOM = b"\xef\xbb\xbf"
+_HEADERS = {"content-type": "text/event-stream"}
+_BLANK = (b"\n", b"\r\n", b"\r")
 
 
-@dataclass(frozen=True, slots=True)
-class SseBlock:
+class SseBlock(NamedTuple):
     """One event, one comment, or one blank line that ends neither.
 
-    `raw` is its bytes with their line ends. `data` is None where it has none. `whole` is false for an event
-    that no blank line ended: the stream was over, or the event too large.
+    `raw`: its bytes, with line ends. `whole` is false for an event that no blank line ended: the stream was
+    over, or the event too large.
     """
 
     raw: bytes
@@ -44,7 +42,7 @@ class SseBlock:
 
 
 class SseReader:
-    """Cuts bytes into blocks. Each byte is in exactly one; an event of more than `limit` bytes is cut.
+    """Cuts bytes into blocks; an event of more than `limit` bytes is cut.
 
     A comment between events comes out as soon as its line is whole.
     """
@@ -54,12 +52,23 @@ class SseReader:
         self._partial: list[bytes] = []  # a line that is not whole
         self._lines: list[bytes] = []  # whole lines of an event that is not
         self._size = 0  # bytes of both
-        self._is_first_line = True
+        self._bom = _BOM  # that the first line may begin with
 
     def feed(self, chunk: bytes) -> list[SseBlock]:
         """The blocks that `chunk` completes."""
         self._size += len(chunk)
-        blocks = [block for line in self._whole_lines(chunk) if (block := self._take(line)) is not None]
+        blocks: list[SseBlock] = []
+        for line in self._whole_lines(chunk):
+            text, self._bom = line.removeprefix(self._bom), b""
+            if text in _BLANK:
+                blocks.append(_event([*self._lines, line], whole=True) if self._lines else SseBlock(line))
+                self._lines = []
+            elif text[:1] == b":" and not self._lines:
+                blocks.append(SseBlock(line, comments=(_comment(text),)))
+            else:
+                self._lines.append(line)
+                continue
+            self._size -= len(blocks[-1].raw)
         return blocks if self._size <= self._limit else [*blocks, *self.end()]
 
     def end(self) -> list[SseBlock]:
@@ -69,64 +78,47 @@ class SseReader:
         return [_event(lines, whole=False)] if any(lines) else []
 
     def _whole_lines(self, chunk: bytes) -> list[bytes]:
-        """Lines with their ends. A CR at the end of `chunk` waits: its newline may follow."""
-        after_cr = self._partial and self._partial[-1].endswith(b"\r")
-        if not after_cr and b"\n" not in chunk and b"\r" not in chunk:
-            self._partial.append(chunk)
-            return []
-        lines = b"".join((*self._partial, chunk)).splitlines(keepends=True)
-        self._partial = [lines.pop()] if lines and not lines[-1].endswith(b"\n") else []
+        """A CR at the end of `chunk` waits: its newline may follow."""
+        if self._partial:
+            after_cr = self._partial[-1].endswith(b"\r")
+            if not after_cr and b"\n" not in chunk and b"\r" not in chunk:
+                self._partial.append(chunk)
+                return []
+            chunk, self._partial = b"".join((*self._partial, chunk)), []
+        lines = chunk.splitlines(keepends=True)
+        if lines and not lines[-1].endswith(b"\n"):
+            self._partial.append(lines.pop())
         return lines
-
-    def _take(self, line: bytes) -> SseBlock | None:
-        text = line
-        if self._is_first_line:
-            text, self._is_first_line = line.removeprefix(_BOM), False
-        if text in (b"\n", b"\r\n", b"\r"):
-            block = _event([*self._lines, line], whole=True) if self._lines else SseBlock(line)
-            self._lines = []
-        elif text.startswith(b":") and not self._lines:
-            block = SseBlock(line, comments=(_comment(text),))
-        else:
-            self._lines.append(line)
-            return None
-        self._size -= len(block.raw)
-        return block
 
 
 async def events(
     response: httpx.Response, *, idle: float, max_event_bytes: int
 ) -> AsyncGenerator[SseBlock, None]:
-    """The events of `response` that have data, whatever its Content-Type says.
+    """The events that have data, whatever the Content-Type says.
 
-    `idle` is in seconds and counts from event to event, not to comments; `math.inf` for a caller who keeps
-    the time.
-
-    Raises:
-        StreamIdle: no event for `idle` seconds.
-        BadAgentData: one event takes more than `max_event_bytes`, ended or not.
-        httpx.HTTPError: the connection broke.
+    `idle`: seconds from event to event, not to comments; `math.inf`: the caller keeps the time. Raises
+    StreamIdle; BadAgentData: an event of more than `max_event_bytes`; httpx.HTTPError.
     """
     reader, read, until = SseReader(max_event_bytes), 0, _until(idle)
-    async with aclosing(unpacked(response, max_event_bytes)) as body:
-        while True:
-            try:
-                async with asyncio.timeout_at(until):
-                    chunk = await anext(body, None)
-            except TimeoutError as error:
-                raise StreamIdle(f"the agent sent no event for {idle:g} s") from error
-            if chunk is None:
-                break
-            for at in range(0, len(chunk), _AT_ONCE):
-                piece = chunk[at : at + _AT_ONCE]
-                for block in reader.feed(piece):
-                    if _has_data(block, max_event_bytes):
-                        yield block
-                        until = _until(idle)
-                read += max(len(piece), _A_CHUNK)
-                if read >= _AT_ONCE:  # nothing else lets the loop run while there is more to read
-                    read = 0
-                    await asyncio.sleep(0)
+    body = unpacked(response, max_event_bytes)
+    while True:
+        try:
+            async with nullcontext() if until is None else asyncio.timeout_at(until):
+                chunk = await anext(body, None)
+        except TimeoutError as error:
+            raise StreamIdle(f"the agent sent no event for {idle:g} s") from error
+        if chunk is None:
+            break
+        for at in range(0, len(chunk), _AT_ONCE):
+            piece = chunk[at : at + _AT_ONCE]
+            for block in reader.feed(piece):
+                if _has_data(block, max_event_bytes):
+                    yield block
+                    until = _until(idle)
+            read += max(len(piece), _A_CHUNK)
+            if read >= _AT_ONCE:  # nothing else lets the loop run while there is more to read
+                read = 0
+                await asyncio.sleep(0)
     for block in reader.end():
         if block.data:
             yield block
@@ -139,28 +131,17 @@ def _has_data(block: SseBlock, limit: int) -> bool:
 
 
 def _until(idle: float) -> float | None:
-    """The loop's time at which the silence is too long; None: never."""
+    """The loop's time at which the silence is too long."""
     return None if math.isinf(idle) else asyncio.get_running_loop().time() + idle
-
-
-class _BlockText:
-    """One block as the HTTP response that `EventSource` reads."""
-
-    headers: ClassVar = {"content-type": "text/event-stream"}
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def iter_text(self) -> Iterator[str]:
-        """All of it."""
-        yield self._text
 
 
 def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
     raw = b"".join(lines)
-    text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
-    source = EventSource(cast(httpx.Response, _BlockText(text if whole else f"{text}\n\n")))
-    event = next(source.iter_sse(), None)
+    content = raw.removeprefix(_BOM)
+    if whole and len(lines) == 2 and content[:6] == b"data: ":  # as nearly all are
+        return SseBlock(raw, content[6:].rstrip(b"\r\n").decode("utf-8", "replace"))
+    response = httpx.Response(200, headers=_HEADERS, content=content if whole else content + b"\n\n")
+    event = next(EventSource(response).iter_sse(), None)
     comments = tuple(_comment(line) for line in lines if line[:1] == b":") if len(lines) > 2 else ()
     if event is None:
         return SseBlock(raw, comments=comments, whole=whole)

@@ -1,14 +1,13 @@
-"""The playground's agent: a real A2A server on a2a-sdk, 1.0 and 0.3 on one port, offline and deterministic.
-
-The playground, tests and `conform` ask it, and authors of agents can read it. a2a-sdk is an independent
-implementation of the protocol.
-"""
+"""The playground's agent: a real A2A server on a2a-sdk, 1.0 and 0.3 on one port."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from importlib import resources
 
 from a2a.helpers import get_message_text
@@ -20,28 +19,21 @@ from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Task, TaskState, TaskStatus
 from starlette.applications import Starlette
 
+from ...errors import BotError, UnreadableInput
+from ...settings.load import load, secrets_of
 from ...settings.models import ReferenceSettings
-from ..hosting import host_app
-from .endpoint import EndpointModel
+from ..hosting import check_port, host_app, no_address, serve_until_stopped, set_up_logs
+from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
-from .heartbeat import Heartbeat
 from .local import LocalModel
-from .middleware import Middleware
-from .model import Mode, Model, Prompt
-from .run import AgentRun, ToolRunner
+from .model import Model, Prompt
+from .run import AgentRun
+from .scenarios import THOROUGH, think
 from .search import Library
-from .toolbox import FETCH, SEARCH, Toolbox
+from .toolbox import Toolbox
 
+SKILL = "deep-research"
 _DEFAULTS = ReferenceSettings()
-
-_EXAMPLES = (
-    "what is agntcy",
-    "explain how agntcy agents communicate with each other",
-    "tell me everything about streaming",
-    "deploy the bot",
-    "tell me a joke",
-    "long 8000",
-)
 
 
 def load_knowledge() -> dict[str, str]:
@@ -52,72 +44,47 @@ def load_knowledge() -> dict[str, str]:
 
 
 class PlaygroundAgent(AgentExecutor):
-    """Answers from `library`, as `settings` say."""
+    """Answers from `library`: with the model at the endpoint of `settings`, else with the local one."""
 
-    def __init__(self, library: Library, settings: ReferenceSettings = _DEFAULTS) -> None:
-        self._library = library
-        self._settings = settings
-        self._model = _model(library, settings)
-        self._middleware = Middleware(
-            settings.middleware,
-            deterministic=settings.deterministic_middleware,
-            self_service=settings.self_service_middleware,
-            policy=settings.policy_middleware,
-            skills=settings.skills_middleware,
-            file_arg=settings.file_arg_middleware,
-        )
+    def __init__(self, library: Library, settings: ReferenceSettings) -> None:
+        if not settings.middleware:  # the master switch
+            switches = (name for name in type(settings).model_fields if name.endswith("_middleware"))
+            settings = settings.model_copy(update=dict.fromkeys(switches, False))
+        self._library, self._settings = library, settings
+        self._http = None if settings.model_url is None else endpoint_client(settings)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Work on the question, or on the answer to what was asked back."""
-        task = context.current_task
-        asked_back = task is not None and task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
+        task, said, settings = context.current_task, context.get_user_input(), self._settings
+        if task is not None and task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED:
+            question = get_message_text(task.history[0]) if task.history else said
+            prompt = Prompt(question, reply=said, asked=get_message_text(task.status.message))
+        else:
+            prompt = Prompt(said)
         if task is None:
             task = _new_task(context)
             await event_queue.enqueue_event(task)
-        said = context.get_user_input()
-        question = get_message_text(task.history[0]) if asked_back and task.history else said
-        asked = get_message_text(task.status.message) if asked_back else ""
-        heart = Heartbeat(self._settings.heartbeat, lambda silent: writer.beat(silent))
-        writer = EventWriter(event_queue, task, heart.touch)
-        await writer.start()
-        prompt = Prompt(
-            question,
-            Mode(self._settings.response_mode),
-            said if asked_back else None,
-            asked,
-            self._middleware.skills_for(question),
-            self._middleware.plans_itself,
-        )
-        async with heart.beating():
-            await self._run(writer, prompt)
+        writer = EventWriter(event_queue, task)
+        await writer.status(TaskState.TASK_STATE_WORKING)
+        async with writer.beating(settings.heartbeat):
+            if settings.skills_middleware and THOROUGH.search(prompt.question):
+                prompt = replace(prompt, skill=SKILL)
+                await writer.announce(f"[SKILL] {SKILL}", f"📚 Supervisor: Using the skill {SKILL}\n")
+            tools = Toolbox(self._library, settings)
+            await AgentRun(writer, self._model(prompt), tools, settings).carry_out()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Say that the task is canceled; the SDK ends `execute`."""
-        await EventWriter(event_queue, context.current_task or _new_task(context)).cancel()
+        writer = EventWriter(event_queue, context.current_task or _new_task(context))
+        await writer.status(TaskState.TASK_STATE_CANCELED)
 
     async def aclose(self) -> None:
-        """Give back what the model holds."""
-        if isinstance(self._model, EndpointModel):
-            await self._model.aclose()
+        if self._http is not None:
+            await self._http.aclose()
 
-    async def _run(self, writer: EventWriter, prompt: Prompt) -> None:
-        for skill in prompt.skills:
-            await writer.announce(f"[SKILL] {skill}", f"📚 Supervisor: Using the skill {skill}\n")
-        settings = self._settings
-        tools = Toolbox(self._library, {SEARCH: settings.search_calls, FETCH: settings.fetch_calls})
-        runner = ToolRunner(tools, self._middleware, self._rest)
-        talk = self._model.converse(prompt)
-        await AgentRun(writer, talk, runner, prompt.mode, structured=settings.structured_output).carry_out()
-
-    async def _rest(self, seconds: float) -> None:
-        await asyncio.sleep(seconds if self._settings.pace else 0)
-
-
-def _model(library: Library, settings: ReferenceSettings) -> Model:
-    """The model behind the endpoint that the settings name; without one, the local one."""
-    if settings.model_url is None:
-        return LocalModel(library, settings.pace)
-    return EndpointModel(settings)
+    def _model(self, prompt: Prompt) -> Model:
+        if self._http is not None:
+            return EndpointModel(self._http, self._settings, prompt)
+        return LocalModel(think(prompt.question, self._library, prompt.reply), self._settings)
 
 
 def _new_task(context: RequestContext) -> Task:
@@ -148,28 +115,30 @@ def agent_card(url: str) -> AgentCard:
                 name="Knowledge base",
                 description="Searches the bundled pages and answers with sources.",
                 tags=["search", "documentation"],
-                examples=list(_EXAMPLES),
+                examples=[
+                    "what is agntcy",
+                    "explain how agntcy agents communicate with each other",
+                    "tell me everything about streaming",
+                    "deploy the bot",
+                    "tell me a joke",
+                    "long 8000",
+                ],
             )
         ],
     )
 
 
 class AgentApp:
-    """The ASGI application, and the handler whose tasks must be ended with it."""
+    """The agent as an ASGI application that believes to be reached at `url`."""
 
-    def __init__(self, url: str, agent: PlaygroundAgent) -> None:
+    def __init__(self, url: str, settings: ReferenceSettings = _DEFAULTS) -> None:
         card = agent_card(url)
-        self._agent = agent
+        self._agent = PlaygroundAgent(Library(load_knowledge()), settings)
         # nobody else holds these tasks, and a copy for each token would cost the square of the answer
-        self._handler = DefaultRequestHandler(
-            agent_executor=agent, task_store=InMemoryTaskStore(use_copying=False), agent_card=card
-        )
-        self.asgi = Starlette(
-            routes=[
-                *create_agent_card_routes(card),
-                *create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=True),
-            ]
-        )
+        store = InMemoryTaskStore(use_copying=False)
+        self._handler = DefaultRequestHandler(agent_executor=self._agent, task_store=store, agent_card=card)
+        rpc = create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=True)
+        self.asgi = Starlette(routes=[*create_agent_card_routes(card), *rpc])
 
     async def aclose(self) -> None:
         """End all running tasks, and with them their streams."""
@@ -177,41 +146,47 @@ class AgentApp:
         await self._agent.aclose()
 
 
-def build_app(
-    url: str,
-    *,
-    pace: float | None = None,
-    mode: Mode | str | None = None,
-    library: Library | None = None,
-    settings: ReferenceSettings = _DEFAULTS,
-) -> AgentApp:
-    """The agent as an application that believes to be reached at `url`.
-
-    `pace` (tokens a second) and `mode`, where they are given, count more than the settings.
-    """
-    given = {"pace": pace, "response_mode": None if mode is None else Mode(mode).value}
-    chosen = settings.model_copy(update={name: value for name, value in given.items() if value is not None})
-    return AgentApp(url, PlaygroundAgent(library or Library(load_knowledge()), chosen))
-
-
 @asynccontextmanager
 async def serve(
-    host: str = "127.0.0.1",
-    port: int = 0,
-    *,
-    pace: float | None = None,
-    mode: Mode | str | None = None,
-    library: Library | None = None,
-    settings: ReferenceSettings = _DEFAULTS,
+    settings: ReferenceSettings = _DEFAULTS, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[str]:
     """Run the agent in this event loop; yields its base URL. Port 0 takes a free one.
 
-    Raises:
-        OSError: the port is taken.
+    Raises OSError where the port is taken.
     """
-
-    def build(url: str) -> AgentApp:
-        return build_app(url, pace=pace, mode=mode, library=library, settings=settings)
-
-    async with host_app(build, host, port) as url:
+    async with host_app(lambda url: AgentApp(url, settings), host, port) as url:
         yield url
+
+
+def main(args: argparse.Namespace) -> int:
+    """`slack-bot agent`. `args`: host, port, pace, mode (None for what the settings say). Returns the status.
+
+    Raises BotError if one of them makes no sense, or the address cannot be had.
+    """
+    chosen = chosen_agent(args)
+    set_up_logs(secrets_of(load()))
+    model = "the local model" if chosen.model_url is None else chosen.model_name
+    serving = serve(chosen, args.host, args.port)
+    mode = f"({chosen.response_mode}, {model})"
+    try:
+        asyncio.run(serve_until_stopped(serving, lambda url: f"The agent is at {url} {mode}."))
+    except OSError as error:
+        raise BotError(no_address("agent", args.host, args.port, error)) from error
+    return 0
+
+
+def chosen_agent(args: argparse.Namespace) -> ReferenceSettings:
+    """The settings, with what the command line says. Raises UnreadableInput, also for the port."""
+    check_port(args.port)
+    pace = args.pace
+    if pace is not None and not (math.isfinite(pace) and pace >= 0):
+        raise UnreadableInput(
+            f"A pace of {pace:g} tokens a second cannot be kept: give --pace 0 (at once) or more."
+        )
+    return adjusted(load().reference, pace, args.mode)
+
+
+def adjusted(settings: ReferenceSettings, pace: float | None, mode: str | None) -> ReferenceSettings:
+    """`settings` with another pace and another mode, where they are given."""
+    given = {"pace": pace, "response_mode": mode}
+    return settings.model_copy(update={name: each for name, each in given.items() if each is not None})

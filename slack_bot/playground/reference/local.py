@@ -1,188 +1,126 @@
 """The model that needs no network: what `scenarios` thinks, said as a language model says it.
 
-It writes the marker, calls tools with JSON, keeps its plan with a tool, and is the same every time. In the
-structured mode it does what made CAIPE 0.3.0 silent and then sudden: the answer is written as JSON by a call
-of its own, and its endpoint hands a call's arguments over only when they are complete.
+Structured, it does what made CAIPE 0.3.0 silent and then sudden: the answer is JSON in a call of its own,
+whose arguments are handed over only when they are complete.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict
 from itertools import count
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
-from .model import (
-    ASK,
-    PLAN,
-    RESPONSE,
-    CallPart,
-    Mode,
-    ModelFailed,
-    ModelSilence,
-    Prompt,
-    Token,
-    ToolReturn,
-    Utterance,
-)
-from .scenarios import (
-    AskBack,
-    CallTool,
-    GiveUp,
-    Move,
-    Narrate,
-    PauseMove,
-    ScenarioStep,
-    ShowPlan,
-    Thought,
-    WriteMove,
-    think,
-    tokens,
-)
-from .search import Library
-from .structured import Response, field_data
-from .toolbox import ToolResult, argument_name
+from ...settings.models import ReferenceSettings
+from .model import ModelFailed, Returned
+from .scenarios import AskBack, CallTool, Move, Pause, ShowPlan, Thought, WriteMove, tokens
+from .structured import Response
+from .toolbox import ASK, PLAN, RESPONSE, ToolCall, argument_name
 
 MARKER = "[FINAL ANSWER]\n\n"
-
-
-class LocalTurns:
-    """A thought, message by message. `plans_itself`: it takes its time before each plan."""
-
-    PLANNING = 24  # tokens a plan takes to be written
-
-    def __init__(self, thought: Thought, mode: Mode, *, plans_itself: bool = False) -> None:
-        self._thought = thought
-        self._mode = mode
-        self._plans_itself = plans_itself
-        self._calls = count(1)
-        self._waiting: Move | None = None
-        self._marked = False
-        self._awaited = ""
-        self._draft: list[str] = []
-
-    def turn(self, returned: Sequence[ToolReturn]) -> Iterator[Utterance]:
-        """The next message, given what its calls returned. Raises ModelFailed where the thought gives up."""
-        result = next((each.result for each in returned if each.call.id == self._awaited), None)
-        self._awaited, has_called = "", False
-        while (move := self._next(result)) is not None:
-            result = None
-            if has_called and not isinstance(move, ShowPlan | CallTool):
-                self._waiting = move
-                return
-            has_called = isinstance(move, ShowPlan | CallTool | AskBack)
-            self._marked = self._marked and not has_called
-            yield from self._said(move)
-            if self._awaited or isinstance(move, AskBack):
-                return
-        if self._draft and not has_called:
-            yield from self._respond(Response("".join(self._draft)))
-
-    def _next(self, result: ToolResult | None) -> Move | None:
-        if (waiting := self._waiting) is not None:
-            self._waiting = None
-            return waiting
-        try:
-            return self._thought.send(result)
-        except StopIteration:
-            return None
-
-    def _said(self, move: Move) -> Iterator[Utterance]:
-        match move:
-            case Narrate(text):
-                yield from map(Token, tokens(text))
-            case WriteMove(text):
-                yield from self._write(text)
-            case PauseMove(seconds):
-                yield ModelSilence(seconds)
-            case ShowPlan(steps, title):
-                yield from self._plan(steps, title)
-            case CallTool(tool, argument):
-                self._awaited = yield from self._called(tool, {argument_name(tool): argument})
-            case AskBack(prompt, fields) if self._mode is Mode.STRUCTURED:
-                yield from self._respond(Response(prompt, False, True, fields=fields))
-            case AskBack(prompt, fields):
-                asked = {"prompt": prompt, "input_fields": [field_data(each) for each in fields]}
-                yield from self._called(ASK, asked)
-            case GiveUp(reason):
-                yield from self._break_off(reason)
-            case _:
-                assert_never(move)
-
-    def _plan(self, steps: Sequence[ScenarioStep], title: str) -> Iterator[Utterance]:
-        if self._plans_itself:
-            yield ModelSilence(tokens=self.PLANNING)
-        todos = [{"title": each.title, "agent": each.agent, "status": each.status} for each in steps]
-        yield from self._called(PLAN, {"todos": todos, **({"title": title} if title else {})})
-
-    def _break_off(self, reason: str) -> Iterator[Utterance]:
-        if self._draft:
-            yield from self._respond(Response("".join(self._draft)), breaks_off=True)
-        raise ModelFailed(reason)
-
-    def _write(self, text: str) -> Iterator[Utterance]:
-        if self._mode is Mode.STRUCTURED:
-            self._draft.append(text)
-            return
-        if not self._marked:
-            self._marked = True
-            yield from map(Token, tokens(MARKER))
-        yield from map(Token, tokens(text))
-
-    def _called(self, tool: str, arguments: Mapping[str, object]) -> Generator[Utterance, None, str]:
-        call = f"call-{next(self._calls)}"
-        yield CallPart(call, tool, json.dumps(arguments, ensure_ascii=False))
-        return call
-
-    def _respond(self, response: Response, *, breaks_off: bool = False) -> Iterator[Utterance]:
-        """The flags come before the text: a reader waits for them too."""
-        raw = json.dumps(response.data(), ensure_ascii=False)
-        pieces = list(tokens(raw.removesuffix('"}') if breaks_off else raw))
-        call = f"call-{next(self._calls)}"
-        self._draft.clear()
-        yield CallPart(call, RESPONSE)
-        yield ModelSilence(tokens=len(pieces))
-        yield from (CallPart(call, RESPONSE, piece) for piece in pieces)
-
-
+PLANNING = 24
+"""Tokens that a plan takes to be written."""
 BURST = 700.0
 """Pieces a second of arguments that were whole before the first was sent: 290 in 0.4 s (facts: CAIPE 2)."""
 
+_Said: TypeAlias = str | ToolCall | Pause
+
 
 class LocalModel:
-    """Answers from `library`, `pace` tokens a second (0: as fast as it goes)."""
+    """Says `thought`, with the mode and the pace of `settings`."""
 
-    def __init__(self, library: Library, pace: float) -> None:
-        self._library = library
-        self._pace = pace
+    def __init__(self, thought: Thought, settings: ReferenceSettings) -> None:
+        self._thought, self._settings = thought, settings
+        self._is_structured = settings.response_mode == "structured"
+        self._ids = map("call-{}".format, count(1))
+        self._returned: Returned = ()
+        self._marked = False
+        self._draft = ""
+        self._speech = self._speak()
 
-    def converse(self, prompt: Prompt) -> _Paced:
-        """Begin a conversation."""
-        thought = think(prompt.question, self._library, prompt.reply)
-        return _Paced(LocalTurns(thought, prompt.mode, plans_itself=prompt.plans_itself), self._pace)
+    async def turn(self, returned: Returned) -> AsyncIterator[str | ToolCall]:
+        self._returned = returned
+        for said in self._speech:
+            if said is None:
+                return
+            if not isinstance(said, Pause):
+                yield said
+            await asyncio.sleep(self._seconds(said))
 
-
-class _Paced:
-    def __init__(self, turns: LocalTurns, pace: float) -> None:
-        self._turns = turns
-        self._pace = pace
-
-    async def turn(self, returned: Sequence[ToolReturn]) -> AsyncIterator[Utterance]:
-        """The next message. Raises ModelFailed."""
-        for said in self._turns.turn(returned):
-            yield said
-            await asyncio.sleep(self._takes(said))
-
-    def _takes(self, said: Utterance) -> float:
-        if not self._pace:
+    def _seconds(self, said: _Said) -> float:
+        if not (pace := self._settings.pace):
             return 0.0
-        match said:
-            case Token():
-                return 1 / self._pace
-            case ModelSilence(seconds, tokens):
-                return seconds + tokens / self._pace
-            case CallPart(arguments=arguments):
-                return 1 / BURST if arguments else 0.0
+        if isinstance(said, Pause):
+            return said.seconds + said.tokens / pace
+        if isinstance(said, ToolCall):
+            return 1 / BURST if said.arguments else 0.0
+        return 1 / pace
+
+    def _speak(self) -> Iterator[_Said | None]:
+        """All messages; None ends one."""
+        result, has_called = None, False
+        while True:
+            try:
+                move = self._thought.send(result)
+            except (StopIteration, ModelFailed) as end:
+                if has_called:
+                    yield None
+                has_failed = isinstance(end, ModelFailed)
+                if self._draft:
+                    yield from self._respond(Response(self._draft), breaks_off=has_failed)
+                if has_failed:
+                    raise
+                return
+            calls = isinstance(move, ShowPlan | CallTool)
+            if has_called and not calls:
+                yield None
+            has_called, result = calls, None
+            yield from self._say(move)
+            if isinstance(move, CallTool):
+                yield None
+                has_called, result = False, self._returned[-1][1]
+
+    def _say(self, move: Move) -> Iterator[_Said]:
+        if isinstance(move, ShowPlan | CallTool):
+            self._marked = False
+        match move:
+            case str():
+                yield from tokens(move)
+            case WriteMove(text):
+                yield from self._write(text)
+            case Pause():
+                yield move
+            case ShowPlan(steps, title):
+                if not self._settings.deterministic_middleware:
+                    yield Pause(tokens=PLANNING)
+                yield self._call(PLAN, {"todos": [asdict(each) for each in steps], "title": title})
+            case CallTool(tool, argument):
+                yield self._call(tool, {argument_name(tool): argument})
+            case AskBack(prompt, fields) if self._is_structured:
+                yield from self._respond(Response(prompt, False, True, fields=fields))
+            case AskBack(prompt, fields):
+                yield self._call(ASK, {"prompt": prompt, "input_fields": [asdict(each) for each in fields]})
             case _:
-                assert_never(said)
+                assert_never(move)
+
+    def _write(self, text: str) -> Iterator[str]:
+        if self._is_structured:
+            self._draft += text
+            return
+        if not self._marked:
+            self._marked = True
+            yield from tokens(MARKER)
+        yield from tokens(text)
+
+    def _call(self, tool: str, arguments: dict[str, object]) -> ToolCall:
+        return ToolCall(next(self._ids), tool, json.dumps(arguments, ensure_ascii=False))
+
+    def _respond(self, response: Response, *, breaks_off: bool = False) -> Iterator[_Said]:
+        raw = json.dumps(response.data(), ensure_ascii=False)
+        pieces = list(tokens(raw.removesuffix('"}') if breaks_off else raw))
+        call, self._draft = next(self._ids), ""
+        yield ToolCall(call, RESPONSE)
+        yield Pause(tokens=len(pieces))
+        yield from (ToolCall(call, RESPONSE, piece) for piece in pieces)

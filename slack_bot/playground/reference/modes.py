@@ -1,7 +1,6 @@
-"""The reference agent in each of its modes, asked the same: what a mode is worth is seen side by side.
+"""The reference agent in each of its modes, asked the same, in memory.
 
-In memory and, with the local model, on virtual time: a minute's answer takes a second, and is the same each
-time. A model behind an endpoint takes the time it takes.
+With the local model that is on virtual time. A model behind an endpoint takes the time it takes.
 """
 
 from __future__ import annotations
@@ -10,17 +9,17 @@ import asyncio
 
 from ...clock import loop_clock
 from ...settings.load import Settings, with_overrides
+from ...settings.models import ReferenceSettings
 from ...testing import virtual_clock
 from ...testing.agent.asgi_transport import AsgiTransport
 from ...testing.harness import AGENT_URL, bot_settings
-from ...tools.conform.runner import MemoryTarget, Served
+from ...tools.conform.case_runner import MemoryTarget, Served
 from ...tools.replay.replay import Observation, observe
 from ...tools.replay.scenario import Scenario
 from ...tools.turn_log import TurnLog
-from .agent import build_app
-from .model import Mode
+from .agent import AgentApp, adjusted
 
-MODES = tuple(mode.value for mode in Mode)
+MODES = ("hybrid", "marker", "structured")
 
 
 def observe_mode(mode: str, scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:
@@ -28,30 +27,24 @@ def observe_mode(mode: str, scenario: Scenario, settings: Settings, log: TurnLog
 
     Of the bot's own settings only those of `scenario` count; it may change the agent's too.
     """
-    settings = with_overrides(settings, scenario.settings)
-    asked = _asked(mode, scenario, settings, log)
-    return virtual_clock.run(asked) if settings.reference.model_url is None else asyncio.run(asked)
+    chosen = with_overrides(settings, {**scenario.settings, "response_mode": mode}).reference
+    is_local = chosen.model_url is None
 
+    async def ask() -> Observation:
+        served, clock = AgentApp(AGENT_URL, chosen), virtual_clock.new_clock() if is_local else loop_clock()
+        try:
+            bot = bot_settings(scenario.settings)
+            return await observe(scenario, bot, clock, AsgiTransport(served.asgi), log=log)
+        finally:
+            await served.aclose()
 
-async def _asked(mode: str, scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:
-    is_local = settings.reference.model_url is None
-    served = build_app(AGENT_URL, mode=mode, settings=settings.reference)
-    try:
-        return await observe(
-            scenario,
-            bot_settings(scenario.settings),
-            virtual_clock.new_clock() if is_local else loop_clock(),
-            AsgiTransport(served.asgi),
-            log=log,
-        )
-    finally:
-        await served.aclose()
+    return virtual_clock.run(ask()) if is_local else asyncio.run(ask())
 
 
 def memory_target(mode: str | None = None) -> MemoryTarget:
     """The playground's agent as it comes, or in the mode that is named, for `conform`."""
 
     def build(pace: float | None) -> Served:
-        return build_app(AGENT_URL, pace=pace, mode=mode)
+        return AgentApp(AGENT_URL, adjusted(ReferenceSettings(), pace, mode))
 
     return MemoryTarget(f"the playground's agent{f', mode {mode}' if mode else ''}, in memory", build)

@@ -1,11 +1,8 @@
 """What the playground's agent thinks: a question becomes a sequence of moves, the same one every time.
 
-`think` is a generator: it yields what a model would do next, and is sent the result of each tool call. It
-knows nothing of A2A, nor of tokens: `reference/local.py` says its moves as a language model would.
-
-Questions about what the library knows are answered from it, with tools; a page that a question names as
-`@page.md` is read too. A few first words ask for something special, so that every way an answer can go may be
-tried by hand: `fail`, `slow`, `long 8000`, `unicode 8000`.
+`think` is a generator: it yields what a model would do next, and is sent the result of each tool call. A few
+first words ask for something special, so that each way of an answer may be tried by hand: `fail`, `slow`,
+`long 8000`, `unicode 8000`.
 """
 
 from __future__ import annotations
@@ -13,21 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import count, cycle
 from typing import TypeAlias
 
+from .model import ModelFailed
 from .search import Hit, Library, PageSection, words
 from .toolbox import FETCH, SEARCH, ToolResult
 
-
-class StepStatus(StrEnum):
-    """The status of a step, as on the wire."""
-
-    PENDING = "pending"
-    RUNNING = "in_progress"
-    DONE = "completed"
-    FAILED = "failed"
+STATUSES = ("pending", "in_progress", "completed", "failed")
+"""Of a step of the plan, as on the wire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +26,18 @@ class ScenarioStep:
     """One step of the plan."""
 
     title: str
-    agent: str
-    status: StepStatus = StepStatus.PENDING
+    status: str = "pending"
+    agent: str = "Supervisor"
 
 
 @dataclass(frozen=True, slots=True)
 class InputField:
-    """One thing a form asks for. `values` is empty for free text."""
+    """One thing a form asks for, as on the wire. Without `field_values` it is free text."""
 
-    name: str
-    description: str
-    values: tuple[str, ...] = ()
+    field_name: str
+    field_description: str
+    field_values: tuple[str, ...] = ()
     required: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Narrate:
-    """Say what is being done. Not part of the answer."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +64,11 @@ class WriteMove:
 
 
 @dataclass(frozen=True, slots=True)
-class PauseMove:
-    """Think silently for so many seconds (nothing at all where the agent's pace is 0)."""
+class Pause:
+    """Nothing for so many seconds, and for as long as so many tokens take; at a pace of 0 no time at all."""
 
-    seconds: float
+    seconds: float = 0.0
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +79,17 @@ class AskBack:
     fields: tuple[InputField, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUp:
-    """End the run as failed, for this reason."""
-
-    reason: str
-
-
-Move: TypeAlias = Narrate | ShowPlan | CallTool | WriteMove | PauseMove | AskBack | GiveUp
+Move: TypeAlias = str | ShowPlan | CallTool | WriteMove | Pause | AskBack
+"""A text says what is being done; it is not part of the answer."""
 Thought: TypeAlias = Generator[Move, ToolResult | None, None]
 
 ENVIRONMENTS = ("staging", "production")
-_TOO_OFTEN = 6  # further searches of a thorough question: two more than the tool allows
+_TOO_OFTEN = 6  # further searches of a thorough question
 _FEW_PAGES, _MANY_PAGES = 2, 4
 _ALSO_FITS = 0.8  # share of the best section's score that a second one must have to be part of the answer
 _LONGEST = 200_000  # characters: more would only test patience
 _SPECIAL = re.compile(r"\s*(fail|slow|long|unicode)\b(?:\D*?(\d+))?", re.IGNORECASE)
-_ASKS_BACK = re.compile(r"\b(deploy|form)\b", re.IGNORECASE)
+_DEPLOY = re.compile(r"\bdeploy\b", re.IGNORECASE)
 _FORM_WANTED = re.compile(r"\bform\b", re.IGNORECASE)
 _JOKE = re.compile(r"\bjokes?\b", re.IGNORECASE)
 _GREETING = re.compile(
@@ -119,7 +98,7 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _THANKS = re.compile(r"\s*(thanks?|thank you)\b", re.IGNORECASE)
-_THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
+THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
 _FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
 _WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
 
@@ -133,15 +112,19 @@ _JOKES = (
 
 
 def think(question: str, library: Library, reply: str | None = None) -> Thought:
-    """The moves that answer `question`. `reply` is the human's answer where the agent had asked back."""
+    """The moves that answer `question`. `reply` is the human's answer where the agent had asked back.
+
+    Raises ModelFailed where the question asks for that.
+    """
+    wants_form = _FORM_WANTED.search(question) is not None
     if reply is not None:
-        return _answer_reply(question, reply, library)
+        return _answer_reply(reply, library, wants_form)
     if special := _SPECIAL.match(question):
         return _special(special[1].lower(), int(special[2] or 0), question, library)
     if _JOKE.search(question):
         return _joke(question)
-    if _ASKS_BACK.search(question) and (_FORM_WANTED.search(question) or not _environment(question)):
-        return _ask_back(question)
+    if wants_form or (_DEPLOY.search(question) and not _environment(question)):
+        return _ask_back(wants_form)
     if library.knows(question) or _FILE.search(question):
         return _research(question, library)
     return _small_talk(question, library)
@@ -156,7 +139,7 @@ def tokens(text: str) -> Iterator[str]:
 
 
 def _joke(question: str) -> Thought:
-    yield Narrate("That one I know by heart.")
+    yield "That one I know by heart."
     yield WriteMove(_JOKES[len(question) % len(_JOKES)])
 
 
@@ -164,17 +147,16 @@ def _small_talk(question: str, library: Library) -> Thought:
     about = "\n".join(f"- {title}" for title in _titles(library))
     if _THANKS.match(question):
         yield WriteMove("You are welcome. Ask me again whenever you like.\n")
-        return
-    if _GREETING.match(question):
+    elif _GREETING.match(question):
         yield WriteMove(
             f"Hello! I answer questions about this bot and about AGNTCY. I know about:\n\n{about}\n"
         )
-        return
-    yield Narrate("This is not in my knowledge base.")
-    yield WriteMove(
-        "I am sorry, I know nothing about that. I can only look things up in a small knowledge base, and it "
-        f"is about:\n\n{about}\n\nAsk me about one of these.\n"
-    )
+    else:
+        yield "This is not in my knowledge base."
+        yield WriteMove(
+            "I am sorry, I know nothing about that. I can only look things up in a small knowledge base, and "
+            f"it is about:\n\n{about}\n\nAsk me about one of these.\n"
+        )
 
 
 def _titles(library: Library) -> list[str]:
@@ -185,56 +167,45 @@ def _titles(library: Library) -> list[str]:
 
 
 def _special(kind: str, size: int, question: str, library: Library) -> Thought:
-    match kind:
-        case "fail":
-            return _fail("late" in question.lower())
-        case "slow":
-            return _slow(min(size or 8, 600))
-        case "unicode":
-            return _unicode(min(size, _LONGEST))
-        case _:
-            return _long(min(size or 6_000, _LONGEST), library)
+    if kind == "fail":
+        return _fail("late" in question.lower())
+    if kind == "slow":
+        return _slow(min(size or 8, 600))
+    if kind == "unicode":
+        letters = (f"## {number}. Ü, 漢字, 🦜\n\n{_EVERY_LETTER}" for number in count(1))
+        narration = "I'll use the whole keyboard: 你好, 👩‍💻."
+        head, tail = "# Every kind of letter\n\n", "Ende. おわり. Τέλος. 🏁"
+        return _pieces(narration, head, letters, tail, min(max(size, 400), _LONGEST))
+    size = min(size or 6_000, _LONGEST)
+    head, tail = "# A long answer\n\n", "**This is the end of the long answer.**"
+    return _pieces(f"I'll write about {size} characters.", head, _paragraphs(library), tail, size)
 
 
 def _fail(late: bool) -> Thought:
-    plan = (
-        ScenarioStep("Search the archive", "Supervisor", StepStatus.RUNNING),
-        ScenarioStep("Write the answer", "Supervisor"),
-    )
-    yield Narrate("I'll ask the archive. It is known to be moody.")
-    yield ShowPlan(plan)
+    search, write = ScenarioStep("Search the archive", "in_progress"), ScenarioStep("Write the answer")
+    yield "I'll ask the archive. It is known to be moody."
+    yield ShowPlan((search, write))
     yield CallTool("archive", "everything")
-    yield ShowPlan((replace(plan[0], status=StepStatus.FAILED), plan[1]))
+    yield ShowPlan((replace(search, status="failed"), write))
     if late:
         yield WriteMove("Here is what I have so far:\n\n- the archive was asked,\n- it began to answer, and")
-    yield GiveUp("Agent execution failed: the archive broke, on purpose, because you asked for it.")
+    raise ModelFailed("Agent execution failed: the archive broke, on purpose, because you asked for it.")
 
 
 def _slow(seconds: int) -> Thought:
-    yield Narrate("Let me think about this for a while.")
-    yield PauseMove(seconds / 2)
-    yield Narrate(" Still thinking.")
-    yield PauseMove(seconds / 2)
+    yield "Let me think about this for a while."
+    yield Pause(seconds / 2)
+    yield " Still thinking."
+    yield Pause(seconds / 2)
     yield WriteMove("Good things take time. This first sentence came after a long silence, ")
-    yield PauseMove(2.5)
+    yield Pause(2.5)
     yield WriteMove("and its second half after a short one.\n\n")
-    yield PauseMove(seconds)
+    yield Pause(seconds)
     yield WriteMove("Then nothing came for a while, in the middle of the answer. Now it is complete.")
 
 
-def _long(size: int, library: Library) -> Thought:
-    yield Narrate(f"I'll write about {size} characters.")
-    yield from _pieces(
-        "# A long answer\n\n", _paragraphs(library), size, "**This is the end of the long answer.**"
-    )
-
-
-def _unicode(size: int) -> Thought:
-    yield Narrate("I'll use the whole keyboard: 你好, 👩‍💻.")
-    yield from _pieces("# Every kind of letter\n\n", _letters(), max(size, 400), "Ende. おわり. Τέλος. 🏁")
-
-
-def _pieces(head: str, paragraphs: Iterator[str], size: int, tail: str) -> Thought:
+def _pieces(narration: str, head: str, paragraphs: Iterator[str], tail: str, size: int) -> Thought:
+    yield narration
     written = len(head) + len(tail)
     yield WriteMove(head)
     while written < size:
@@ -250,10 +221,6 @@ def _paragraphs(library: Library) -> Iterator[str]:
     return (f"## {number}. {heading}\n\n{text}\n\n" for number, (heading, text) in numbered)
 
 
-def _letters() -> Iterator[str]:
-    return (f"## {number}. Ü, 漢字, 🦜\n\n{_EVERY_LETTER}" for number in count(1))
-
-
 _EVERY_LETTER = (
     "One line\u2028another line after U+2028. 日本語の文章には空白がありません。改行もここにはありません。 "
     "Family 👨‍👩‍👧‍👦, flag 🇨🇭, thumb 👍🏽, e\u0301 with a combining accent, ﬁ ligature, "
@@ -265,12 +232,12 @@ _EVERY_LETTER = (
 # -- asking back ---------------------------------------------------------------------------------------------
 
 
-def _ask_back(question: str) -> Thought:
-    yield Narrate("Before I can say that, I need to know one thing.")
-    if _FORM_WANTED.search(question):
+def _ask_back(wants_form: bool) -> Thought:
+    yield "Before I can say that, I need to know one thing."
+    if wants_form:
         yield AskBack("Please fill in the form for your request.", _FORM)
-        return
-    yield AskBack(f"Which environment: {' or '.join(ENVIRONMENTS)}?")
+    else:
+        yield AskBack(f"Which environment: {' or '.join(ENVIRONMENTS)}?")
 
 
 _FORM = (
@@ -280,18 +247,15 @@ _FORM = (
 )
 
 
-def _answer_reply(question: str, reply: str, library: Library) -> Thought:
-    environment = _environment(reply)
-    if environment is None:
+def _answer_reply(reply: str, library: Library, wants_form: bool) -> Thought:
+    if environment := _environment(reply):
+        yield from _research(f"deploy {environment}", library)
+    else:
         known = " and ".join(ENVIRONMENTS)
-        fields = _FORM if _FORM_WANTED.search(question) else ()
-        yield AskBack(f"I only know {known}. Which environment is it?", fields)
-        return
-    yield from _research(f"deploy {environment}", library)
+        yield AskBack(f"I only know {known}. Which environment is it?", _FORM if wants_form else ())
 
 
 def _environment(text: str) -> str | None:
-    """The environment that `text` names."""
     said = text.lower()
     return next((name for name in ENVIRONMENTS if name in said or name[:4] in said.split()), None)
 
@@ -300,31 +264,30 @@ def _environment(text: str) -> str | None:
 
 
 def _research(question: str, library: Library) -> Thought:
-    look = ScenarioStep("Search the knowledge base", "Supervisor", StepStatus.RUNNING)
-    read, write = (
-        ScenarioStep("Read what was found", "Supervisor"),
-        ScenarioStep("Write the answer", "Supervisor"),
-    )
-    yield Narrate("I'll search the knowledge base. ")
+    look = ScenarioStep("Search the knowledge base", "in_progress")
+    read, write = ScenarioStep("Read what was found"), ScenarioStep("Write the answer")
+    yield "I'll search the knowledge base. "
     yield ShowPlan((look, read, write))
     named = list(dict.fromkeys(_FILE.findall(question)))
     topic = _FILE.sub("", question).strip()
     topic = topic if words(topic) else " ".join(name[1:-3] for name in named) or question
-    hits, capped = yield from _search_all(_queries(topic, library))
-    look, read = replace(look, status=StepStatus.DONE), replace(read, status=StepStatus.RUNNING)
+    # a thorough question is searched for more often than the tool allows, as models do
+    more = _titles(library)[:_TOO_OFTEN] if THOROUGH.search(topic) else []
+    hits, capped = yield from _search_all([topic, *more])
+    look, read = replace(look, status="completed"), replace(read, status="in_progress")
     if capped:
-        yield Narrate("The search limit is reached; I go on with what I have. ")
+        yield "The search limit is reached; I go on with what I have. "
     yield ShowPlan((look, read, write))
     pages = list(dict.fromkeys(hit.section.page for hit in hits))
     pages = pages[: _MANY_PAGES if capped else _FEW_PAGES]
     pages += [name for name in named if name[1:-3] not in pages]
-    yield Narrate(f"I found {_counted(len(hits), 'section')} on {_counted(len(pages), 'page')}. ")
+    yield f"I found {_counted(len(hits), 'section')} on {_counted(len(pages), 'page')}. "
     for page in pages:
         yield CallTool(FETCH, page)
-    read, write = replace(read, status=StepStatus.DONE), replace(write, status=StepStatus.RUNNING)
+    read, write = replace(read, status="completed"), replace(write, status="in_progress")
     yield ShowPlan((look, read, write))
     yield WriteMove(_answer(topic, hits, library))
-    done = replace(write, status=StepStatus.DONE)
+    done = replace(write, status="completed")
     yield ShowPlan((look, read, done), f"Searched {_counted(len(pages), 'page')}")
 
 
@@ -332,28 +295,19 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _queries(question: str, library: Library) -> list[str]:
-    """A thorough question is searched for more often than the tool allows, as models do."""
-    if _THOROUGH.search(question):
-        return [question, *_titles(library)[:_TOO_OFTEN]]
-    return [question]
-
-
 def _search_all(queries: list[str]) -> Generator[Move, ToolResult | None, tuple[list[Hit], bool]]:
+    """All that was found, and whether the tool's limit was reached."""
     found: dict[tuple[str, str], Hit] = {}
     capped = False
     for query in queries:
-        result = yield CallTool(SEARCH, query)
-        if result is None or result.capped:
-            capped = capped or result is not None
-            continue
-        for hit in result.hits:
-            found.setdefault((hit.section.page, hit.section.heading), hit)
+        if (result := (yield CallTool(SEARCH, query))) is not None:
+            capped = capped or result.capped
+            for hit in result.hits:
+                found.setdefault((hit.section.page, hit.section.heading), hit)
     return list(found.values()), capped
 
 
 def _answer(question: str, hits: list[Hit], library: Library) -> str:
-    """What was asked for comes first, without a heading; then what else belongs to it, and the sources."""
     if not hits:
         return "I found nothing about that in the knowledge base.\n"
     first, *more = _chosen(question, hits, library)
@@ -366,7 +320,7 @@ def _answer(question: str, hits: list[Hit], library: Library) -> str:
 
 
 def _chosen(question: str, hits: list[Hit], library: Library) -> list[PageSection]:
-    """The sections that answer `question`, the best one first. `hits`: of the question itself come first.
+    """The sections that answer `question`, the best one first.
 
     Where a page's title says all that was asked for, the page is the answer. Else it is the section, and one
     more that fits nearly as well. A thorough question gets what was found on further pages, too.
@@ -376,6 +330,6 @@ def _chosen(question: str, hits: list[Hit], library: Library) -> list[PageSectio
         found = library.sections_of(best.page)
     else:
         found = [best, *(hit.section for hit in hits[1:2] if hit.score >= hits[0].score * _ALSO_FITS)]
-    if _THOROUGH.search(question):
+    if THOROUGH.search(question):
         found += [hit.section for hit in library.search(question) if hit.section.page != best.page]
     return list(dict.fromkeys(found))

@@ -1,18 +1,16 @@
-"""Full-text search over a handful of Markdown pages: SQLite's FTS5 over their sections, in memory."""
+"""Full-text search over the sections of a handful of Markdown pages."""
 
 from __future__ import annotations
 
+import math
 import re
-import sqlite3
-import weakref
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ...errors import BotError
-
-_NAME_WEIGHT = 3  # a word in a heading or a page's title says more about a section than one in its text
-_FEW_SECTIONS = 3  # a word of no more sections than that says what a question is about
-_NEW_INDEX = "CREATE VIRTUAL TABLE section USING fts5(words, tokenize = ascii)"
+_NAME_WEIGHT = 3  # a word of a heading or a title counts so often
+_FEW_SECTIONS = 3  # a word of no more sections says what a question is about
+_BEST = 5  # sections that a search finds
 _WORD = re.compile(r"[a-z0-9]+")
 _HEADING = re.compile(r"(#{1,3}) +(.+)")
 _STOPWORDS = frozenset(
@@ -30,16 +28,15 @@ _STOPWORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PageSection:
-    """A heading and the text under it.
-
-    `page` is the page's name, `title` its first heading, `position` counts the sections of a page from 0.
-    """
+    """A heading and the text under it. `page` is the page's name, `title` its first heading."""
 
     page: str
     title: str
     heading: str
     text: str
-    position: int = 0
+
+    def names(self) -> set[str]:
+        return {*words(self.heading), *words(self.title)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,47 +48,31 @@ class Hit:
 
 
 class Library:
-    """Pages by name, as Markdown. The order of `pages` breaks ties.
-
-    Raises BotError where Python's SQLite has no FTS5.
-    """
+    """Pages by name, as Markdown. The order of `pages` breaks ties."""
 
     def __init__(self, pages: Mapping[str, str]) -> None:
         self._pages = dict(pages)
         self._sections = [section for name, text in pages.items() for section in sections(name, text)]
-        self._index = sqlite3.connect(":memory:", check_same_thread=False)
-        weakref.finalize(self, self._index.close)
-        try:
-            self._index.execute(_NEW_INDEX)
-        except sqlite3.OperationalError as error:
-            raise BotError(
-                "the playground's agent searches with SQLite's FTS5, which this Python's SQLite lacks ("
-                f"{error}); use a Python whose SQLite has it"
-            ) from error
-        rows = ((row, " ".join(_weighted(each))) for row, each in enumerate(self._sections))
-        self._index.executemany("INSERT INTO section (rowid, words) VALUES (?, ?)", rows)
+        self._words = [Counter([*each.names()] * _NAME_WEIGHT + words(each.text)) for each in self._sections]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all pages."""
         return tuple(self._pages)
 
     def sections_of(self, page: str) -> list[PageSection]:
-        """The sections of a page, in order; empty where there is no such page."""
         return [each for each in self._sections if each.page == page]
 
-    def search(self, query: str, limit: int = 5) -> list[Hit]:
-        """The `limit` sections that fit best, best first. Empty where no word of `query` is known."""
-        wanted = sorted(set(words(query)))
-        found = self._index.execute(
-            "SELECT rowid, -rank FROM section WHERE section MATCH ? ORDER BY rowid",
-            (" OR ".join(f'"{word}"' for word in wanted) or '""',),
-        )
-        hits = [Hit(self._sections[row], score * _fit(self._sections[row], wanted)) for row, score in found]
-        return sorted(hits, key=lambda hit: -hit.score)[: max(0, limit)]
+    def search(self, query: str) -> list[Hit]:
+        """The sections that fit best, best first. Empty where no word of `query` is known."""
+        wanted = set(words(query))
+        hits = [
+            Hit(section, self._score(counts, wanted) * _fit(section, wanted))
+            for section, counts in self._all()
+            if wanted & counts.keys()
+        ]
+        return sorted(hits, key=lambda hit: -hit.score)[:_BEST]
 
     def fetch(self, page: str) -> str | None:
-        """A whole page, or None where there is none of that name."""
         return self._pages.get(page)
 
     def knows(self, query: str) -> bool:
@@ -100,56 +81,52 @@ class Library:
         A single word is more than passing in a heading, or where few sections have it.
         """
         wanted = set(words(query))
-        rows = {word: self._rows(word) for word in wanted}
-        for row in set().union(*rows.values()):
-            here = [word for word in wanted if row in rows[word]]
-            is_telling = any(len(rows[word]) <= _FEW_SECTIONS for word in here)
-            if len(here) >= len(wanted) / 2 and (
-                len(here) > 1 or is_telling or here[0] in _names(self._sections[row])
-            ):
+        rare = {word for word in wanted if self._spread(word) <= _FEW_SECTIONS}
+        for section, counts in self._all():
+            here = wanted & counts.keys()
+            if len(here) >= len(wanted) / 2 and (len(here) > 1 or here & (rare | section.names())):
                 return True
         return False
 
-    def _rows(self, word: str) -> set[int]:
-        found = self._index.execute("SELECT rowid FROM section WHERE section MATCH ?", (f'"{word}"',))
-        return {row for (row,) in found}
+    def _all(self) -> Iterator[tuple[PageSection, Counter[str]]]:
+        return zip(self._sections, self._words, strict=True)
+
+    def _spread(self, word: str) -> int:
+        return sum(word in counts for counts in self._words)
+
+    def _score(self, counts: Counter[str], wanted: set[str]) -> float:
+        """Okapi BM25, with the usual constants."""
+        size = counts.total() / (sum(each.total() for each in self._words) / len(self._words))
+        score = 0.0
+        for word in sorted(wanted & counts.keys()):
+            spread = self._spread(word)
+            weight = math.log((len(self._words) - spread + 0.5) / (spread + 0.5))
+            count = counts[word]
+            score += max(weight, 1e-6) * (count * 2.2 / (count + 1.2 * (0.25 + 0.75 * size)))
+        return score
 
 
-def _names(section: PageSection) -> set[str]:
-    return {*words(section.heading), *words(section.title)}
-
-
-def _weighted(section: PageSection) -> list[str]:
-    return [*_names(section)] * _NAME_WEIGHT + words(section.text)
-
-
-def _fit(section: PageSection, wanted: Collection[str]) -> float:
+def _fit(section: PageSection, wanted: set[str]) -> float:
     """1 to 1.5: a heading that says little but what was asked is what was asked for."""
     heading = set(words(section.heading))
-    return 1 + len(heading.intersection(wanted)) / max(1, len(heading)) / 2
+    return 1 + len(heading & wanted) / max(1, len(heading)) / 2
 
 
 def sections(page: str, text: str) -> list[PageSection]:
     """The sections of one Markdown page. The text before a second heading belongs to the page's own."""
-    title, heading, lines, fenced = page, page, list[str](), False
-    found: list[PageSection] = []
-
-    def close() -> None:
-        if body := "\n".join(lines).strip():
-            found.append(PageSection(page, title, heading, body, len(found)))
-        lines.clear()
-
+    title = heading = page
+    fenced, found = False, [(page, page, list[str]())]
     for line in text.splitlines():
         fenced ^= line.startswith("```")
         match = None if fenced else _HEADING.fullmatch(line.rstrip())
         if match is None:
-            lines.append(line)
+            found[-1][2].append(line)
             continue
-        close()
         heading = match[2]
         title = heading if match[1] == "#" else title
-    close()
-    return found
+        found.append((title, heading, []))
+    bodies = ((title, heading, "\n".join(lines).strip()) for title, heading, lines in found)
+    return [PageSection(page, title, heading, body) for title, heading, body in bodies if body]
 
 
 def words(text: str) -> list[str]:

@@ -1,28 +1,29 @@
 """The structured response: the answer as one field of a JSON object, read while it is being written.
 
-`content` in the growing arguments of the response tool is the answer, and is written in whole words. The rest
-counts when the arguments are complete: it may ask the human. The final result has the object as data if
-structured output is on and it is valid, else its text, else the text before it (facts: CAIPE 2, 6).
+It is written in whole words. The other fields count when the object is complete (facts: CAIPE 2, 6).
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...a2a.answer.json_filter import JsonContentFilter
-from ...turn.graphemes import inside_cluster
+from ...a2a.answer.filters import JsonContentFilter
+from ...turn.graphemes import cluster_cut
 from .scenarios import InputField
+from .toolbox import parse_object
 
+BOUNDARIES = frozenset(" \n\r\t.,!?:;-)]}>*#/\\[({<\"'`")
+LONGEST_WORD = 80
+CHUNK = 200
 _ASKS = re.compile(r'"require_user_input"\s*:\s*true')
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A structured response (facts: CAIPE 6)."""
+    """A structured response."""
 
     content: str
     is_task_complete: bool = True
@@ -31,8 +32,8 @@ class Response:
     fields: tuple[InputField, ...] = ()
 
     def flags(self) -> dict[str, Any]:
-        """All but the text."""
-        asked = {"user_input": True, "input_fields": [field_data(each) for each in self.fields]}
+        """All but the text, as it goes on the wire."""
+        asked = {"user_input": True, "input_fields": [asdict(each) for each in self.fields]}
         return {
             "is_task_complete": self.is_task_complete,
             "require_user_input": self.require_user_input,
@@ -41,169 +42,107 @@ class Response:
         }
 
     def data(self) -> dict[str, Any]:
-        """The object, as it goes on the wire."""
+        """The whole object. The flags come first: a reader waits for them."""
         return {**self.flags(), "content": self.content}
-
-
-@dataclass(frozen=True, slots=True)
-class Final:
-    """The final result: `data` if it is the object, else `text` alone."""
-
-    text: str
-    data: Mapping[str, Any] | None = None
-    flags: Mapping[str, Any] = field(default_factory=dict)
 
 
 class ResponseReader:
     """The arguments of one call of the response tool, however they are cut.
 
-    `asks`: by what came before the text, the text is a question to the human.
+    Where what came before the text says that it is a question to the human, there is no answer.
     """
 
     def __init__(self) -> None:
-        self._gate = JsonContentFilter(known=True)
-        self._words = WordBuffer()
+        self._filter = JsonContentFilter(known=True)
         self._raw: list[str] = []
         self._content: list[str] = []
-        self.asks = False
+        self._held = ""  # the beginning of a word
+        self._asks = False
 
     @property
     def content(self) -> str:
-        """The answer as it was written so far."""
+        """The answer so far."""
         return "".join(self._content)
 
     def feed(self, arguments: str) -> str:
         """Take the next piece. Returns new text of the answer, in whole words."""
         self._raw.append(arguments)
-        begins = not self._gate.has_content
-        text = self._gate.feed(arguments)
-        if begins and self._gate.has_content:
-            self.asks = _ASKS.search("".join(self._raw)) is not None
-        return self._told(self._words.feed(text))
+        begins = not self._filter.has_content
+        self._held += self._filter.feed(arguments)
+        if begins and self._filter.has_content:
+            self._asks = _ASKS.search("".join(self._raw)) is not None
+        return self._take(end_of_words(self._held))
 
     def end(self) -> str:
         """The call is over. Returns the last word."""
-        return self._told(self._words.feed(self._gate.end()) + self._words.end())
+        self._held += self._filter.end()
+        return self._take(len(self._held))
 
     def response(self) -> Response | None:
-        """The response, if the arguments are a JSON object with a text."""
         return read_response("".join(self._raw))
 
-    def _told(self, text: str) -> str:
+    def _take(self, end: int) -> str:
+        text, self._held = self._held[:end], self._held[end:]
+        text = "" if self._asks else text
         self._content.append(text)
         return text
 
 
 def read_response(arguments: str) -> Response | None:
-    """The response in `arguments`; None where they are not JSON, no object, or have no text as `content`."""
-    try:
-        found = json.loads(arguments, strict=False)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict) or not isinstance(found.get("content"), str):
+    """The response in `arguments`; None where they are no JSON object with a text as `content`."""
+    found = parse_object(arguments, strict=False)
+    if not isinstance(content := found.get("content"), str):
         return None
     metadata = found.get("metadata")
-    asked = metadata.get("input_fields") if isinstance(metadata, dict) else None
-    fields = tuple(filter(None, map(field_of, asked))) if isinstance(asked, list) else ()
     return Response(
-        _whole(found["content"]),
+        whole_characters(content),
         found.get("is_task_complete") is not False,
         found.get("require_user_input") is True,
         found.get("was_task_successful") is not False,
-        fields,
+        read_fields(metadata.get("input_fields") if isinstance(metadata, dict) else None),
     )
 
 
 def wrapped(answer: str) -> Response:
-    """The response around an answer that was streamed as text, read when it is whole.
-
-    Where a model wrote the object as its text all the same, that is the response.
-    """
+    """The response around an answer that was streamed as text, or the one that a model wrote as its text."""
     text = answer.strip()
     bare = text.removeprefix("```json").removeprefix("```").removesuffix("```") if text[:3] == "```" else text
     return (read_response(bare) if '"is_task_complete"' in bare else None) or Response(answer)
 
 
-def final_of(response: Response | None, streamed: str, said: str, *, structured: bool) -> Final:
-    """The final result. `streamed`: the answer as written; `said`: the text to use without an answer."""
-    if response is None:
-        return Final(streamed or said)
-    if structured:
-        return Final(response.content, response.data(), response.flags())
-    return Final(response.content or streamed or said, None, response.flags())
+def read_fields(asked: object) -> tuple[InputField, ...]:
+    """The fields in what a model wrote; those without a name are left out."""
+    found = []
+    for each in asked if isinstance(asked, list) else ():
+        if isinstance(each, dict) and isinstance(name := each.get("field_name"), str) and name:
+            values = each.get("field_values")
+            found.append(
+                InputField(
+                    whole_characters(name),
+                    whole_characters(str(each.get("field_description") or "")),
+                    tuple(whole_characters(str(each)) for each in values) if isinstance(values, list) else (),
+                    each.get("required") is not False,
+                )
+            )
+    return tuple(found)
 
 
-def field_data(asked: InputField) -> dict[str, Any]:
-    """A field as it goes on the wire."""
-    return {
-        "field_name": asked.name,
-        "field_description": asked.description,
-        "field_values": list(asked.values),
-        "required": asked.required,
-    }
-
-
-def field_of(data: object) -> InputField | None:
-    """The field in `data`; None where it has no name."""
-    if not isinstance(data, dict) or not isinstance(name := data.get("field_name"), str) or not name:
-        return None
-    values = data.get("field_values")
-    return InputField(
-        _whole(name),
-        _whole(str(data.get("field_description") or "")),
-        tuple(_whole(str(each)) for each in values) if isinstance(values, list) else (),
-        data.get("required") is not False,
-    )
-
-
-def _whole(text: str) -> str:
+def whole_characters(text: str) -> str:
     """JSON may escape half a surrogate pair; nothing that goes on the wire may hold one."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-BOUNDARIES = frozenset(" \n\r\t.,!?:;-)]}>*#/\\[({<\"'`")
-LONGEST_WORD = 80
-CHUNK = 200
+def end_of_words(text: str) -> int:
+    """Where the last whole word ends. A word of more than `LONGEST_WORD` characters is not waited for."""
+    end = next((at for at in range(len(text), 0, -1) if text[at - 1] in BOUNDARIES), 0)
+    return cluster_cut(text, len(text)) if end == 0 and len(text) > LONGEST_WORD else end
 
 
-class WordBuffer:
-    """Holds the beginning of a word until its end, or up to `LONGEST_WORD` characters."""
-
-    def __init__(self, held: str = "") -> None:
-        self._held = held
-
-    @property
-    def held(self) -> str:
-        """The text that waits."""
-        return self._held
-
-    def feed(self, text: str) -> str:
-        """Take more text. Returns the whole words."""
-        text = self._held + text
-        end = next((at for at in range(len(text), 0, -1) if text[at - 1] in BOUNDARIES), 0)
-        if end == 0 and len(text) > LONGEST_WORD:
-            end = _drawn(text, len(text))
-        self._held = text[end:]
-        return text[:end]
-
-    def end(self) -> str:
-        """No more text. Returns what waited."""
-        text, self._held = self._held, ""
-        return text
-
-
-def chunks(text: str, size: int = CHUNK) -> Iterator[str]:
-    """`text` in pieces of at most `size` characters, cut behind a space where there is one."""
-    at = 0
-    while len(text) - at > size:
-        space = text.rfind(" ", at, at + size)
-        end = space + 1 if space >= at else _drawn(text, at + size, at)
-        yield text[at:end]
-        at = end
-    if at < len(text):
-        yield text[at:]
-
-
-def _drawn(text: str, end: int, start: int = 0) -> int:
-    """The nearest cut at or before `end` that halves no character; `end` itself where there is none."""
-    return next((at for at in range(end, start, -1) if not inside_cluster(text, at)), end)
+def chunks(text: str) -> Iterator[str]:
+    """`text` in pieces of at most `CHUNK` characters, cut behind a space where there is one."""
+    while len(text) > CHUNK:
+        end = text.rfind(" ", 0, CHUNK) + 1 or cluster_cut(text, CHUNK)
+        yield text[:end]
+        text = text[end:]
+    if text:
+        yield text

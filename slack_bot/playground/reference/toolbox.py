@@ -1,41 +1,44 @@
-"""The tools of the playground's agent: `search` and `fetch_document`, each with its own limit.
+"""The tools of the playground's agent. Each has a limit of its own.
 
-A model that searches in circles must be stopped, but a spent tool says nothing about the others: a call
-beyond the limit is answered with a sentence, never with an error, and never ends the run.
+A call beyond the limit is answered with a sentence, never with an error, and never ends the run.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
+from ...settings.models import ReferenceSettings
 from .search import Hit, Library
 
 SEARCH = "search"
 FETCH = "fetch_document"
-CAPS: Mapping[str, int] = {SEARCH: 5, FETCH: 10}
-"""Calls of each tool in one run. The numbers are those of CAIPE's supervisor (facts: CAIPE 6)."""
-_ARGUMENTS: Mapping[str, str] = {SEARCH: "query", FETCH: "name"}
+PLAN = "write_todos"
+ASK = "ask_human"
+RESPONSE = "PlatformEngineerResponse"
+
+POLICY_SECONDS = 0.15
+_TOOL_SECONDS = 0.4  # long enough to be seen as running
+_ARGUMENTS = {SEARCH: "query", FETCH: "name"}
+_LABELS = {SEARCH: "Search", FETCH: "Read"}
+_FILE = re.compile(r"@([\w-]+?)(?:\.md)?\Z")
 
 
-def argument_name(tool: str) -> str:
-    """What the one argument of `tool` is called in a call's JSON."""
-    return _ARGUMENTS.get(tool, "input")
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call, or a piece of one: pieces share an `id`, and their `arguments` join to JSON."""
 
+    id: str
+    tool: str
+    arguments: str = ""
 
-_LABELS: Mapping[str, str] = {SEARCH: "Search", FETCH: "Read"}
-
-
-def argument_of(tool: str, arguments: str) -> str:
-    """The argument in a call's JSON; empty where a model wrote something else."""
-    try:
-        found = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return ""
-    value = found.get(argument_name(tool)) if isinstance(found, dict) else None
-    return value if isinstance(value, str) else ""
+    def values(self) -> dict[str, Any]:
+        """The arguments; {} where a model wrote something else."""
+        return parse_object(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +51,65 @@ class ToolResult:
     failed: bool = False
 
 
-@dataclass(slots=True)
+def parse_object(text: str, *, strict: bool = True) -> dict[str, Any]:
+    """The JSON object in `text`; {} where there is none. `strict` false: line ends may be in its strings."""
+    try:
+        found = json.loads(text, strict=strict)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def argument_name(tool: str) -> str:
+    """What the one argument of `tool` is called in a call's JSON."""
+    return _ARGUMENTS.get(tool, "input")
+
+
 class Toolbox:
-    """The tools of one run."""
+    """The tools of one run, with the limits and the middleware of `settings`."""
 
-    library: Library
-    caps: Mapping[str, int] = field(default_factory=lambda: CAPS)
-    calls: Counter[str] = field(default_factory=Counter)
+    def __init__(self, library: Library, settings: ReferenceSettings) -> None:
+        self._library, self._settings = library, settings
+        self._caps = {SEARCH: settings.search_calls, FETCH: settings.fetch_calls}
+        self._calls = Counter[str]()
 
-    def label(self, tool: str, argument: str) -> str:
+    def argument(self, call: ToolCall) -> str:
+        """The argument as the tool gets it; "" where a model wrote none."""
+        value = call.values().get(argument_name(call.tool))
+        text = value if isinstance(value, str) else ""
+        found = _FILE.fullmatch(text.strip()) if self._settings.file_arg_middleware else None
+        return found[1] if found else text
+
+    def label(self, call: ToolCall) -> str:
         """What a call does, for a person: a page is named by its title."""
-        found = self.library.sections_of(argument) if tool == FETCH else []
+        argument = self.argument(call)
+        found = self._library.sections_of(argument) if call.tool == FETCH else []
         shown = found[0].title if found else " ".join(argument.split())
-        name = _LABELS.get(tool) or tool.replace("_", " ").capitalize()
+        name = _LABELS.get(call.tool) or call.tool.replace("_", " ").capitalize()
         return f"{name} “{shown}”" if shown else name
 
-    def call(self, tool: str, argument: str) -> ToolResult:
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Check a call and run it. It takes no time at a pace of 0."""
+        if self._settings.policy_middleware:
+            await self._rest(POLICY_SECONDS)
+            if call.tool not in self._caps:
+                return ToolResult(f"policy: {call.tool} is not among the tools of this agent", failed=True)
+        await self._rest(_TOOL_SECONDS)
+        return self.run(call.tool, self.argument(call))
+
+    def run(self, tool: str, argument: str) -> ToolResult:
         """Run `tool`. An unknown tool or document is a failed result, not an exception."""
-        self.calls[tool] += 1
-        cap = self.caps.get(tool)
-        if cap is not None and self.calls[tool] > cap:
+        self._calls[tool] += 1
+        cap = self._caps.get(tool)
+        if cap is not None and self._calls[tool] > cap:
             return ToolResult(f"limit reached: {tool} may be called {cap} times in one run", capped=True)
         if tool == SEARCH:
-            hits = tuple(self.library.search(argument))
+            hits = tuple(self._library.search(argument))
             return ToolResult("\n".join(f"{hit.section.page}: {hit.section.heading}" for hit in hits), hits)
-        page = self.library.fetch(argument) if tool == FETCH else None
+        page = self._library.fetch(argument) if tool == FETCH else None
         if page is None:
             return ToolResult(f"{tool} has nothing for {argument!r}", failed=True)
         return ToolResult(page)
+
+    async def _rest(self, seconds: float) -> None:
+        await asyncio.sleep(seconds if self._settings.pace else 0)

@@ -1,33 +1,26 @@
 """PURE. Splits a model's text into narration and answer, piece by piece.
 
-The marker filter is the bot's own (`a2a/answer/filters.py`); only the agent knows where a tool was
-called. Text before the marker is narration and waits only if it may be the beginning of a marker, also over a
-tool call. After a tool call behind the marker comes narration again, up to the next marker. Without a marker
-the last message is the answer.
+Text waits only if it may be the beginning of a marker, also over a tool call. After a tool call behind the
+marker comes narration again, up to the next marker. Without a marker the last message is the answer.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from ...a2a.answer.filters import MarkedText, MarkerFilter
 
 
 class Voice(StrEnum):
-    """The kind of a piece of text."""
+    """The kind of a piece of text: its key in the metadata of an event."""
 
     NARRATION = "is_narration"
     ANSWER = "is_final_answer"
     UNMARKED = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenPiece:
-    """Text of one kind."""
-
-    text: str
-    voice: Voice
+SpokenPiece: TypeAlias = tuple[str, Voice]
 
 
 class VoiceSplitter:
@@ -36,12 +29,11 @@ class VoiceSplitter:
     def __init__(self, *, marked: bool = True) -> None:
         self._marked = marked
         self._marker = MarkerFilter()
-        self._owed = ""
+        self._owed = ""  # what was held at a tool call: an answer's end, or the beginning of a marker
+        self._parted = False  # a tool call came behind an answer
         self._answer: list[str] = []
         self._message: list[str] = []
         self._earlier: list[str] = []
-        self._parted = False
-        self._opened = False
 
     @property
     def answer(self) -> str:
@@ -49,60 +41,47 @@ class VoiceSplitter:
         return "".join(self._answer)
 
     @property
-    def opened(self) -> bool:
-        """There was a marker."""
-        return self._opened or self._marker.opened
-
-    @property
-    def message(self) -> str:
-        """The text since the last tool call, of every kind."""
-        return "".join(self._message)
-
-    @property
-    def everything(self) -> str:
-        """The whole text."""
-        return "".join(self._earlier) + self.message
+    def text(self) -> str:
+        """The text since the last tool call; all of it where there is none since."""
+        return "".join(self._message or self._earlier)
 
     def feed(self, text: str) -> list[SpokenPiece]:
         """Take more text. Returns the pieces that are certain, in order."""
-        if not self._marked:
-            return self._keep([SpokenPiece(text, Voice.UNMARKED)] if text else [])
-        return self._keep(self._split(self._marker.feed(text)))
+        if self._marked:
+            return self._split(self._marker.feed(text))
+        return self._keep([(text, Voice.UNMARKED)] if text else [])
 
     def border(self) -> list[SpokenPiece]:
-        """A tool was called or returned. Returns the pieces that are certain by that."""
-        self._earlier.append(self.message)
+        """A tool was called or returned. Returns the pieces that are now certain."""
+        self._earlier += self._message
         self._message.clear()
-        if not self._marked or not self._marker.opened:
+        if not self._marker.opened:
             return []
-        # what is held is the beginning of a marker or the end of the answer: the next text decides
         self._owed = "".join(said.text for said in self._marker.end())
         self._parted = bool(self.answer)
-        self._opened = True
         self._marker = MarkerFilter()
-        return self._keep(self._split(self._marker.feed(self._owed)))
+        return self._split(self._marker.feed(self._owed))
 
     def end(self) -> list[SpokenPiece]:
-        """No more text. Returns what was held."""
-        pieces = self._keep(self._split(self._marker.end())) if self._marked else []
+        pieces = self._split(self._marker.end())
         if not self.answer.strip():
-            self._answer = [self.message]
+            self._answer = self._message
         return pieces
 
     def _split(self, said: list[MarkedText]) -> list[SpokenPiece]:
         pieces: list[SpokenPiece] = []
-        for each in said:
+        for text, is_answer in said:
             owed, self._owed = self._owed, ""
-            if each.is_answer:
-                # an answer that goes on behind a tool call goes on in a new paragraph
+            if is_answer:
+                # behind a tool call an answer goes on in a new paragraph
                 apart, self._parted = "\n\n" * self._parted, False
-                pieces.append(SpokenPiece(apart + each.text, Voice.ANSWER))
-                continue
-            pieces += [SpokenPiece(owed, Voice.ANSWER)] if owed else []
-            pieces += [SpokenPiece(rest, Voice.NARRATION)] if (rest := each.text.removeprefix(owed)) else []
-        return pieces
+                pieces.append((apart + text, Voice.ANSWER))
+            else:
+                pieces += [(owed, Voice.ANSWER)] if owed else []
+                pieces += [(rest, Voice.NARRATION)] if (rest := text.removeprefix(owed)) else []
+        return self._keep(pieces)
 
     def _keep(self, pieces: list[SpokenPiece]) -> list[SpokenPiece]:
-        self._answer += (piece.text for piece in pieces if piece.voice is Voice.ANSWER)
-        self._message += (piece.text for piece in pieces)
+        self._answer += (text for text, voice in pieces if voice is Voice.ANSWER)
+        self._message += (text for text, _ in pieces)
         return pieces

@@ -37,6 +37,14 @@ class Tape:
     moments: Sequence[Moment]
 
 
+class SeveralStreams(UnreadableInput):
+    """A file holds several lists of events; `keys` are their names."""
+
+    def __init__(self, sentence: str, keys: list[str]) -> None:
+        super().__init__(sentence)
+        self.keys = keys
+
+
 Turns: TypeAlias = Sequence[tuple[str | None, Tape | Recording]]
 """Questions (None: not known), each with what came in answer to it."""
 
@@ -292,7 +300,8 @@ def _pick(document: Json, name: str, key: str | None) -> Any:
     if key is not None and key not in lists:
         raise UnreadableInput(f"{name}: no list of events is called {key!r}; there are: {names}")
     if key is None and len(lists) > 1:
-        raise UnreadableInput(f"{name}: several lists of events; choose one with --key: {names}")
+        sentence = f"{name}: several lists of events; choose one with --key: {names}"
+        raise SeveralStreams(sentence, list(lists))
     if not lists:
         raise UnreadableInput(f"{name}, line 1: a JSON object without a list of events")
     return lists[key] if key is not None else next(iter(lists.values()))

@@ -1,7 +1,6 @@
 """The agent that a tool asks: its address from the command line, the rest from the settings.
 
-The settings' credentials belong to the settings' agent. Another address gets none of them: a mistyped command
-line must not send a token anywhere else.
+The settings' credentials are for the settings' agent alone: a mistyped address must not get a token.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def masks_of(*settings: Settings) -> Redactor:
 
 
 async def card_of(settings: Settings, argument: str) -> AgentCard:
-    """The card of the agent of `settings`. `argument` of the command line gave its address.
+    """The card of the agent of `settings`, whose address `argument` of the command line gave.
 
     Raises BotError, with the remedy, where no agent answers or its card cannot be used.
     """
@@ -81,7 +80,7 @@ async def card_of(settings: Settings, argument: str) -> AgentCard:
 def with_remedy(problem: AgentError, argument: str, masks: Redactor) -> BotError:
     """`problem` with the remedy, without secrets: it may quote the agent.
 
-    The bot's own sentence names the setting; here `argument` of the command line gave the address.
+    `argument` of the command line gave the address, not a setting as in the bot's own sentence.
     """
     match problem:
         case AgentUnreachable():

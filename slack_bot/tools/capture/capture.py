@@ -1,45 +1,51 @@
-"""`slack-bot capture`: ask a live agent, and keep everything it sends, with its times.
+"""`slack-bot capture`: ask a live agent with the bot's own client, and keep everything it sends.
 
-The bot's own client asks, with the settings' credentials. A tap on it writes the tape line by line, so that a
-broken stream, a wrong event or Ctrl-C leaves a tape that can be read.
+The tape is written line by line: a broken stream, a wrong event or Ctrl-C leaves one that can be read.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 import uuid
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TextIO
 
 import httpx
 
 from ...a2a.agent import Agent, new_http
 from ...a2a.wire.card import AgentCard
-from ...a2a.wire.frames import ArtifactUpdate, MessageReply, Snapshot, StatusUpdate, TaskState
+from ...a2a.wire.decode import decode
+from ...a2a.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown
 from ...a2a.wire.origins import bare
 from ...clock import Clock, loop_clock
 from ...errors import AgentError, BotError, UnreadableInput
 from ...settings.load import Settings, load
 from ...settings.models import AgentSettings
+from ...testing.tape.items import Moment, http_status_of
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import READS
+from ..live_line import LiveLine
 from ..output_file import Output, OutputFile
+from ..trace.table import printable
+from ..turn_log import name_of, text_of
 from .agent_address import masks_of, settings_for, with_remedy
 from .http_tap import HttpTap
-from .progress import CaptureProgress
-from .tape_writer import RawWriter, TapeWriter
+from .redaction import Redactor
+from .tape_writer import ExchangeListener, RawWriter, RpcCall, TapeWriter
 
-_POLL_EVERY = 1.0
+_POLL_EVERY = 1.0  # seconds
+_TICK = 0.1  # seconds
+_LINE_EVERY = 5.0  # seconds between lines where there is no terminal
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureRequest:
-    """Questions in order, and how to ask them. `cut_after` is in seconds.
-
-    `argument` of the command line gave the agent's address.
-    """
+    """Questions in order, and how to ask them. `cut_after`: seconds. `argument` gave the agent's address."""
 
     questions: tuple[str, ...]
     streaming: bool = True
@@ -114,8 +120,8 @@ async def capture(
         session = _CaptureSession(agent.in_conversation("capture"), tap, request, settings.agent, progress)
         try:
             async with progress.ticking(tap):
-                await session.ask_all()
-            if session.was_dropped:
+                was_dropped = await session.ask_all()
+            if was_dropped:
                 writer.interrupt(tap.now())
         except AgentError as error:
             problem = error
@@ -142,105 +148,89 @@ class _BlockingAgent(Agent):
     """An agent that is asked for the whole answer at once, whatever its card promises."""
 
     async def ensure_card(self) -> AgentCard:
-        """The card, without its streaming."""
         return replace(await super().ensure_card(), streaming=False)
 
 
+@dataclass
 class _CaptureSession:
     """The questions of one capture, in one context."""
 
-    def __init__(
-        self,
-        agent: Agent,
-        tap: HttpTap,
-        request: CaptureRequest,
-        settings: AgentSettings,
-        progress: CaptureProgress,
-    ) -> None:
-        self.tap = tap
-        self._agent, self._request, self._settings, self._progress = agent, request, settings, progress
-        self._context: str | None = None
-        self._task: str | None = None
-        self._state = TaskState.UNKNOWN
-        self.was_dropped = False
-        """The last stream was left on purpose, and its task was not followed."""
+    agent: Agent
+    tap: HttpTap
+    request: CaptureRequest
+    settings: AgentSettings
+    progress: CaptureProgress
+    context: str | None = None
+    task: str | None = None
+    state: TaskState = TaskState.UNKNOWN
 
-    async def ask_all(self) -> None:
-        """Ask the questions, one after the other."""
-        await self._agent.ensure_card()  # else its time would count as part of the answer
-        for number, text in enumerate(self._request.questions):
-            if number and self._context is None:
+    async def ask_all(self) -> bool:
+        """True: the last stream was dropped on purpose, and its task was not followed."""
+        await self.agent.ensure_card()  # else its time would count as part of the answer
+        was_dropped = False
+        for number, text in enumerate(self.request.questions):
+            if number and self.context is None:
                 raise AgentError("the agent named no context, so there is none to follow up in")
-            cut = await self._ask(text)
-            if cut and self._request.poll:
+            was_dropped = await self._ask(text)
+            if was_dropped and self.request.poll:
                 await self._follow()
-            self.was_dropped = cut and not self._request.poll
+                was_dropped = False
+        return was_dropped
 
     async def _ask(self, text: str) -> bool:
-        """One question. True: its stream was dropped on purpose."""
-        task_id, self._state = (self._task if self._state.is_asking else None), TaskState.UNKNOWN
-        limit = asyncio.timeout(self._request.cut_after)
+        """True: the stream was dropped on purpose."""
+        task_id, self.state = (self.task if self.state.is_asking else None), TaskState.UNKNOWN
+        message_id, limit = f"capture-{uuid.uuid4().hex}", asyncio.timeout(self.request.cut_after)
+        asking = self.agent.ask(text, message_id=message_id, context_id=self.context, task_id=task_id)
         try:
-            async with limit:
-                asking = self._agent.ask(
-                    text, message_id=f"capture-{uuid.uuid4().hex}", context_id=self._context, task_id=task_id
-                )
-                async with aclosing(asking) as events:
-                    async for received in events:
-                        self._learn(received.frame)
-                        self._end_soon(limit)
+            async with limit, aclosing(asking) as events:
+                async for received in events:
+                    self._learn(received.frame)
+                    self._end_soon(limit)
         except TimeoutError:
             if not limit.expired():
                 raise
-            if self._is_done:
-                return False
-            self._progress.say(f"{self.tap.now():7.2f} s  the stream is dropped, as --cut-after says")
-            return True
+            if not self._is_done:
+                self.progress.say("the stream is dropped, as --cut-after says", self.tap.now())
+                return True
         return False
 
     @property
     def _is_done(self) -> bool:
-        return self._state.is_terminal or self._state.is_asking
+        return self.state.is_terminal or self.state.is_asking
 
     def _end_soon(self, limit: asyncio.Timeout) -> None:
         """A server that does not end a stream which is over is not waited for, as in the bot."""
-        if not self._is_done:
-            return
-        settings = self._settings
-        grace = settings.input_required_grace if self._state.is_asking else settings.terminal_grace
-        if limit.when() is None or not self.tap.is_done:
+        if self._is_done and (limit.when() is None or not self.tap.is_done):
+            settings = self.settings
+            grace = settings.input_required_grace if self.state.is_asking else settings.terminal_grace
             self.tap.is_done = True
             limit.reschedule(asyncio.get_running_loop().time() + grace)
 
     async def _follow(self) -> None:
         """Poll the task until it ends, waits for a human or takes too long."""
-        if self._task is None:
+        if self.task is None:
             raise AgentError("the agent named no task before the cut, so there is none to follow")
         last = ""
         while not self._is_done:
-            if self.tap.now() > self._settings.turn_timeout:
-                raise AgentError(f"the task was still {self._state} after agent.turn_timeout")
-            snapshot = await self._agent.get(self._task)
-            self._state = snapshot.state
+            if self.tap.now() > self.settings.turn_timeout:
+                raise AgentError(f"the task was still {self.state} after agent.turn_timeout")
+            snapshot = await self.agent.get(self.task)
+            self.state = snapshot.state
             chars = sum(len(each.text) for each in snapshot.artifacts)
             shown = f"task {snapshot.state}, {len(snapshot.artifacts)} artifacts, {chars:,} characters"
             if shown != last:
-                self._progress.say(f"{self.tap.now():7.2f} s  from the side: {shown}")
+                self.progress.say(f"from the side: {shown}", self.tap.now())
                 last = shown
             await asyncio.sleep(_POLL_EVERY)
 
-    def _learn(self, frame: object) -> None:
-        match frame:
-            case Snapshot() | StatusUpdate():
-                self._save_ids(frame.context_id, frame.task_id)
-                self._state = frame.state
-            case ArtifactUpdate():
-                self._save_ids(frame.context_id, frame.task_id)
-            case MessageReply(message=message):
-                self._save_ids(message.context_id, message.task_id)
-
-    def _save_ids(self, context: str | None, task: str | None) -> None:
-        self._context, self._task = context or self._context, task or self._task
+    def _learn(self, frame: Frame) -> None:
+        if isinstance(frame, Snapshot | StatusUpdate):
+            self.state = frame.state
+        if not isinstance(frame, Unknown):
+            source = frame.message if isinstance(frame, MessageReply) else frame
+            self.context = source.context_id or self.context
+            self.task = source.task_id or self.task
 
 
 def _head(request: CaptureRequest, settings: Settings, clock: Clock) -> Json:
@@ -251,3 +241,92 @@ def _head(request: CaptureRequest, settings: Settings, clock: Clock) -> Json:
     name = bare(agent.url or "").partition("?")[0].rstrip("/")
     head: Json = {"agent": name, "question": request.questions[0], "captured_at": at}
     return head | ({"settings": reads} if reads else {})
+
+
+class CaptureProgress(ExchangeListener):
+    """What a capture shows while it runs: on a terminal one line that is redrawn, else one now and then.
+
+    `masks` take secrets out of every line: an agent may send back what it was sent.
+    """
+
+    def __init__(self, out: TextIO | None = None) -> None:
+        self.masks = Redactor()
+        self._out = out or sys.stderr
+        self._line = LiveLine(self._out)
+        self.events = self.chars = self.errors = 0
+        self.last = "nothing yet"  # what the last event is called
+        self._question, self._errors_before = "", 0
+        self._line_at = 0.0
+
+    def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
+        if call.verb == "ask":
+            if call.id == self._question:
+                self.errors = self._errors_before  # another attempt: its refusal was no error
+            self._question, self._errors_before = call.id, self.errors
+            self.say(f"asking ({call.method}): {self._short(call.text)}", t)
+
+    def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
+        if not 200 <= status < 300:
+            self.say(f"the server answered HTTP {status}", t)
+
+    def on_data(self, t: float, data: bytes, moment: Moment | None) -> None:
+        if moment is None:
+            return
+        if moment.event is not None:
+            self.events += 1
+            self.last, chars = _describe(moment.event)
+            self.chars += chars
+        elif moment.error is not None:
+            self.errors += 1
+            self.say(self._describe_error(moment.error), t)
+        elif moment.raw is not None:
+            self.errors += 1
+            self.say(f"something that is no A2A event: {self._short(moment.raw)}", t)
+
+    def say(self, line: str, t: float | None = None) -> None:
+        """A line that stays; `t` seconds have passed."""
+        line = self.masks.text(line if t is None else f"{t:7.2f} s  {line}")
+        self._line.wipe()
+        self._out.write((printable(line) if self._line.is_terminal else line) + "\n")
+        self._out.flush()
+
+    @asynccontextmanager
+    async def ticking(self, tap: HttpTap) -> AsyncIterator[None]:
+        """Inside, the line is kept up to date, also while nothing comes."""
+        task = asyncio.create_task(self._tick(tap))
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            self._line.wipe()
+
+    async def _tick(self, tap: HttpTap) -> None:
+        while True:
+            await asyncio.sleep(_TICK)
+            now = tap.now()
+            line = f"{self.events:,} events, {self.chars:,} characters, last: {self.last}"
+            self._line.show(self.masks.text(f"{now:7.2f} s  {line}"))
+            if not self._line.is_terminal and now - self._line_at >= _LINE_EVERY:
+                self._line_at = now
+                self.say(line, now)
+
+    def _describe_error(self, error: Json) -> str:
+        message = self._short(str(error.get("message", "")))
+        if http_status_of(error) is None or "code" in error:
+            return f"the agent reported an error: {message}"
+        return f"that is no answer of an agent{f': {message}' if message else ''}"
+
+    def _short(self, text: str, most: int = 80) -> str:
+        """The beginning of `text`. Secrets go first: half of one could not be recognised."""
+        text = " ".join(self.masks.text(text).split())
+        return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _describe(event: Json) -> tuple[str, int]:
+    try:
+        frame = decode(event)
+    except AgentError:
+        return "unknown", 0
+    return name_of(frame), len(text_of(frame))

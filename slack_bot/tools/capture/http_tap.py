@@ -1,7 +1,7 @@
 """Listens in on the bot's own A2A client, so that a capture is made by the code that runs in production.
 
-The tap is on the HTTP client. It sees each answer's bytes before the client does, says what they mean, and
-hands them on, except events that would make the client give up: a capture wants to see what comes after them.
+The tap sees each answer's bytes before the client does and hands them on, except events that would make the
+client give up: a capture wants to see what comes after them.
 """
 
 from __future__ import annotations
@@ -23,15 +23,18 @@ from ...testing.tape.items import Moment
 from .redaction import Redactor
 from .tape_writer import ExchangeListener, RpcCall, moment_of_body, moments_of
 
-_ASK = frozenset({"message/stream", "message/send", "SendStreamingMessage", "SendMessage"})
-_GET = frozenset({"tasks/get", "GetTask"})
+_VERBS = {
+    **dict.fromkeys(("message/stream", "message/send", "SendStreamingMessage", "SendMessage"), "ask"),
+    **dict.fromkeys(("tasks/get", "GetTask"), "get"),
+}
 _WITHHELD = b": withheld\n\n"
 
 
 class HttpTap:
     """Gives `listeners` all A2A calls of `http` and their answers. One event has at most `max_bytes`.
 
-    `masks` take secrets out of what is shortened here; the listeners do that for everything else.
+    `masks` take secrets out of what is shortened here; the listeners do that for everything else. `is_done`:
+    the answer is complete, and a stream that is left from now on was not cut.
     """
 
     def __init__(
@@ -42,11 +45,10 @@ class HttpTap:
         max_bytes: int,
         masks: Redactor | None = None,
     ) -> None:
-        self.listeners, self.max_bytes, self.masks = tuple(listeners), max_bytes, masks or Redactor()
+        self.listeners, self.max_bytes, self.masks = listeners, max_bytes, masks or Redactor()
+        self.is_done = False
         self._clock = clock
         self._start: float | None = None
-        self.is_done = False
-        """The answer is complete: a stream that is left from now on was not cut."""
         http.event_hooks = {"request": [self._on_request], "response": [self._on_response]}
 
     def now(self) -> float:
@@ -54,8 +56,7 @@ class HttpTap:
         return 0.0 if self._start is None else self._clock.monotonic() - self._start
 
     async def _on_request(self, request: httpx.Request) -> None:
-        call = rpc_call(request)
-        if call is not None:
+        if (call := rpc_call(request)) is not None:
             self.is_done = False
             if self._start is None:
                 self._start = self._clock.monotonic()
@@ -63,11 +64,10 @@ class HttpTap:
                 listener.on_request(self.now(), call, request.content)
 
     async def _on_response(self, response: httpx.Response) -> None:
-        if rpc_call(response.request) is None:
-            return
-        for listener in self.listeners:
-            listener.on_response(self.now(), response.status_code, response.headers)
-        response.stream = _TappedBody(response, self)
+        if rpc_call(response.request) is not None:
+            for listener in self.listeners:
+                listener.on_response(self.now(), response.status_code, response.headers)
+            response.stream = _TappedBody(response, self)
 
 
 class _TappedBody(httpx.AsyncByteStream):
@@ -173,25 +173,27 @@ def rpc_call(request: httpx.Request) -> RpcCall | None:
         return None
     if not isinstance(body, dict) or body.get("jsonrpc") != "2.0":
         return None
-    method = str(body.get("method", ""))
-    verb: Literal["ask", "get", "other"] = "ask" if method in _ASK else "get" if method in _GET else "other"
-    wire = "1.0" if method[:1].isupper() else "0.3"
-    return RpcCall(method, verb, wire, str(body.get("id")), _text_of(body) if verb == "ask" else "")
+    method, params = str(body.get("method", "")), _object(body.get("params"))
+    message = _object(params.get("message"))
+    found = parts if isinstance(parts := message.get("parts"), list) else ()
+    text = "".join(str(part.get("text", "")) for part in found if isinstance(part, dict))
+    names = message.get("messageId"), message.get("taskId"), params.get("id"), params.get("taskId")
+    return RpcCall(
+        method,
+        _VERBS.get(method, "other"),
+        "1.0" if method[:1].isupper() else "0.3",
+        str(body.get("id")),
+        text,
+        tuple(name for name in names if isinstance(name, str)),
+    )
 
 
-def _text_of(body: Any) -> str:
-    params = body.get("params")
-    message = params.get("message") if isinstance(params, dict) else None
-    parts = message.get("parts") if isinstance(message, dict) else None
-    found = parts if isinstance(parts, list) else ()
-    return "".join(str(part.get("text", "")) for part in found if isinstance(part, dict))
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _unpacker(response: httpx.Response, max_bytes: int) -> Unpacker:
-    """Decompresses what a server compressed although it was asked not to.
-
-    What cannot be decompressed is left for the client to refuse.
-    """
+    """What cannot be decompressed is left for the client to refuse."""
     try:
         found = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
     except BadEncoding:

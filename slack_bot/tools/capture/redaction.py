@@ -1,13 +1,14 @@
 """PURE. Takes secrets out of what a capture writes: the settings' values, and what looks like a token.
 
-In JSON a secret becomes `MASK`. In raw bytes it becomes as many asterisks, because there sizes are recorded
-too; also where an agent's stream has cut it in pieces.
+In JSON a secret becomes `MASK`; in raw bytes, and where a stream has cut it in pieces, as many asterisks.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -38,13 +39,11 @@ class Redactor:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         worth = sorted({each for each in secrets if len(each) >= _SHORTEST}, key=len, reverse=True)
         self.secrets = tuple(worth)
-        spellings = [spelling for each in worth for spelling in _spellings(each)]
-        known = [re.escape(each) for each in spellings]
-        self._text = re.compile("|".join([*known, *_TOKENS]), re.DOTALL)
-        self._raw = re.compile("|".join([*known, *_TOKENS]).encode(), re.DOTALL)
+        known = [re.escape(spelling) for each in worth for spelling in _spellings(each)]
+        pattern = "|".join([*known, *_TOKENS])
+        self._text, self._raw = re.compile(pattern, re.DOTALL), re.compile(pattern.encode(), re.DOTALL)
 
     def text(self, text: str) -> str:
-        """`text` without secrets."""
         return self._text.sub(MASK, text)
 
     def value(self, value: Any) -> Any:
@@ -63,69 +62,50 @@ class Redactor:
 
 
 def _spellings(secret: str) -> list[str]:
-    """A secret as it is, and as JSON writes it."""
     spelled = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
     return sorted(spelled, key=len, reverse=True)
 
 
 class StreamRedactor:
-    """Takes out secrets that an agent's stream cut in pieces. Push rows, get back those that may be written.
+    """Takes out secrets that a stream cut in pieces. Push rows, get back those that may be written.
 
-    A row waits while its text ends like the beginning of a secret. When the whole secret is there, its
-    characters become asterisks in all rows.
+    A row waits while its text ends like the beginning of a secret.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
         self._secrets = tuple({each for each in secrets if len(each) >= _SHORTEST})
-        self._held: list[tuple[Json, list[Json]]] = []
+        self._held: deque[tuple[Json, list[Json]]] = deque()
 
     def push(self, row: Json) -> list[Json]:
         """The rows that may be written now, in order. The texts in `row` may be changed, later too."""
         self._held.append((row, list(_parts(row.get("event")))))
         parts = [part for _, parts in self._held for part in parts]
-        joined = "".join(part["text"] for part in parts)
-        masked = self._masked(joined)
-        if masked != joined:
-            at = 0
-            for part in parts:
-                size = len(part["text"])
-                part["text"] = masked[at : at + size]
-                at += size
-        return self._ready(len(masked) - self._waiting(masked))
+        text = masked = "".join(part["text"] for part in parts)
+        for secret in self._secrets:
+            masked = masked.replace(secret, "*" * len(secret))
+        at = 0
+        for part in parts if masked != text else ():
+            part["text"] = masked[at : at + len(part["text"])]
+            at += len(part["text"])
+        beginnings = (secret[:size] for secret in self._secrets for size in range(1, len(secret)))
+        waiting = max((len(each) for each in beginnings if masked.endswith(each)), default=0)
+        return self._take(len(masked) - waiting)
 
     def end(self) -> list[Json]:
-        """All other rows: nothing more comes."""
-        held, self._held = self._held, []
-        return [row for row, _ in held]
+        return self._take(math.inf)
 
-    def _ready(self, safe: int) -> list[Json]:
+    def _take(self, safe: float) -> list[Json]:
         """The rows whose text ends before `safe`, counted in the characters of all that are held."""
-        at, count = 0, 0
-        for _, parts in self._held:
-            at += sum(len(part["text"]) for part in parts)
-            if at > safe:
+        ready: list[Json] = []
+        while self._held:
+            safe -= sum(len(part["text"]) for part in self._held[0][1])
+            if safe < 0:
                 break
-            count += 1
-        ready, self._held = self._held[:count], self._held[count:]
-        return [row for row, _ in ready]
-
-    def _masked(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "*" * len(secret))
-        return text
-
-    def _waiting(self, text: str) -> int:
-        """How many characters at the end of `text` may begin a secret."""
-        return max((_overlap(text, secret) for secret in self._secrets), default=0)
-
-
-def _overlap(text: str, secret: str) -> int:
-    most = min(len(text), len(secret) - 1)
-    return next((size for size in range(most, 0, -1) if text.endswith(secret[:size])), 0)
+            ready.append(self._held.popleft()[0])
+        return ready
 
 
 def _parts(value: Any) -> Iterator[Json]:
-    """Every part with a text in an event, in order."""
     if isinstance(value, dict):
         if isinstance(value.get("text"), str):
             yield value

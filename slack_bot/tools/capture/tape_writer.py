@@ -1,14 +1,11 @@
-"""Writes what a server answered as the lines of a tape, one by one: a capture can stop at any time.
-
-A refused attempt that is repeated with the other protocol version becomes a comment.
-"""
+"""Writes what a server answered as the lines of a tape, one by one: a capture can stop at any time."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from ...a2a.wire.sse import SseBlock
 from ...testing.tape.items import HTTP_STATUS, INTERRUPTED, RESULT_KEYS, Moment, http_status_of
@@ -23,20 +20,24 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class RpcCall:
-    """A JSON-RPC call. `verb` is what it does; `text` is the question's, "" for others."""
+    """A JSON-RPC call. `verb` is what it does: "ask", "get" or "other". `text` is the question's.
+
+    `names`: the ids of the message and of the task that it is about.
+    """
 
     method: str
-    verb: Literal["ask", "get", "other"]
+    verb: str
     wire: str
     id: str
     text: str = ""
+    names: tuple[str, ...] = ()
 
 
-class ExchangeListener(Protocol):
+class ExchangeListener:
     """Gets what goes over the wire. Times are seconds from the first question."""
 
     def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
-        """A call goes out."""
+        """A call went out."""
 
     def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
         """The head of its answer came."""
@@ -66,11 +67,10 @@ def moment_of_body(
     retry_after: int | None = None,
     masks: Redactor | None = None,
 ) -> Moment:
-    """What an answer that is no stream says. `retry_after` is in seconds. `masks` take secrets out of a body
-    before it is shortened: half a secret could not be recognised.
+    """What an answer that is no stream says. `retry_after` is in seconds.
 
-    An HTTP error, or what is not A2A's JSON, becomes an error with its `HTTP_STATUS`, so that a replay serves
-    it as it came.
+    An HTTP error, or what is not A2A's JSON, becomes an error with its `HTTP_STATUS`, for a replay. `masks`
+    take secrets out of a body before it is shortened: half a secret could not be recognised.
     """
     moment = _moment(t, _text(body), body)
     is_success = 200 <= status < 300
@@ -86,7 +86,6 @@ def moment_of_body(
 
 
 def _moment(t: float, data: str, raw: bytes) -> Moment:
-    """The event or the error in `data`, else the bytes themselves."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -110,42 +109,38 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-class TapeWriter:
+class TapeWriter(ExchangeListener):
     """Writes a tape, line by line. `head` is all but format, version, wire and method."""
 
     def __init__(self, write: Callable[[str], None], head: Json, masks: Redactor) -> None:
         self._write, self._head, self._masks = write, head, masks
         self._rows = StreamRedactor(masks.secrets)
-        self._question: RpcCall | None = None
+        self._id: str | None = None  # of the last question
         self._verb = "ask"
         self._held: list[Moment] = []
-        self._is_open = False
-        self._task: Any = None
-        self.has_begun = False
+        self._is_open = self._has_begun = False
+        self._task: Json | None = None
 
     def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
         """A call with the id of the last question is another attempt at it."""
         self._verb = call.verb
         if call.verb != "ask":
             return
-        is_retry = self._question is not None and self._question.id == call.id
-        if is_retry:
+        if self._id == call.id:
             reasons = (_reason(each.error) for each in self._held if each.error is not None)
             self._held = [
                 Moment(t, comment=f"refused ({why}); asked again as {call.method}") for why in reasons
             ]
-        if is_retry or self._question is None:
+        is_further = self._id not in (None, call.id)
+        if not is_further:
             self._head = {**self._head, "wire": call.wire, "method": call.method}
         self.flush()
-        if self._question is not None and not is_retry:
+        if is_further:
             self._put(Moment(t, question=call.text))
-        self._question, self._is_open = call, True
-
-    def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
-        """Headers are not kept: they may hold secrets."""
+        self._id, self._is_open = call.id, True
 
     def on_data(self, t: float, data: bytes, moment: Moment | None) -> None:
-        """An error waits for what follows: it may be the reason to ask again."""
+        """An error is held: it may be the reason to ask again."""
         if moment is None:
             return
         if self._verb == "get":
@@ -158,14 +153,11 @@ class TapeWriter:
             self._put(moment)
 
     def on_end(self, t: float, end: Literal["closed", "cut"]) -> None:
-        """The end of an answer to a question is a line, too."""
-        if self._verb != "ask" or not self._is_open:
-            return
-        self._is_open = False
-        if self._held:
+        if self._verb == "ask" and self._is_open:
+            self._is_open = False
             self._held.append(Moment(t, end=end))
-        else:
-            self._put(Moment(t, end=end))
+            if len(self._held) == 1:
+                self._put(self._held.pop())
 
     def flush(self) -> None:
         """Write what waits: no other attempt follows."""
@@ -178,15 +170,15 @@ class TapeWriter:
     def interrupt(self, t: float) -> None:
         """The capture was stopped. Without any line yet, nothing is written."""
         self.flush()
-        if self.has_begun:
+        if self._has_begun:
             if self._is_open:
                 self.on_end(t, "cut")
             self._put(Moment(t, comment=INTERRUPTED))
             self.flush()
 
     def _put(self, moment: Moment) -> None:
-        if not self.has_begun:
-            self.has_begun = True
+        if not self._has_begun:
+            self._has_begun = True
             head = {"format": FORMAT, "version": VERSION, **self._head}
             self._write(as_line(self._masks.value(head)))
         row = self._masks.value(row_of(replace(moment, t=round(moment.t, _DIGITS))))
@@ -194,8 +186,8 @@ class TapeWriter:
             self._write(as_line(ready))
 
 
-class RawWriter:
-    """Writes the first answer byte for byte, with its head before it and its times after it."""
+class RawWriter(ExchangeListener):
+    """Writes the first answer byte for byte, its head before it and its times after it."""
 
     def __init__(self, write: Callable[[bytes], None], masks: Redactor) -> None:
         self._write, self._masks = write, masks
@@ -206,14 +198,14 @@ class RawWriter:
         self._is_question = self._has_ended = False
 
     def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
-        """The question, or another attempt at it. Other calls are not kept."""
+        """Only the first question, and other attempts at it, are kept."""
         self._is_question = call.verb == "ask" and self._id in (None, call.id)
         if self._is_question:
             self._id, self._held, self._times, self._has_ended = call.id, None, [], False
             self._request = b"# >>> POST " + call.method.encode() + b"\n# >>> " + body + b"\n"
 
     def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
-        """Of the headers, only what says how to read the body."""
+        """Only the headers that say how to read the body: others may hold secrets."""
         if self._is_question:
             kind, pause = headers.get("content-type", ""), headers.get("retry-after")
             self._held = None if kind.startswith("text/event-stream") else []
@@ -223,13 +215,11 @@ class RawWriter:
             self._put(self._request + line.encode("utf-8", "replace"))
 
     def on_data(self, t: float, data: bytes, moment: Moment | None) -> None:
-        """Bytes, as they came."""
         if self._is_question and data:
             self._put(data)
             self._times.append(f"{t:.3f}:{len(data)}")
 
     def on_end(self, t: float, end: Literal["closed", "cut"]) -> None:
-        """When each piece came, and how it ended."""
         if self._is_question and not self._has_ended:
             self._has_ended = True
             times = f"# chunk timing (seconds:bytes): {' '.join(self._times)}\n"
@@ -237,13 +227,11 @@ class RawWriter:
             self._put(f"\n# ===== end of raw body =====\n{times}{how}".encode())
 
     def interrupt(self, t: float) -> None:
-        """The capture was stopped."""
         if self._has_ended:
             self._put(f"# closed at {t:.3f}s err={BY_HAND}\n".encode())
         self.flush()
 
     def flush(self) -> None:
-        """No other attempt follows."""
         if self._held is not None:  # as a whole: a secret may have come in two chunks
             self._write(self._masks.raw(b"".join(self._held)))
         self._held = None

@@ -1,8 +1,7 @@
 """`slack-bot conform`: does an agent's answer get into Slack as it should? A suite of cases says so.
 
-The suite `caipe` asks the four questions and makes the 22 checks of the CAIPE project's own suite, here on
-the bot as it ships. `extended` adds what that suite does not look at. A suite of your own is a JSON file
-(`cases`).
+The suite `caipe` has the four questions and the 22 checks of the CAIPE project's own suite, `extended` adds
+what that one does not look at.
 """
 
 from __future__ import annotations
@@ -23,13 +22,12 @@ from ...clock import loop_clock
 from ...errors import UnreadableInput
 from ...settings.load import load
 from ..capture.agent_address import card_of, settings_for
-from ..capture.redaction import Redactor
 from ..interruption import told_if_interrupted
 from ..output_file import OutputFile, check_distinct
 from ..replay.replay import accept_any_script
+from .case_runner import LiveTarget, Target, run_suite
 from .cases import Suite, open_suite
 from .reports import SuiteProgress, as_json, as_junit, as_markdown, as_table, as_text, file_name
-from .runner import LiveTarget, Target, run_suite
 
 _OUR_AGENT = "Playground agent"
 _MORE = (
@@ -41,10 +39,8 @@ _MORE = (
 def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) -> int:
     """The verb. `args`: url, suite, only, mode, limit, report, json, junit, repeat, verbose.
 
-    `reference` makes the playground's agent in a mode. Returns the exit status.
-
-    Raises UnreadableInput for wrong usage and for files that cannot be read or written, BotError where there
-    is no agent to ask.
+    `reference` makes the playground's agent in a mode. Raises UnreadableInput for wrong usage and for
+    files, BotError where there is no agent to ask.
     """
     _check_usage(args)
     suite, tapes = open_suite(args.suite)
@@ -55,7 +51,7 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
     report = file_name(started) if args.report == "" else args.report
     check_distinct(report, args.junit or None)
     accept_any_script()
-    masks = target.masks if isinstance(target, LiveTarget) else Redactor()
+    masks = target.masks
     inputs = [args.suite, *(str(Path(args.suite).parent / tape) for tape in tapes)]
     with ExitStack() as files:
         outputs = [

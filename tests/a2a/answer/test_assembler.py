@@ -38,9 +38,9 @@ def streamed(*chunks: str, name: str = "", **metadata: Any) -> list[Frame]:
 def test_a_marker_makes_narration_of_what_came_before_it_and_is_expected_from_then_on() -> None:
     first, second = twice(SUBMITTED, *streamed(*MARKED), COMPLETED)
     assert first.shown == second.shown == FOX
-    assert first.lessons == {"marker": "yes"}
+    assert first.learned == {"marker": "yes"}
     assert second.live == FOX
-    assert second.lessons == {}
+    assert second.learned == {}
 
 
 def test_a_marker_in_an_unmarked_stream_opens_it() -> None:
@@ -129,7 +129,7 @@ def test_the_source_that_the_settings_name_decides() -> None:
     )
     assert tell(*frames, answer_source="status").shown == FOX
     assert tell(*frames).shown == "log"
-    assert tell(*frames, answer_source="status").lessons == {}
+    assert tell(*frames, answer_source="status").learned == {}
 
 
 def test_an_unmarked_stream_that_was_the_answer_is_live_next_time() -> None:
@@ -139,13 +139,13 @@ def test_an_unmarked_stream_that_was_the_answer_is_live_next_time() -> None:
         COMPLETED,
     )
     first, second = twice(*frames)
-    assert (first.live, first.lessons) == (FOX, {"answer_source": "artifact"})
+    assert (first.live, first.learned) == (FOX, {"answer_source": "artifact"})
     assert tell(*frames[:4]).live == ""
-    assert tell(*frames[:4], habits=first.lessons).live == FOX
+    assert tell(*frames[:4], profile=first.learned).live == FOX
     other = (*streamed("Thinking ", "aloud"), *frames[4:])
-    told = tell(*streamed("I'll ", "search", name="streaming_result"), *other, habits=first.lessons)
+    told = tell(*streamed("I'll ", "search", name="streaming_result"), *other, profile=first.learned)
     assert told.shown == FOX
-    assert told.lessons == {"answer_source": "hold"}
+    assert told.learned == {"answer_source": "hold"}
     assert second.shown == FOX
 
 
@@ -207,8 +207,7 @@ def test_whoever_says_it_however_it_is_cut_it_stands_once(
     }[style]
     if again or style in ("status", "snapshots"):
         frames.append(artifact(text(answer + "\n"), "final"))
-    habits = {"answer_source": "status"} if learned else {}
-    told = tell(*frames, COMPLETED, habits=habits)
+    told = tell(*frames, COMPLETED, profile={"answer_source": "status"} if learned else {})
     assert "".join(told.shown.split()) == "".join(answer.split())
 
 
@@ -216,16 +215,16 @@ def test_whoever_says_it_however_it_is_cut_it_stands_once(
 def test_what_was_held_of_a_failed_task_is_told_and_teaches_nothing(state: TaskState) -> None:
     told = tell(SUBMITTED, *[working(*text(word)) for word in WORDS], StatusUpdate("t", "c", state))
     assert told.shown == "".join(WORDS)
-    assert told.lessons == {}
+    assert told.learned == {}
 
 
 def test_a_delta_of_white_space_keeps_two_words_apart() -> None:
     deltas = [working(*text(each)) for each in ("said", " ", "stands")]
     frames = (SUBMITTED, *deltas, artifact(text("said stands")), COMPLETED)
     first, second = twice(*frames)
-    assert first.lessons == {"answer_source": "status"}
+    assert first.learned == {"answer_source": "status"}
     assert first.shown == second.shown == "said stands"
-    assert tell(*frames[:-2], habits=first.lessons).live == "said stands"
+    assert tell(*frames[:-2], profile=first.learned).live == "said stands"
     assert tell(SUBMITTED, *deltas, COMPLETED).shown == "said stands"
 
 
@@ -253,9 +252,9 @@ def test_behind_the_marker_every_artifact_is_the_answer_and_before_it_none() -> 
     appendix = artifact(text("Appendix."), "b")
     thought = artifact(text("I think so."), "0")
     frames = (SUBMITTED, thought, *streamed("so. [FINAL ANSWER]", FOX), appendix, COMPLETED)
-    for habits in ({}, {"marker": "yes"}):
-        assert tell(*frames, habits=habits).shown == f"{FOX}\n\nAppendix."
-    assert tell(*frames, habits={"marker": "yes"}).live == f"{FOX}\n\nAppendix."
+    for profile in ({}, {"marker": "yes"}):
+        assert tell(*frames, profile=profile).shown == f"{FOX}\n\nAppendix."
+    assert tell(*frames, profile={"marker": "yes"}).live == f"{FOX}\n\nAppendix."
 
 
 def test_status_text_that_is_the_last_resort_shows_no_marker() -> None:
@@ -267,7 +266,7 @@ def test_snapshots_by_the_sentence_are_one_text() -> None:
     so_far = ["".join(sentences[: n + 1]) for n in range(len(sentences))]
     frames = (SUBMITTED, *[working(*text(each), message_id=each) for each in so_far], COMPLETED)
     assert tell(*frames).shown == so_far[-1]
-    assert tell(*frames, habits={"answer_source": "status"}).live == so_far[-1]
+    assert tell(*frames, profile={"answer_source": "status"}).live == so_far[-1]
 
 
 def test_words_said_twice_in_a_row_are_said_twice() -> None:
@@ -330,15 +329,12 @@ def test_envelopes_are_seen_before_they_are_told() -> None:
     assert answer.in_envelope("a", ', "content": "x"}')
     assert not answer.in_envelope("b", "plain")
     assert answer.question is None
-    assert not AnswerAssembler(1000, filters=False).in_envelope("a", "{")
+    assert not AnswerAssembler(1000, marker="off").in_envelope("a", "{")
     assert not AnswerAssembler(1000).overflow
 
 
-def test_the_source_a_learner_is_told_of() -> None:
+def test_a_paragraph_begins_behind_a_tool() -> None:
     answer = AnswerAssembler(1000)
-    answer.message("m", FOX, "why", live=False)
-    answer.message("m", " ran", "why", live=False)
-    assert answer.observe(f"{FOX} ran", "status").held == (("message", 2),)
     assert answer.has_artifacts is False
     answer.artifact("a", FOX, "why", append=True)
     answer.before_tool(narrates=True)
@@ -346,3 +342,62 @@ def test_the_source_a_learner_is_told_of() -> None:
     answer.new_paragraph()
     answer.artifact("b", "No.", "why", append=True)
     assert answer.text("artifact") == "Yes.\n\nNo."
+
+
+# -- what a turn teaches
+
+LEARNED = {"answer_source": "status"}
+HELD = tuple(("status", word) for word in WORDS)
+
+
+@pytest.mark.parametrize(
+    ("known", "texts", "facts"),
+    [
+        ({}, (), {}),
+        ({}, HELD, LEARNED),
+        ({}, (("status", FOX),), {}),
+        ({}, (("status", FOX), *(("message", word) for word in WORDS)), {"answer_source": "message"}),
+        ({}, (("message", FOX),), {}),
+        ({}, (*HELD, *(("artifact", word) for word in WORDS)), {}),
+        ({}, (*HELD, ("artifact", FOX)), LEARNED),
+        (LEARNED, HELD, {}),
+        (LEARNED, (("status", "Let me look."),), {"answer_source": "hold"}),
+        ({"answer_source": "hold"}, HELD, {}),
+        ({}, (("artifact", "hm [FINAL ANSWER] "), ("artifact", FOX)), {"marker": "yes"}),
+        ({"marker": "yes"}, (("artifact", "hm [FINAL ANSWER] "), ("artifact", FOX)), {}),
+    ],
+)
+def test_what_a_turn_teaches(
+    known: dict[str, str], texts: tuple[tuple[str, str], ...], facts: dict[str, str]
+) -> None:
+    answer = AnswerAssembler(1000, profile=known)
+    for source, said in texts:
+        match source:
+            case "status":
+                answer.status(said)
+            case "message":
+                answer.message("m", said, live=False)
+            case _:
+                answer.artifact("a", said, "why", append=True)
+    assert answer.profile_updates(FOX, "status") == facts
+
+
+def test_a_source_that_the_settings_name_teaches_nothing() -> None:
+    answer = AnswerAssembler(1000, source="status")
+    answer.status("Let me look.")
+    assert answer.profile_updates(FOX, "status") == {}
+
+
+def test_the_held_end_of_a_text_that_the_task_repeats_stays_with_it() -> None:
+    whole = Artifact("a", parts=text("see [FINAL"))
+    joined = Snapshot("t", "c", TaskState.WORKING, artifacts=(whole,))
+    assert (
+        tell(SUBMITTED, artifact(text("see [FINAL")), joined, COMPLETED, marker="expected").shown
+        == "see [FINAL"
+    )
+
+
+def test_an_unmarked_text_is_replaced_with_markers_switched_off_too() -> None:
+    for marker in ("auto", "off"):
+        stream = [artifact(text(each), append=False, name="streaming_result") for each in ("One", "Two")]
+        assert tell(*stream, COMPLETED, marker=marker).shown == "Two"

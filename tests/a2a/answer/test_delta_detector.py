@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.a2a.answer.delta_detector import DeltaDetector, join_chunks
+from slack_bot.a2a.answer.delta_detector import ChunkJoiner, DeltaDetector, goes_on
 from tests.examples import examples
 
 FOX = "The quick brown fox jumps. It is quick."
@@ -157,12 +157,6 @@ def test_what_says_too_little_is_no_appended_snapshot(deltas: list[str]) -> None
     assert appended(*deltas) == ("".join(deltas), 0)
 
 
-@pytest.mark.parametrize("growing", [False, True])
-def test_a_task_holds_its_chunks_as_they_came(growing: bool) -> None:
-    assert join_chunks(list(accumulate(WORDS)) if growing else WORDS) == FOX
-    assert join_chunks(["a", "ab"]) == "aab"
-
-
 # -- a source without `append`
 
 
@@ -203,3 +197,87 @@ def test_lines_of_their_own_become_paragraphs_only_where_they_may() -> None:
     lines = ("Reading it.", "Writing it.", "and so on.")
     assert Reader().take(*lines, by_line=True) == ("Reading it.\n\nWriting it.and so on.", 0)
     assert sent(*lines) == ("".join(lines), 0)
+
+
+# -- chunks under ids of their own
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("The ", "quick"),
+        ("The", " quick"),
+        ("Par", "is"),
+        ("a", "1"),
+        ("mill", "."),
+        ("(", "Oslo"),
+        ("**", "Bold"),
+        ("##", "Part"),
+        ("狐狸", "跑了"),
+        ("狐狸", "。"),
+    ],
+)
+def test_text_goes_on(before: str, text: str) -> None:
+    assert goes_on(before, text)
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("All is well.", "Nothing broke."),
+        ("well.", "nothing"),
+        ("Oslo", "Bergen"),
+        ("All is well", "nothing broke"),
+        ("a line\n", "another"),
+        ("a line", "\nanother"),
+        ("**Done**", "Next"),
+        ("狐狸跑了。", "狗醒了"),
+        ("狐狸", "Fox"),
+        ("x" * 40, "y"),
+    ],
+)
+def test_text_does_not_go_on(before: str, text: str) -> None:
+    assert not goes_on(before, text)
+
+
+def test_after_one_chunk_all_that_follows_is_a_chunk() -> None:
+    joiner = ChunkJoiner()
+    assert not joiner.joins("", "", "Oslo", "Bergen")
+    assert joiner.joins("", "", "The ", "quick")
+    assert joiner.joins("", "", "mill", "Then")
+    assert joiner.joins("", "", "mill.", "\n\n")
+    assert not joiner.joins("", "", "", "quick")
+    assert not joiner.joins("", "", "quick", "")
+
+
+def test_a_sentence_right_behind_another_is_another_answer() -> None:
+    joiner = ChunkJoiner()
+    assert joiner.joins("", "", "The ", "quick")
+    assert not joiner.joins("", "", "fox.", "Second thoughts")
+    assert joiner.joins("", "", "3.", "14")
+
+
+def test_only_chunks_of_one_name_are_one_text_and_numbers_are_no_names() -> None:
+    joiner = ChunkJoiner()
+    assert not joiner.joins("details", "summary", "The ", "quick")
+    assert joiner.joins("result", "result", "The ", "quick")
+    assert not joiner.joins("sources", "result", "brown", " fox")
+    assert joiner.joins("12", "11", "The ", "quick")
+
+
+def test_what_the_agent_appends_may_go_on_over_a_line_end() -> None:
+    assert ChunkJoiner().joins("a", "b", "a line\n", "another", over_lines=True)
+    assert not ChunkJoiner().joins("", "", "a line\n", "another")
+    assert not ChunkJoiner().joins("a", "b", "All is well.", "Another", over_lines=True)
+
+
+PHRASES = st.lists(st.text("abc", min_size=1, max_size=5), min_size=2, max_size=9).map(" ".join)
+
+
+@given(PHRASES, st.sampled_from([r"\S+ ?", r" ?\S+", r"[^ ]{1,3}| "]))
+def test_words_cut_anywhere_are_one_text(said: str, cut: str) -> None:
+    joiner, text = ChunkJoiner(), ""
+    for chunk in re.findall(cut, said):
+        assert not text or joiner.joins("n", "n", text[-32:], chunk)
+        text += chunk
+    assert text == said

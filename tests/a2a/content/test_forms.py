@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from slack_bot.a2a.content.forms import form_in, question_in
-from slack_bot.a2a.wire.frames import Part
+from slack_bot.a2a.answer.filters import result_text
+from slack_bot.a2a.content.forms import form_in, plan_in, question_in
+from slack_bot.a2a.content.parts import tool_failed, tool_name
+from slack_bot.a2a.wire.frames import Artifact, Part
+from slack_bot.turn.events import PlanStep, StepState
 from slack_bot.turn.form import Field, Form
 
 
@@ -102,3 +107,55 @@ def test_forms_of_both_dialects() -> None:
     assert form_in(listed({"require_user_input": False, "content": "done"})) is None
     assert form_in((Part(text="no data"),), "prompt") is None
     assert form_in(listed({"fields": [{}]}), "prompt") == Form("prompt", (Field("answer"),))
+
+
+# -- plans
+
+
+def test_the_steps_of_a_plan_in_their_order() -> None:
+    steps = [
+        {"step_id": "s2", "title": "Write", "status": "pending", "order": 1, "agent": "Supervisor"},
+        {"step_id": "s1", "title": "Search", "status": "in_progress", "order": 0, "agent": "RAG"},
+        {"status": "failed", "order": 2},
+        {"id": "s4", "description": "[RAG] x", "status": "new", "order": "third", "agent": "RAG"},
+        "no step",
+    ]
+    assert plan_in((Part(text="a plan"), data({"steps": steps})))[0] == (
+        PlanStep("s1", "[RAG] Search", StepState.RUNNING),
+        PlanStep("s4", "[RAG] x", StepState.PENDING),
+        PlanStep("s2", "Write", StepState.PENDING),
+        PlanStep("step-3", "Step 4", StepState.FAILED),
+    )
+    assert plan_in((data({"steps": "none"}),)) == plan_in(()) == ((), "")
+    titled = (data({"title": "A"}), data({"steps": steps, "title": "Searched 2 pages"}))
+    assert plan_in(titled)[1] == "Searched 2 pages"
+    assert plan_in((data({"steps": steps, "title": 7}),))[1] == ""
+    far = [{"id": "last", "order": 10**400}, {"id": "first", "order": 0.5}]
+    assert [step.id for step in plan_in((data({"steps": far}),))[0]] == ["first", "last"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["steps", "fields", "input_fields", "metadata", "content", "title", "user_input", "order"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_no_data_whatever_breaks_the_reading(value: object) -> None:
+    parts = (data(value),)
+    plan_in(parts)
+    form_in(parts)
+    artifact = Artifact(parts=parts, metadata=value if isinstance(value, dict) else {})
+    tool_name(artifact)
+    tool_failed(artifact)
+    assert isinstance(result_text(artifact), str)

@@ -1,15 +1,31 @@
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from itertools import count
 from typing import Any
 
 import httpx
 import pytest
+from aiohttp import web
 
-from slack_bot.a2a.wire.auth import Credentials, missing
-from slack_bot.a2a.wire.card import AgentCard, Interface, Scheme
+from slack_bot.a2a.agent import Agent
+from slack_bot.a2a.wire.auth import CookieJars, Credentials, keep, missing
+from slack_bot.a2a.wire.card import AgentCard
 from slack_bot.a2a.wire.origins import Origins
+from slack_bot.a2a.wire.requests import Interface
+from slack_bot.a2a.wire.transport import new_http
+from slack_bot.app import App
+from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError
 from slack_bot.settings.models import AgentSettings
+from slack_bot.testing.agent.scripted import ScriptedAgent, scripted_app
+from slack_bot.testing.harness import CHANNEL, bot_on_network, wait_until
+from slack_bot.testing.slack.workspace import Workspace
+from slack_bot.testing.tape.builders import answer, on_wire
+from slack_bot.testing.tape.tape import Tape
 
 URL = "https://agent.example/"
 
@@ -22,7 +38,7 @@ def sent(auth: Credentials, url: str = URL) -> httpx.Headers:
     return next(auth.auth_flow(httpx.Request("POST", url))).headers
 
 
-def card(*auth: tuple[Scheme, ...]) -> AgentCard:
+def card(*auth: tuple[str, ...]) -> AgentCard:
     return AgentCard("A", (Interface(URL, "1.0"),), streaming=True, auth=auth)
 
 
@@ -75,33 +91,215 @@ def test_values_that_no_header_can_carry(settings: dict[str, Any]) -> None:
     [
         ((), {}),
         (((),), {}),
-        (((Scheme("bearer"),),), {"bearer_token": "t"}),
-        (((Scheme("bearer"),),), {"header_name": "Authorization", "header_value": "Bearer t"}),
-        (((Scheme("oauth2"),),), {"bearer_token": "t"}),
-        (((Scheme("basic"),),), {"url": "https://u:p@agent.example/"}),
-        (((Scheme("mtls"),), (Scheme("header", "X-Key"),)), {"header_name": "x-key", "header_value": "v"}),
+        ((("bearer",),), {"bearer_token": "t"}),
+        ((("bearer",),), {"header_name": "Authorization", "header_value": "Bearer t"}),
+        ((("oauth2",),), {"bearer_token": "t"}),
+        ((("basic",),), {"url": "https://u:p@agent.example/"}),
+        ((("mtls",), ("header X-Key",)), {"header_name": "x-key", "header_value": "v"}),
         (
-            ((Scheme("header", "X-Key"), Scheme("bearer")),),
+            (("header X-Key", "bearer"),),
             {"header_name": "x-key", "header_value": "v", "bearer_token": "t"},
         ),
     ],
 )
-def test_a_card_that_is_satisfied(auth: tuple[tuple[Scheme, ...], ...], settings: dict[str, Any]) -> None:
+def test_a_card_that_is_satisfied(auth: tuple[tuple[str, ...], ...], settings: dict[str, Any]) -> None:
     assert missing(card(*auth), AgentSettings(**{"url": URL, **settings})) is None
 
 
 @pytest.mark.parametrize(
     ("auth", "settings", "wanted"),
     [
-        (((Scheme("bearer"),), (Scheme("header", "X-Key"),)), {}, "bearer or header X-Key"),
-        (((Scheme("bearer"), Scheme("header", "X-Key")),), {"bearer_token": "t"}, "bearer with header X-Key"),
-        (((Scheme("mtls"),),), {"bearer_token": "t"}, "mtls"),
-        (((Scheme("basic"),),), {}, "basic"),
+        ((("bearer",), ("header X-Key",)), {}, "bearer or header X-Key"),
+        ((("bearer", "header X-Key"),), {"bearer_token": "t"}, "bearer with header X-Key"),
+        ((("mtls",),), {"bearer_token": "t"}, "mtls"),
+        ((("basic",),), {}, "basic"),
     ],
 )
 def test_a_card_that_asks_for_more(
-    auth: tuple[tuple[Scheme, ...], ...], settings: dict[str, Any], wanted: str
+    auth: tuple[tuple[str, ...], ...], settings: dict[str, Any], wanted: str
 ) -> None:
     said = missing(card(*auth), AgentSettings(**{"url": URL, **settings}))
     assert said is not None
     assert f"asks for {wanted}," in said
+
+
+# -- cookies: back to the agent in the thread where it set them, and nowhere else
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class StickyServer:
+    """An agent behind a balancer: who comes without a cookie gets one. Keeps what came with each call."""
+
+    def __init__(self, *tapes: Tape, cut_after: int | None = None) -> None:
+        self.agent = ScriptedAgent(*tapes, cut_after=cut_after)
+        self.calls: list[tuple[str, str, str]] = []  # the method, what it was about, its cookie
+        self.cards: list[str | None] = []
+        self.url = ""
+        self._numbers = count(1)
+        self._changed = asyncio.Event()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[StickyServer]:
+        app = scripted_app(self.agent)
+
+        @web.middleware
+        async def stick(request: web.Request, handler: Handler) -> web.StreamResponse:
+            return await self._stick(request, handler)
+
+        app.middlewares.append(stick)
+        app.on_response_prepare.append(self._set)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            self.url = f"http://127.0.0.1:{runner.addresses[0][1]}/"
+            yield self
+        finally:
+            await runner.cleanup()
+
+    async def _stick(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.method == "GET":
+            self.cards.append(request.headers.get("Cookie"))
+        else:
+            body = json.loads(await request.read())
+            params = body["params"]
+            about = params["message"]["parts"][0]["text"] if "message" in params else params["id"]
+            self.calls.append((body["method"], about, request.headers.get("Cookie", "")))
+            self._changed.set()
+        return await handler(request)
+
+    async def _set(self, request: web.Request, response: web.StreamResponse) -> None:
+        if "Cookie" not in request.headers:
+            response.headers.add("Set-Cookie", f"replica={next(self._numbers)}; Path=/; HttpOnly")
+
+    async def called(self, method: str) -> None:
+        """Wait for a call of this method."""
+        async with asyncio.timeout(10):
+            while not any(each[0] == method for each in self.calls):
+                self._changed.clear()
+                await self._changed.wait()
+
+
+@asynccontextmanager
+async def asked(server: StickyServer, **settings: Any) -> AsyncIterator[tuple[Workspace, App]]:
+    async with server.running():
+        settings["agent.url"] = server.url
+        async with bot_on_network(**settings) as (workspace, _, app):
+            yield workspace, app
+
+
+def say(workspace: Workspace, app: App, text: str, thread: str | None = None, user: str = "U1") -> str:
+    now = app.clock.wall()
+    return workspace.say(user, CHANNEL, f"<@{workspace.bot.user_id}> {text}", now=now, thread_ts=thread)
+
+
+async def read(workspace: Workspace, root: str, *texts: str) -> None:
+    def is_there() -> bool:
+        mine = [each for each in workspace.thread(CHANNEL, root) if each.is_bot]
+        shown = [each.text for each in mine if each.state == "sealed"]
+        return len(shown) == len(texts) and all(map(str.__contains__, shown, texts))
+
+    await wait_until(is_there, workspace)
+
+
+async def test_threads_side_by_side_have_their_own_cookies_and_a_follow_up_has_its_thread_s() -> None:
+    server = StickyServer(*(answer(f"Answer {n}.", seconds=0.2, ids=str(n)) for n in (1, 2, 3, 4)))
+    async with asked(server) as (workspace, app):
+        first = say(workspace, app, "one")
+        await read(workspace, first, "Answer 1.")
+        second = say(workspace, app, "two", user="U2")
+        await read(workspace, second, "Answer 2.")
+        say(workspace, app, "three", first)
+        await read(workspace, first, "Answer 1.", "Answer 3.")
+        say(workspace, app, "four", second)
+        await read(workspace, second, "Answer 2.", "Answer 4.")
+    (set_first, *_), (set_second, *_) = (
+        {cookie for _, text, cookie in server.calls if text == word} for word in ("three", "four")
+    )
+    assert [(text, cookie) for _, text, cookie in server.calls] == [
+        ("one", ""),
+        ("two", ""),
+        ("three", set_first),
+        ("four", set_second),
+    ]
+    assert set_first and set_second and set_first != set_second
+    assert server.cards and not any(server.cards)
+
+
+@pytest.mark.parametrize("wire", ["0.3", "1.0"])
+async def test_a_task_whose_stream_was_cut_is_found_again_with_the_thread_s_cookie(wire: str) -> None:
+    text = "It goes on behind the cut."
+    server = StickyServer(on_wire(answer(text, seconds=0.5), wire), cut_after=3)
+    async with asked(server) as (workspace, app):
+        root = say(workspace, app, "hi")
+        await read(workspace, root, text)
+    (method, _, cookie), *looks = server.calls
+    assert cookie == ""
+    assert looks, method
+    assert {cookie for _, _, cookie in looks} == {looks[0][2]} != {""}
+    assert {each for each, _, _ in looks} == (
+        {"tasks/get"} if wire == "0.3" else {"GetTask", "SubscribeToTask"}
+    )
+
+
+async def test_a_stop_carries_the_thread_s_cookie() -> None:
+    server = StickyServer(answer("Word after word after word.", seconds=30.0))
+    async with asked(server) as (workspace, app):
+        root = say(workspace, app, "hi")
+        await server.called("message/stream")
+        await wait_until(lambda: any(each.is_bot for each in workspace.thread(CHANNEL, root)), workspace)
+        say(workspace, app, "stop", root)
+        await server.called("tasks/cancel")
+        await app.dispatcher.idle()
+    asking, stopping = server.calls[0], server.calls[-1]
+    assert (asking[2], stopping[0]) == ("", "tasks/cancel")
+    assert stopping[2].startswith("replica=")
+
+
+async def test_the_threads_used_last_are_remembered() -> None:
+    server = StickyServer(answer("Yes.", seconds=0.0))
+    async with server.running():
+        settings = AgentSettings(url=server.url, cookie_threads=2)
+        async with new_http(settings) as http:
+            agent = Agent(http, settings, loop_clock())
+            for key in ("a", "b", "a", "c", "a", "b"):
+                async for _ in agent.in_conversation(key).ask(key, message_id="m"):
+                    pass
+            async for _ in agent.ask("none", message_id="m"):
+                pass
+    had = [(text, bool(cookie)) for _, text, cookie in server.calls]
+    assert had == [
+        ("a", False), ("b", False), ("a", True), ("c", False), ("a", True), ("b", False), ("none", False),
+    ]  # fmt: skip
+
+
+def setting(*cookies: str) -> httpx.Response:
+    headers = [("Set-Cookie", each) for each in cookies]
+    return httpx.Response(200, headers=headers, request=httpx.Request("POST", "http://agent.example/"))
+
+
+@pytest.mark.parametrize(
+    "cookies",
+    [
+        ["big=" + "x" * 9000],
+        [f"c{number}=x" for number in range(51)],
+    ],
+)
+def test_a_server_that_sets_too_much_gets_nothing_back(cookies: list[str]) -> None:
+    jar = httpx.Cookies()
+    keep(jar, setting(*cookies))
+    assert not list(jar.jar)
+
+
+def test_a_jar_does_not_grow_answer_by_answer() -> None:
+    jar = CookieJars(1).of("thread")
+    for number in range(100):
+        keep(jar, setting(f"c{number}={'x' * 1000}"))
+        assert sum(len(each.value or "") for each in jar.jar) <= 8192
+
+
+async def test_the_client_itself_keeps_no_cookies() -> None:
+    async with new_http(AgentSettings(url=URL)) as http:
+        http.cookies.extract_cookies(setting("a=b"))
+        assert not list(http.cookies.jar)

@@ -1,28 +1,28 @@
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.a2a.wire.card import (
-    AgentCard,
-    CardPolicy,
-    Interface,
-    Scheme,
-    base_of,
-    card_urls,
-    is_card_url,
-    looks_like_card,
-    resolve,
-)
-from slack_bot.errors import CardError
+from slack_bot.a2a.wire.auth import Credentials
+from slack_bot.a2a.wire.card import AgentCard, base_of, card_urls, fetch_card, resolve
+from slack_bot.a2a.wire.origins import Origins
+from slack_bot.a2a.wire.requests import Interface
+from slack_bot.a2a.wire.transport import new_http
+from slack_bot.errors import AgentUnreachable, CardError
+from slack_bot.settings.models import AgentSettings
+from slack_bot.testing import virtual_clock
+from tests.a2a.memory_server import JSON, Body, Server, json_reply, reply
 
 URL = "https://agent.example/"
 AT = "https://agent.example/.well-known/agent-card.json"
-RULES = CardPolicy(URL)
+RULES = AgentSettings(url=URL)
 
 
 def v10(*interfaces: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def v03(**more: Any) -> dict[str, Any]:
     return {"name": "A", "url": URL, "protocolVersion": "0.3.0", "capabilities": {"streaming": True}, **more}
 
 
-def refused(card: Any, rules: CardPolicy = RULES) -> str:
+def refused(card: Any, rules: AgentSettings = RULES) -> str:
     with pytest.raises(CardError) as caught:
         resolve(card, AT, rules)
     said = str(caught.value)
@@ -70,22 +70,12 @@ def test_both_well_known_places_below_the_base() -> None:
     ],
 )
 def test_a_full_card_url(url: str, base: str) -> None:
-    assert is_card_url(url)
     assert card_urls(url) == (url,)
     assert base_of(url) == base
 
 
 def test_a_base_is_kept_as_it_is() -> None:
-    assert not is_card_url("https://agent.example/a?b=c")
     assert base_of("https://agent.example/a?b=c") == "https://agent.example/a?b=c"
-
-
-def test_what_looks_like_a_card() -> None:
-    assert looks_like_card({"url": "x"})
-    assert looks_like_card({"supportedInterfaces": []})
-    assert looks_like_card({"name": "A", "skills": []})
-    assert not looks_like_card({"name": "A"})
-    assert not looks_like_card(["url"])
 
 
 # --- which interface ----------------------------------------------------------------------------------------
@@ -153,13 +143,14 @@ def test_a_relative_address_is_below_the_card() -> None:
 
 def test_the_wire_can_be_told() -> None:
     both = v10(face("1.0", URL + "new"), face("0.3", URL + "old"))
-    assert resolve(both, AT, CardPolicy(URL, wire="0.3")).interfaces == (Interface(URL + "old", "0.3"),)
-    assert resolve(v03(), AT, CardPolicy(URL, wire="1.0")).interfaces == (Interface(URL, "1.0"),)
+    old, new = (AgentSettings(url=URL, protocol_version=wire) for wire in ("0.3", "1.0"))
+    assert resolve(both, AT, old).interfaces == (Interface(URL + "old", "0.3"),)
+    assert resolve(v03(), AT, new).interfaces == (Interface(URL, "1.0"),)
 
 
 def test_the_configured_address_can_be_preferred() -> None:
     card = v10(face("1.0", "http://0.0.0.0:8000/", tenant="t"))
-    assert resolve(card, AT, CardPolicy(AT, use_configured_url=True)).interfaces == (
+    assert resolve(card, AT, AgentSettings(url=AT, use_configured_url=True)).interfaces == (
         Interface(URL, "1.0", "t"),
     )
 
@@ -184,7 +175,7 @@ def test_an_address_of_the_agents_own_machine(url: str) -> None:
 @pytest.mark.parametrize("url", ["https://elsewhere.example/", "https://agent.example:8443/"])
 def test_another_server_must_be_allowed(url: str) -> None:
     assert "SLACK_BOT_AGENT__ALLOWED_HOSTS" in refused(v03(url=url))
-    allowed = CardPolicy(URL, allowed_hosts=("elsewhere.example", "agent.example:8443"))
+    allowed = AgentSettings(url=URL, allowed_hosts=("elsewhere.example", "agent.example:8443"))
     assert resolve(v03(url=url), AT, allowed).interfaces[0].url == url
 
 
@@ -208,24 +199,19 @@ def test_a_card_without_an_address() -> None:
     assert "lacks an address" in refused(v10({"protocolBinding": "JSONRPC"}))
 
 
-@pytest.mark.parametrize("card", [None, [], "x", {}, {"detail": "Not found"}])
-def test_json_that_is_no_card(card: Any) -> None:
-    assert "not an agent card" in refused(card)
-
-
 def test_required_extensions() -> None:
     extensions = [{"uri": "urn:x", "required": True}, {"uri": "urn:y"}]
     card = v03(capabilities={"streaming": False, "extensions": extensions})
     said = refused(card)
     assert "urn:x" in said
     assert "SLACK_BOT_AGENT__EXTENSIONS" in said
-    assert resolve(card, AT, CardPolicy(URL, extensions=("urn:x",))).streaming is False
+    assert resolve(card, AT, AgentSettings(url=URL, extensions=("urn:x",))).streaming is False
 
 
 # --- authentication -----------------------------------------------------------------------------------------
 
 
-def auth(card: dict[str, Any]) -> tuple[tuple[Scheme, ...], ...]:
+def auth(card: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
     return resolve(card, AT, RULES).auth
 
 
@@ -241,20 +227,19 @@ def test_authentication_of_0_3() -> None:
         "x": {"type": "new"},
     }
     security = [{name: []} for name in schemes] + [{"b": [], "k": []}, {"unsaid": []}]
-    key = Scheme("header", "X-API-Key")
+    key = "header X-API-Key"
     assert auth(v03(securitySchemes=schemes, security=security)) == (
         (key,),
-        (Scheme("other", "key"),),
-        (Scheme("bearer"),),
-        (Scheme("basic"),),
-        (Scheme("oauth2"),),
-        (Scheme("openid"),),
-        (Scheme("mtls"),),
-        (Scheme("other"),),
-        (Scheme("bearer"), key),
-        (Scheme("other", "unsaid"),),
+        ("other key",),
+        ("bearer",),
+        ("basic",),
+        ("oauth2",),
+        ("openid",),
+        ("mtls",),
+        ("other",),
+        ("bearer", key),
+        ("other unsaid",),
     )
-    assert str(key) == "header X-API-Key"
 
 
 def test_authentication_of_1_0() -> None:
@@ -267,11 +252,11 @@ def test_authentication_of_1_0() -> None:
     }
     wanted = [{"schemes": {name: {"list": []}}} for name in schemes]
     assert auth(v10(face(), securitySchemes=schemes, securityRequirements=wanted)) == (
-        (Scheme("header", "X-API-Key"),),
-        (Scheme("bearer"),),
-        (Scheme("oauth2"),),
-        (Scheme("openid"),),
-        (Scheme("mtls"),),
+        ("header X-API-Key",),
+        ("bearer",),
+        ("oauth2",),
+        ("openid",),
+        ("mtls",),
     )
 
 
@@ -300,10 +285,137 @@ _JSON = st.recursive(
 
 @given(_JSON)
 def test_any_json_is_a_card_or_an_error_of_ours(value: Any) -> None:
-    json.dumps(value)
+    if not isinstance(value, dict):
+        return
     try:
         card = resolve(value, AT, RULES)
     except CardError:
         return
     assert isinstance(card, AgentCard)
     assert card.interfaces
+
+
+# --- where it is found --------------------------------------------------------------------------------------
+
+PLACE = "https://agent.example/x"
+CARD = {"name": "A", "url": PLACE, "protocolVersion": "0.3.0", "capabilities": {"streaming": True}}
+HTML = {"content-type": "text/html"}
+
+
+async def fetch(answer: Callable[[str], Any], url: str = PLACE, **settings: Any) -> tuple[AgentCard, Server]:
+    """Look for a card on a server that answers by the path (and query) asked for."""
+    server = Server(lambda request: answer(request.url.raw_path.decode()))
+    found = AgentSettings(url=url, **settings)
+    async with new_http(found, server) as http:
+        return await fetch_card(http, Credentials(found, Origins(url)), found), server
+
+
+def only_at(*paths: str) -> Callable[[str], httpx.Response]:
+    return lambda path: json_reply(CARD) if path in paths else reply(b"nothing", status=404)
+
+
+async def failing(answer: Callable[[str], Any], url: str = PLACE, **settings: Any) -> str:
+    with pytest.raises(CardError) as caught:
+        await fetch(answer, url, **settings)
+    said = str(caught.value)
+    assert "\n" not in said
+    return said
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        (PLACE, "/x/.well-known/agent-card.json"),
+        (PLACE, "/x/.well-known/agent.json"),
+        (PLACE, "/x"),
+        ("https://agent.example/y/.well-known/agent-card.json?id=7", "/y/.well-known/agent-card.json?id=7"),
+        ("https://agent.example/cards/mine.json", "/cards/mine.json"),
+    ],
+)
+async def test_where_a_card_is_found(url: str, path: str) -> None:
+    card, server = await fetch(only_at(path), url)
+    assert card.interfaces == (Interface(PLACE, "0.3"),)
+    assert server.asked[-1].url.raw_path.decode() == path
+    assert all(each.method == "GET" for each in server.asked)
+
+
+async def test_the_newer_place_is_asked_first() -> None:
+    _, server = await fetch(lambda _: json_reply(CARD))
+    assert [each.url.path for each in server.asked] == ["/x/.well-known/agent-card.json"]
+
+
+async def test_a_web_page_in_one_place_does_not_hide_the_card_in_another() -> None:
+    def answer(path: str) -> httpx.Response:
+        return json_reply(CARD) if path.endswith("/agent.json") else reply(b"<html>", headers=HTML)
+
+    card, _ = await fetch(answer)
+    assert card.interfaces[0].url == PLACE
+
+
+async def test_credentials_are_sent() -> None:
+    _, server = await fetch(only_at("/x/.well-known/agent-card.json"), bearer_token="secret")
+    assert server.asked[0].headers["authorization"] == "Bearer secret"
+
+
+async def test_nothing_there() -> None:
+    said = await failing(only_at())
+    assert said.startswith("no agent card at https://agent.example/x or below its /.well-known/ (HTTP 404)")
+    assert "A2A_AGENT_URL" in said
+    assert "no agent card at https://agent.example/a.json (HTTP 404)" in await failing(
+        only_at(), "https://agent.example/a.json"
+    )
+
+
+@pytest.mark.parametrize(
+    ("response", "words"),
+    [
+        (lambda: reply(b"<html>", headers=HTML), "a web page is there"),
+        (lambda: reply(b"hello", headers={"content-type": "text/plain"}), "not JSON"),
+        (lambda: reply(b"{", headers=JSON), "not JSON"),
+        (lambda: reply(*[b" " * 100_000] * 11, headers=JSON), "too large"),
+        (lambda: json_reply(["a"]), "not an agent card"),
+        (lambda: json_reply({"detail": "x"}), "not an agent card"),
+        (lambda: reply(status=401), "SLACK_BOT_AGENT__BEARER_TOKEN"),
+        (lambda: reply(status=403), "HTTP 403"),
+        (lambda: reply(status=302, headers={"location": "/login"}), "redirects (HTTP 302)"),
+        (lambda: reply(status=502), "HTTP 502"),
+    ],
+)
+async def test_something_else_is_there(response: Callable[[], httpx.Response], words: str) -> None:
+    said = await failing(lambda _: response())
+    assert words in said
+    assert "https://agent.example/x/.well-known/agent-card.json" in said
+
+
+async def test_the_more_telling_place_is_told() -> None:
+    def answer(path: str) -> httpx.Response:
+        return reply(status=401) if path.endswith("/agent.json") else reply(status=404)
+
+    assert "other credentials" in await failing(answer)
+
+
+async def test_nobody_answers() -> None:
+    with pytest.raises(AgentUnreachable, match="cannot be reached"):
+        await fetch(lambda _: httpx.ConnectError("refused"))
+
+
+async def test_a_connection_that_breaks() -> None:
+    assert "cannot be read" in await failing(lambda _: httpx.ReadError("cut"))
+
+
+def test_a_server_that_is_too_slow() -> None:
+    async def run() -> float:
+        def slow(_: str) -> httpx.Response:
+            return httpx.Response(200, headers=JSON, stream=Body([(0, b"{")], ended=1000))
+
+        assert "within 10 s" in await failing(slow)
+        return asyncio.get_running_loop().time()
+
+    assert virtual_clock.run(run()) == 10.0
+
+
+async def test_a_card_that_cannot_be_used() -> None:
+    wrong = json.loads(json.dumps(CARD)) | {"url": "http://0.0.0.0:8000"}
+    assert "USE_CONFIGURED_URL" in await failing(lambda _: json_reply(wrong))
+    card, _ = await fetch(lambda _: json_reply(wrong), use_configured_url=True)
+    assert card.interfaces[0].url == PLACE

@@ -1,8 +1,13 @@
 """The playground's agent, asked by a2a-sdk's own client and by plain HTTP on both wires."""
 
+import argparse
 import asyncio
 import json
-from collections.abc import AsyncIterator
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,17 +16,24 @@ from a2a.client import ClientConfig, create_client
 from a2a.helpers import get_message_text, new_text_message
 from a2a.types import CancelTaskRequest, GetTaskRequest, Role, SendMessageRequest, StreamResponse, TaskState
 
-from slack_bot.playground.reference.agent import agent_card, load_knowledge, serve
-from slack_bot.playground.reference.model import Mode
-from slack_bot.playground.reference.search import Library
+from slack_bot.cli import main
+from slack_bot.errors import BotError
+from slack_bot.playground.reference.agent import agent_card, chosen_agent, load_knowledge, serve
+from slack_bot.playground.reference.modes import MODES
 from slack_bot.settings.models import ReferenceSettings
+from slack_bot.testing.harness import free_port
 
 Json = dict[str, Any]
+ROOT = Path(__file__).parents[3]
+
+
+def args(**given: object) -> argparse.Namespace:
+    return argparse.Namespace(**{"port": 0, "pace": None, "mode": None, **given})
 
 
 @pytest.fixture
 async def url() -> AsyncIterator[str]:
-    async with serve(pace=0) as address:
+    async with serve(ReferenceSettings(pace=0)) as address:
         yield address
 
 
@@ -202,9 +214,9 @@ async def test_it_asks_back_and_answers_the_reply_to_the_same_task(url: str) -> 
     assert len(ids) - 3 == len(set(ids)), "only the plan's updates replace an artifact"
 
 
-@pytest.mark.parametrize("mode", list(Mode))
-async def test_in_every_mode_a_reply_to_the_same_task_is_answered(mode: Mode) -> None:
-    async with serve(pace=0, mode=mode) as url:
+@pytest.mark.parametrize("mode", MODES)
+async def test_in_every_mode_a_reply_to_the_same_task_is_answered(mode: str) -> None:
+    async with serve(chosen_agent(args(mode=mode, pace=0.0))) as url:
         asked = await ask_sdk(url, "deploy the bot")
         assert last_state(asked) == TaskState.TASK_STATE_INPUT_REQUIRED
         assert answer_of(asked) == "", "a question is no answer"
@@ -216,7 +228,8 @@ async def test_in_every_mode_a_reply_to_the_same_task_is_answered(mode: Mode) ->
 
 @pytest.mark.parametrize("wire", ["1.0", "0.3"])
 async def test_structured_output_is_a_data_part_on_both_wires(wire: str) -> None:
-    async with serve(pace=0, mode="structured", settings=ReferenceSettings(structured_output=True)) as url:
+    structured = ReferenceSettings(response_mode="structured", structured_output=True, pace=0)
+    async with serve(structured) as url:
         found = updates(await raw(url, "tell me a joke", wire))
     (final,) = (each["artifact"] for each in found if each["artifact"]["name"] == "final_result")
     assert final["parts"][0]["data"]["content"].startswith("There are two hard things")
@@ -257,7 +270,7 @@ async def test_an_empty_question_is_answered(url: str) -> None:
 
 
 async def test_cancel_ends_a_running_task() -> None:
-    async with serve(pace=20) as url, httpx.AsyncClient(timeout=60) as http:
+    async with serve(ReferenceSettings(pace=20)) as url, httpx.AsyncClient(timeout=60) as http:
         client = await create_client(url, ClientConfig(streaming=True, httpx_client=http))
         message = new_text_message("long 8000", role=Role.ROLE_USER)
         states = []
@@ -273,7 +286,7 @@ async def test_cancel_ends_a_running_task() -> None:
 
 
 async def test_the_pace_is_kept() -> None:
-    async with serve(pace=200) as url:
+    async with serve(ReferenceSettings(pace=200)) as url:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         events = await ask_sdk(url, "tell me a joke")
@@ -287,14 +300,91 @@ async def test_the_same_question_gets_the_same_answer_twice(url: str) -> None:
     assert len(first) == len(second)
 
 
-async def test_another_library_gives_another_agent() -> None:
-    async with serve(pace=0, library=Library({"cats": "# Cats\n\nCats sleep."})) as url:
-        assert "Cats sleep." in answer_of(await ask_sdk(url, "cats"))
-
-
 def test_the_bundled_pages_are_there() -> None:
     pages = load_knowledge()
     assert {"about", "streaming", "latch", "delivery", "replay", "settings", "deploy"} <= set(pages)
     assert {"agntcy", "agntcy-communication"} <= set(pages)
     assert all(text.startswith("# ") for text in pages.values())
     assert list(pages) == sorted(pages)
+
+
+# -- `slack-bot agent` ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    for name in ("PACE", "RESPONSE_MODE"):
+        monkeypatch.delenv(f"SLACK_BOT_REFERENCE__{name}", raising=False)
+    yield
+
+
+def test_the_command_line_counts_more_than_the_settings(
+    nothing_set: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLACK_BOT_REFERENCE__RESPONSE_MODE", "marker")
+    assert (chosen_agent(args()).response_mode, chosen_agent(args()).pace) == ("marker", 30.0)
+    chosen = chosen_agent(args(mode="structured", pace=0.0))
+    assert (chosen.response_mode, chosen.pace) == ("structured", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"port": 70_000}, "There is no port 70000: give --port a number up to 65535"),
+        ({"pace": -3.0}, "A pace of -3 tokens a second cannot be kept"),
+        ({"pace": float("nan")}, "A pace of nan tokens a second cannot be kept"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(nothing_set: None, given: dict[str, object], told: str) -> None:
+    with pytest.raises(BotError, match=told):
+        chosen_agent(args(**given))
+
+
+def test_it_serves_its_mode_until_it_is_ended(tmp_path: Path) -> None:
+    port = free_port()
+    words = [
+        sys.executable,
+        "-m",
+        "slack_bot",
+        "agent",
+        "--mode",
+        "marker",
+        "--pace",
+        "0",
+        "--port",
+        str(port),
+    ]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
+        try:
+            assert running.stdout is not None
+            assert (
+                running.stdout.readline()
+                == f"The agent is at http://127.0.0.1:{port}/ (marker, the local model).\n"
+            )
+            card = httpx.get(f"http://127.0.0.1:{port}/.well-known/agent-card.json").json()
+            assert card["capabilities"]["streaming"] is True
+        finally:
+            running.terminate()
+        assert running.wait(10) == 0
+
+
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [("127.0.0.1", "is taken: choose another one"), ("203.0.113.1", "an address of this machine")],
+)
+def test_an_address_that_cannot_be_had_is_one_sentence(
+    nothing_set: None, host: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert main(["agent", "--host", host, "--port", str(taken.getsockname()[1])]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("slack-bot agent: ")
+    assert told in line
+
+
+def test_an_unknown_mode_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["agent", "--mode", "loud"])
+    assert ended.value.code == 2
+    assert "'hybrid', 'marker', 'structured'" in capsys.readouterr().err

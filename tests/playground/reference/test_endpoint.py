@@ -6,20 +6,13 @@ from typing import Any
 import httpx
 import pytest
 
-from slack_bot.playground.reference.endpoint import Deltas, EndpointModel
-from slack_bot.playground.reference.model import (
-    CallPart,
-    Mode,
-    ModelFailed,
-    Prompt,
-    Token,
-    ToolCall,
-    ToolReturn,
-)
-from slack_bot.playground.reference.toolbox import ToolResult
+from slack_bot.playground.reference.endpoint import Deltas, EndpointModel, endpoint_client
+from slack_bot.playground.reference.model import ModelFailed, Prompt, Returned
+from slack_bot.playground.reference.toolbox import ASK, FETCH, PLAN, RESPONSE, SEARCH, ToolCall, ToolResult
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing import virtual_clock
 
+ASKED = Prompt("What?")
 Answer = Callable[[], httpx.Response]
 
 
@@ -62,23 +55,22 @@ def settings(**changed: Any) -> ReferenceSettings:
 
 
 def talked(
-    *answers: Answer, turns: tuple[list[ToolReturn], ...] = ([],), **changed: Any
+    *answers: Answer, turns: tuple[Returned, ...] = ((),), prompt: Prompt = ASKED, **changed: Any
 ) -> tuple[list[Any], Endpoint]:
     endpoint = Endpoint(*answers)
 
     async def talk() -> list[Any]:
-        model = EndpointModel(settings(**changed), httpx.MockTransport(endpoint))
-        conversation = model.converse(Prompt("What?", Mode.MARKER))
-        said = [each for returned in turns async for each in conversation.turn(returned)]
-        await model.aclose()
-        return said
+        chosen = settings(**changed)
+        async with endpoint_client(chosen, httpx.MockTransport(endpoint)) as http:
+            model = EndpointModel(http, chosen, prompt)
+            return [each for returned in turns async for each in model.turn(returned)]
 
     return virtual_clock.run(talk()), endpoint
 
 
 def test_it_streams_and_is_told_who_asks_what() -> None:
     said, endpoint = talked(streamed(chunk(content="Hel"), chunk(content="lo")))
-    assert said == [Token("Hel"), Token("lo")]
+    assert said == ["Hel", "lo"]
     request, body = endpoint.requests[0], endpoint.body(0)
     assert str(request.url) == "https://llm.test/v1/chat/completions"
     assert request.headers["authorization"] == "Bearer sk-hunter2"
@@ -88,11 +80,11 @@ def test_it_streams_and_is_told_who_asks_what() -> None:
 
 def test_what_a_tool_returned_goes_back_behind_the_message_that_called_it() -> None:
     part = {"index": 0, "id": "c1", "function": {"name": "search", "arguments": '{"query": "x"}'}}
-    returned = [ToolReturn(ToolCall("c1", "search", '{"query": "x"}'), ToolResult("found"))]
+    returned = [(ToolCall("c1", "search", '{"query": "x"}'), ToolResult("found"))]
     said, endpoint = talked(
         streamed(chunk(tool_calls=[part])), streamed(chunk(content="So.")), turns=([], returned)
     )
-    assert said == [CallPart("c1", "search", '{"query": "x"}'), Token("So.")]
+    assert said == [ToolCall("c1", "search", '{"query": "x"}'), "So."]
     *_, call, result = endpoint.body(1)["messages"]
     assert call["tool_calls"][0]["function"]["name"] == "search"
     assert result == {"role": "tool", "tool_call_id": "c1", "content": "found"}
@@ -106,7 +98,7 @@ def test_no_key_is_no_header() -> None:
 @pytest.mark.parametrize("first", [refused(429), refused(503), unreachable])
 def test_it_is_asked_again_while_it_has_said_nothing(first: Answer) -> None:
     said, endpoint = talked(first, first, streamed(chunk(content="At last.")))
-    assert said == [Token("At last.")]
+    assert said == ["At last."]
     assert len(endpoint.requests) == 3
 
 
@@ -147,13 +139,13 @@ def call(name: str | None = None, arguments: str | None = None, **key: Any) -> d
     return {**key, "function": {"name": name, "arguments": arguments}}
 
 
-def fed(*chunks: str) -> tuple[list[Token | CallPart], Deltas]:
+def fed(*chunks: str) -> tuple[list[str | ToolCall], Deltas]:
     deltas = Deltas()
     return [said for each in chunks for said in deltas.feed(each)], deltas
 
 
-def test_text_and_calls_come_as_they_are_written_and_go_back_as_one_message() -> None:
-    said, deltas = fed(
+def test_text_and_calls_come_as_they_are_written() -> None:
+    said, _ = fed(
         delta_of(role="assistant", content=""),
         delta_of(content="I'll "),
         delta_of(content="look.", tool_calls=[call("search", "", index=0, id="c1")]),
@@ -162,20 +154,13 @@ def test_text_and_calls_come_as_they_are_written_and_go_back_as_one_message() ->
         json.dumps({"choices": [], "usage": {}}),
     )
     assert said == [
-        Token("I'll "),
-        CallPart("c1", "search"),
-        Token("look."),
-        CallPart("c1", "search", '{"query":'),
-        CallPart("c2", "fetch_document", "{}"),
-        CallPart("c1", "search", '"x"}'),
+        "I'll ",
+        ToolCall("c1", "search"),
+        "look.",
+        ToolCall("c1", "search", '{"query":'),
+        ToolCall("c2", "fetch_document", "{}"),
+        ToolCall("c1", "search", '"x"}'),
     ]
-    assert [(each.tool, each.arguments) for each in deltas.calls] == [
-        ("search", '{"query":"x"}'),
-        ("fetch_document", "{}"),
-    ]
-    message = deltas.message()
-    assert message["content"] == "I'll look."
-    assert [each["id"] for each in message["tool_calls"]] == ["c1", "c2"]
 
 
 def test_an_endpoint_without_indices_is_understood() -> None:
@@ -184,7 +169,7 @@ def test_an_endpoint_without_indices_is_understood() -> None:
         delta_of(tool_calls=[call(None, "}")]),
         delta_of(tool_calls=[call("b", "{}", id="c2")]),
     )
-    assert said == [CallPart("c1", "a", "{"), CallPart("c1", "a", "}"), CallPart("c2", "b", "{}")]
+    assert said == [ToolCall("c1", "a", "{"), ToolCall("c1", "a", "}"), ToolCall("c2", "b", "{}")]
 
 
 def test_what_says_nothing_is_nothing() -> None:
@@ -198,12 +183,11 @@ def test_what_says_nothing_is_nothing() -> None:
     )
     assert said == []
     assert deltas.is_empty
-    assert deltas.message() == {"role": "assistant", "content": None}
 
 
 def test_half_a_surrogate_pair_is_mended() -> None:
     said, _ = fed(delta_of(content="a\ud83d"))
-    assert said == [Token("a\ufffd")]
+    assert said == ["a\ufffd"]
 
 
 @pytest.mark.parametrize("data", ["no json", "[]", '{"error": {"message": "sk-secret"}}', "[" * 100_000])
@@ -211,3 +195,29 @@ def test_what_cannot_go_on_fails_without_the_endpoint_s_words(data: str) -> None
     with pytest.raises(ModelFailed) as failed:
         fed(data)
     assert "secret" not in str(failed.value)
+
+
+@pytest.mark.parametrize(("mode", "last"), [("hybrid", ASK), ("marker", ASK), ("structured", RESPONSE)])
+def test_a_model_is_told_the_way_of_its_mode(mode: str, last: str) -> None:
+    _, endpoint = talked(streamed(chunk(content="x")), response_mode=mode)
+    body = endpoint.body(0)
+    assert ("[FINAL ANSWER]" in body["messages"][0]["content"]) == (last == ASK)
+    assert [each["function"]["name"] for each in body["tools"]] == [SEARCH, FETCH, PLAN, last]
+
+
+def test_a_skill_is_told_too() -> None:
+    bare, skilled = (
+        talked(streamed(chunk(content="x")), prompt=prompt)[1].body(0)["messages"][0]["content"]
+        for prompt in (ASKED, Prompt("What?", skill="deep-research"))
+    )
+    assert skilled.startswith(bare)
+    assert "several sides" in skilled
+
+
+def test_a_reply_comes_behind_what_was_asked() -> None:
+    _, endpoint = talked(streamed(chunk(content="x")), prompt=Prompt("deploy", "staging", "Which?"))
+    assert [(each["role"], each["content"]) for each in endpoint.body(0)["messages"][1:]] == [
+        ("user", "deploy"),
+        ("assistant", "Which?"),
+        ("user", "staging"),
+    ]

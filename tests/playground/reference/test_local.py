@@ -1,59 +1,63 @@
 import asyncio
 import json
+from itertools import pairwise
 
 import pytest
 
 from slack_bot.playground.reference.agent import load_knowledge
-from slack_bot.playground.reference.local import BURST, LocalModel, LocalTurns
-from slack_bot.playground.reference.model import (
+from slack_bot.playground.reference.local import BURST, PLANNING, LocalModel
+from slack_bot.playground.reference.model import ModelFailed
+from slack_bot.playground.reference.modes import MODES
+from slack_bot.playground.reference.scenarios import CallTool, Thought, WriteMove, think
+from slack_bot.playground.reference.search import Library
+from slack_bot.playground.reference.toolbox import (
     ASK,
+    FETCH,
     PLAN,
     RESPONSE,
-    CallPart,
-    Mode,
-    ModelFailed,
-    ModelSilence,
-    Prompt,
-    Token,
+    SEARCH,
+    Toolbox,
     ToolCall,
-    ToolReturn,
-    Utterance,
+    ToolResult,
 )
-from slack_bot.playground.reference.scenarios import CallTool, GiveUp, Narrate, Thought, WriteMove, think
-from slack_bot.playground.reference.search import Library
-from slack_bot.playground.reference.toolbox import FETCH, SEARCH, Toolbox, argument_of
+from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing import virtual_clock
 
 LIBRARY = Library(load_knowledge())
+Said = str | ToolCall
 
 
-def messages(
-    question: str, mode: Mode, reply: str | None = None, *, plans_itself: bool = False
-) -> list[list[Utterance]]:
-    turns = LocalTurns(think(question, LIBRARY, reply), mode, plans_itself=plans_itself)
-    tools, found, returned = Toolbox(LIBRARY), list[list[Utterance]](), list[ToolReturn]()
+async def talk(thought: Thought, settings: ReferenceSettings) -> list[list[tuple[float, Said]]]:
+    """All messages, with the time of each piece. Tools take none."""
+    loop, model, tools = asyncio.get_running_loop(), LocalModel(thought, settings), Toolbox(LIBRARY, settings)
+    found, returned = list[list[tuple[float, Said]]](), list[tuple[ToolCall, ToolResult]]()
     while True:
-        found.append(list(turns.turn(returned)))
-        calls = [
-            ToolCall(each.call, each.tool, each.arguments) for each in found[-1] if isinstance(each, CallPart)
-        ]
+        found.append([(loop.time(), said) async for said in model.turn(returned)])
+        calls = [said for _, said in found[-1] if isinstance(said, ToolCall)]
         if not calls or calls[-1].tool in (ASK, RESPONSE):
             return found
-        returned = [
-            ToolReturn(call, tools.call(call.tool, argument_of(call.tool, call.arguments))) for call in calls
-        ]
+        returned = [(call, tools.run(call.tool, tools.argument(call))) for call in calls]
 
 
-def text(said: list[Utterance]) -> str:
-    return "".join(each.text for each in said if isinstance(each, Token))
+def timed(question: str, mode: str, pace: float = 0.0, **settings: object) -> list[list[tuple[float, Said]]]:
+    chosen = ReferenceSettings.model_validate({"response_mode": mode, "pace": pace, **settings})
+    return virtual_clock.run(talk(think(question, LIBRARY), chosen))
 
 
-def called(found: list[list[Utterance]]) -> list[list[str]]:
-    return [list(dict.fromkeys(each.tool for each in said if isinstance(each, CallPart))) for said in found]
+def messages(question: str, mode: str) -> list[list[Said]]:
+    return [[said for _, said in message] for message in timed(question, mode)]
 
 
-@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.MARKER])
-def test_it_says_what_it_does_calls_tools_and_marks_its_answer(mode: Mode) -> None:
+def text(said: list[Said]) -> str:
+    return "".join(each for each in said if isinstance(each, str))
+
+
+def called(found: list[list[Said]]) -> list[list[str]]:
+    return [list(dict.fromkeys(each.tool for each in said if isinstance(each, ToolCall))) for said in found]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "marker"])
+def test_it_says_what_it_does_calls_tools_and_marks_its_answer(mode: str) -> None:
     found = messages("what is agntcy", mode)
     assert called(found)[0] == [PLAN, SEARCH]
     assert [FETCH] in called(found)
@@ -66,108 +70,99 @@ def test_it_says_what_it_does_calls_tools_and_marks_its_answer(mode: Mode) -> No
 
 
 def test_the_marker_itself_comes_in_pieces() -> None:
-    (said,) = messages("tell me a joke", Mode.MARKER)
-    assert [each.text for each in said if isinstance(each, Token) and "FINAL" in each.text] == ["FINAL"]
+    (said,) = messages("tell me a joke", "marker")
+    assert [each for each in said if isinstance(each, str) and "FINAL" in each] == ["FINAL"]
 
 
 def test_an_answer_that_goes_on_behind_a_call_is_marked_again() -> None:
     def thought() -> Thought:
         yield WriteMove("One.")
         yield CallTool(SEARCH, "x")
-        yield Narrate("More. ")
+        yield "More. "
         yield WriteMove("Two.")
         yield WriteMove("Three.")
 
-    turns = LocalTurns(thought(), Mode.MARKER)
-    first = list(turns.turn([]))
-    assert [*map(text, [first, list(turns.turn([]))])] == [
+    found = virtual_clock.run(talk(thought(), ReferenceSettings(pace=0)))
+    assert [text([said for _, said in message]) for message in found] == [
         "[FINAL ANSWER]\n\nOne.",
         "More. [FINAL ANSWER]\n\nTwo.Three.",
     ]
 
 
 def test_pauses_are_silence() -> None:
-    (said,) = messages("slow 2", Mode.MARKER)
-    assert [each.seconds for each in said if isinstance(each, ModelSilence)] == [1.0, 1.0, 2.5, 2.0]
+    (said,) = timed("slow 2", "marker", 1000)
+    times = [at for at, _ in said]
+    gaps = [later - at for at, later in pairwise(times)]
+    assert [round(gap, 1) for gap in gaps if gap > 0.5] == [1.0, 1.0, 2.5, 2.0]
 
 
 def test_structured_it_is_silent_as_long_as_it_writes_and_then_gives_all() -> None:
-    *_, last = messages("what is agntcy", Mode.STRUCTURED)
-    begun, silence, *parts = (each for each in last if not isinstance(each, Token))
-    assert isinstance(begun, CallPart)
+    *_, last = messages("what is agntcy", "structured")
+    begun, *parts = (each for each in last if isinstance(each, ToolCall))
     assert (begun.tool, begun.arguments) == (RESPONSE, "")
-    assert isinstance(silence, ModelSilence)
-    assert silence.tokens == len(parts) > 300
-    written = json.loads("".join(each.arguments for each in parts if isinstance(each, CallPart)))
+    assert len(parts) > 300
+    written = json.loads("".join(each.arguments for each in parts))
     assert list(written)[:3] == ["is_task_complete", "require_user_input", "was_task_successful"]
     assert written["content"].startswith('AGNTCY (say "agency") is')
 
 
-@pytest.mark.parametrize(
-    ("mode", "tool"), [(Mode.MARKER, ASK), (Mode.HYBRID, ASK), (Mode.STRUCTURED, RESPONSE)]
-)
-def test_it_asks_the_human_by_the_tool_of_its_mode(mode: Mode, tool: str) -> None:
+@pytest.mark.parametrize(("mode", "tool"), [("marker", ASK), ("hybrid", ASK), ("structured", RESPONSE)])
+def test_it_asks_the_human_by_the_tool_of_its_mode(mode: str, tool: str) -> None:
     (said,) = messages("fill in a form", mode)
-    raw = "".join(each.arguments for each in said if isinstance(each, CallPart) and each.tool == tool)
+    raw = "".join(each.arguments for each in said if isinstance(each, ToolCall) and each.tool == tool)
     found = json.loads(raw)
     fields = found["input_fields"] if tool == ASK else found["metadata"]["input_fields"]
     assert [each["field_name"] for each in fields] == ["environment", "version", "reason"]
     assert found["prompt" if tool == ASK else "content"] == "Please fill in the form for your request."
 
 
-@pytest.mark.parametrize("mode", list(Mode))
-def test_it_gives_up_with_its_reason(mode: Mode) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_it_gives_up_with_its_reason(mode: str) -> None:
     with pytest.raises(ModelFailed, match="archive broke"):
         messages("fail late", mode)
 
 
-def test_structured_it_breaks_off_in_the_middle_of_its_object() -> None:
+async def test_structured_it_breaks_off_in_the_middle_of_its_object() -> None:
     def thought() -> Thought:
         yield WriteMove("One two")
-        yield GiveUp("It broke.")
+        raise ModelFailed("It broke.")
 
-    said = list[Utterance]()
+    said = list[Said]()
     with pytest.raises(ModelFailed, match="It broke"):
-        for each in LocalTurns(thought(), Mode.STRUCTURED).turn([]):
+        async for each in LocalModel(thought(), ReferenceSettings(response_mode="structured", pace=0)).turn(
+            []
+        ):
             said.append(each)
-    assert "".join(each.arguments for each in said if isinstance(each, CallPart)).endswith(
-        '"content": "One two'
-    )
+    raw = "".join(each.arguments for each in said if isinstance(each, ToolCall))
+    assert raw.endswith('"content": "One two')
 
 
 def test_a_plan_of_its_own_takes_time() -> None:
-    def planning(plans_itself: bool) -> int:
-        found = messages("what is agntcy", Mode.MARKER, plans_itself=plans_itself)
-        return sum(each.tokens for said in found for each in said if isinstance(each, ModelSilence))
-
-    assert planning(False) == 0
-    assert planning(True) == 4 * LocalTurns.PLANNING
-
-
-async def timed(question: str, mode: Mode, pace: float) -> list[tuple[float, object]]:
-    loop = asyncio.get_running_loop()
-    talk = LocalModel(Library(load_knowledge()), pace).converse(Prompt(question, mode))
-    return [(loop.time(), said) async for said in talk.turn([])]
+    planned, own = (
+        max(
+            at
+            for message in timed("what is agntcy", "marker", 30, deterministic_middleware=switch)
+            for at, _ in message
+        )
+        for switch in (True, False)
+    )
+    assert own - planned == pytest.approx(4 * PLANNING / 30)
 
 
 def test_tokens_come_at_the_pace() -> None:
-    times = [
-        at
-        for at, said in virtual_clock.run(timed("tell me a joke", Mode.MARKER, 20))
-        if isinstance(said, Token)
-    ]
+    times = [at for at, said in timed("tell me a joke", "marker", 20)[0] if isinstance(said, str)]
     assert len(times) > 30
     assert times[-1] == pytest.approx((len(times) - 1) / 20)
 
 
 def test_structured_it_bursts_after_as_long_as_the_writing_took() -> None:
-    said = virtual_clock.run(timed("tell me a joke", Mode.STRUCTURED, 20))
-    parts = [at for at, each in said if isinstance(each, CallPart) and each.arguments]
-    begun = next(at for at, each in said if isinstance(each, CallPart))
+    (said,) = timed("tell me a joke", "structured", 20)
+    parts = [at for at, each in said if isinstance(each, ToolCall) and each.arguments]
+    begun = next(at for at, each in said if isinstance(each, ToolCall))
     assert parts[0] - begun == pytest.approx(len(parts) / 20)
     assert parts[-1] - parts[0] == pytest.approx((len(parts) - 1) / BURST)
 
 
-@pytest.mark.parametrize("mode", list(Mode))
-def test_without_a_pace_nothing_takes_time(mode: Mode) -> None:
-    assert {at for at, _ in virtual_clock.run(timed("slow 600", mode, 0))} == {0.0}
+@pytest.mark.parametrize("mode", MODES)
+def test_without_a_pace_nothing_takes_time(mode: str) -> None:
+    assert {at for message in timed("slow 600", mode) for at, _ in message} == {0.0}

@@ -1,15 +1,16 @@
-from slack_bot.playground.reference.endpoint import EndpointModel
+from slack_bot.playground.reference.endpoint import EndpointModel, endpoint_client
 from slack_bot.playground.reference.local import LocalModel
-from slack_bot.playground.reference.model import Mode, Model
+from slack_bot.playground.reference.model import Model, Prompt
+from slack_bot.playground.reference.scenarios import think
 from slack_bot.playground.reference.search import Library
 from slack_bot.settings.models import ReferenceSettings
 
 
-def test_the_modes_are_those_of_the_settings() -> None:
-    for mode in Mode:
-        assert ReferenceSettings(response_mode=mode.value).response_mode == mode
-
-
 async def test_both_models_are_models() -> None:
-    models: list[Model] = [LocalModel(Library({}), 0), EndpointModel(ReferenceSettings())]
-    assert all(callable(model.converse) for model in models)
+    settings = ReferenceSettings()
+    async with endpoint_client(settings) as http:
+        models: list[Model] = [
+            LocalModel(think("hello", Library({})), settings),
+            EndpointModel(http, settings, Prompt("hello")),
+        ]
+        assert all(callable(model.turn) for model in models)

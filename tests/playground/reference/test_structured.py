@@ -11,13 +11,11 @@ from slack_bot.playground.reference.scenarios import InputField
 from slack_bot.playground.reference.structured import (
     CHUNK,
     LONGEST_WORD,
-    Final,
     Response,
     ResponseReader,
-    WordBuffer,
     chunks,
-    field_of,
-    final_of,
+    end_of_words,
+    read_fields,
     read_response,
     wrapped,
 )
@@ -83,19 +81,20 @@ def test_an_object_that_breaks_off_keeps_what_it_said(cut: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "asks"),
+    ("raw", "answer"),
     [
-        ('{"require_user_input": true, "content": "Which?"}', True),
-        ('{"require_user_input": false, "content": "This: \\"require_user_input\\": true"}', False),
-        ('{"content": "Which?", "require_user_input": true}', False),  # too late to be known
+        ('{"require_user_input": true, "content": "Which?"}', ""),
+        (
+            '{"require_user_input": false, "content": "This: \\"require_user_input\\": true"}',
+            'This: "require_user_input": true',
+        ),
+        ('{"content": "Which?", "require_user_input": true}', "Which?"),  # too late to be known
     ],
 )
-def test_a_question_is_known_by_what_comes_before_it(raw: str, asks: bool) -> None:
+def test_a_question_is_known_by_what_comes_before_it(raw: str, answer: str) -> None:
     reader = ResponseReader()
-    for char in raw:
-        reader.feed(char)
-    reader.end()
-    assert reader.asks == asks
+    said = "".join([*map(reader.feed, raw), reader.end()])
+    assert said == reader.content == answer
 
 
 FIELDS = [
@@ -126,27 +125,7 @@ def test_half_a_pair_of_surrogates_never_gets_on_the_wire() -> None:
     assert response is not None
     assert response.content == "a\ufffd"
     assert json.dumps(response.data(), ensure_ascii=False).encode()
-    assert field_of({"field_name": ""}) is None
-
-
-RESPONSE = Response("Text.")
-
-
-@pytest.mark.parametrize(
-    ("response", "structured", "final"),
-    [
-        (RESPONSE, True, Final("Text.", RESPONSE.data(), RESPONSE.flags())),
-        (RESPONSE, False, Final("Text.", None, RESPONSE.flags())),
-        (None, True, Final("streamed")),
-        (Response(""), False, Final("streamed", None, Response("").flags())),
-    ],
-)
-def test_the_final_result_is_data_else_text_else_what_was_said(
-    response: Response | None, structured: bool, final: Final
-) -> None:
-    assert final_of(response, "streamed", "said", structured=structured) == final
-    if response is None:
-        assert final_of(None, "", "said", structured=structured) == Final("said")
+    assert read_fields([{"field_name": ""}]) == ()
 
 
 def test_a_streamed_answer_is_wrapped_and_an_object_written_as_text_is_opened() -> None:
@@ -160,31 +139,27 @@ def test_a_streamed_answer_is_wrapped_and_an_object_written_as_text_is_opened() 
 
 @pytest.mark.parametrize("case", cases("word_buffer_cases"), ids=lambda case: repr(case["delta"])[:20])
 def test_the_oracle_s_words(case: dict[str, str]) -> None:
-    words = WordBuffer(case["buffer"])
-    assert words.feed(case["delta"]) == case["emitted"]
-    assert words.held == case["left"]
-    assert words.end() == case["left"], "what waited is said at the end; the original lost it"
-    assert words.end() == ""
+    text = case["buffer"] + case["delta"]
+    end = end_of_words(text)
+    assert (text[:end], text[end:]) == (case["emitted"], case["left"])
 
 
 def test_a_word_longer_than_words_are_is_not_waited_for() -> None:
-    words = WordBuffer()
-    assert words.feed("a" * LONGEST_WORD) == ""
-    assert words.feed("a") == "a" * (LONGEST_WORD + 1)
+    assert end_of_words("a" * LONGEST_WORD) == 0
+    assert end_of_words("a" * (LONGEST_WORD + 1)) == LONGEST_WORD + 1
 
 
 def test_not_even_then_is_a_character_halved() -> None:
-    words = WordBuffer()
-    assert words.feed("a" * LONGEST_WORD + "\N{WOMAN}\u200d") == "a" * LONGEST_WORD
-    assert words.end() == "\N{WOMAN}\u200d"
+    assert end_of_words("a" * LONGEST_WORD + "\N{WOMAN}\u200d") == LONGEST_WORD
 
 
 @given(st.lists(st.text(max_size=30), max_size=20))
 def test_nothing_is_lost_however_it_is_cut(pieces: list[str]) -> None:
-    words = WordBuffer()
-    said = [words.feed(piece) for piece in pieces]
-    assert "".join([*said, words.end()]) == "".join(pieces)
-    assert all(len(each) > LONGEST_WORD or not re.search(r"\w\Z", each) or each == "" for each in said)
+    reader = ResponseReader()
+    said = [reader.feed('{"content": "'), *(reader.feed(json.dumps(piece)[1:-1]) for piece in pieces)]
+    whole = "".join(pieces).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert "".join([*said, reader.end()]) == whole
+    assert all(len(each) > LONGEST_WORD or not re.search(r"\w\Z", each) for each in said)
 
 
 @pytest.mark.parametrize("case", cases("deterministic_chunker_cases"), ids=lambda case: case["id"])

@@ -1,0 +1,261 @@
+"""PURE. What the parts of a message or an artifact hold: text, thoughts, tool calls.
+
+Text parts are joined with nothing between, because chunks are parts (facts: A2A 8.1). A data part is a tool
+call or its result where a type in its metadata, in itself or in what holds it says so; a name proves nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ...turn.events import Event, Narrated, ToolEnded, ToolStarted
+from ..dialects import Dialect
+from ..wire.frames import AgentMessage, Artifact, Metadata, Part
+from .data_markdown import TextBeside, beside, from_json
+
+_BEGINS = frozenset({"functioncall", "toolcall", "tooluse", "toolstart", "toolcallstart", "toolinvocation"})
+_ENDS = ("functionresponse", "functioncalloutput", "toolresult", "toolresponse", "tooloutput", "toolend")
+_ALL = _BEGINS | {*_ENDS, "toolcallend"}
+_FAILED = frozenset({"failed", "error"})
+_OVER = _FAILED | {"completed", "complete", "success", "succeeded", "done", "finished"}
+_DEEPEST = 2  # objects inside metadata in which a type is looked for
+_TYPE_KEYS = re.compile(r"(?:^|_)(?:type|kind)\Z")
+_NAMES = ("name", "tool_name", "toolName", "tool")
+_IDS = ("id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId")
+_THOUGHTS = frozenset({"thought", "thinking", "reasoning"})
+_THOUGHT = re.compile(r"(?:^|_)(?:is_)?(?:thought|thinking|reasoning)\Z")
+_LONG_RUNNING = re.compile(r"(?:^|_)is_long_running\Z")
+
+# of artifacts
+_TOOL_KEYS = ("tool_name", "toolName", "name", "tool", "function_name", "functionName", "function")
+_CALL_IDS = ("tool_call_id", "toolCallId", "call_id")
+_DESCRIBED = re.compile(r"Tool call (?:started|completed|failed):\s*(.+)", re.DOTALL)
+_IN_TEXT = re.compile(r"(?:Running|Calling|Executing|Tool):\s*(\S+)")
+_FAILURE = re.compile(r"^\s*❌|Tool call failed:")
+
+
+def words(value: object) -> str:
+    """`value` if it is text, else ""."""
+    return value if isinstance(value, str) else ""
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """`value` if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def first_text(data: Mapping[str, Any], keys: Iterable[str]) -> str:
+    """The first text that is not empty among these keys, else ""."""
+    return next((data[key] for key in keys if isinstance(data.get(key), str) and data[key]), "")
+
+
+def is_true(metadata: Metadata, key: str) -> bool:
+    """A flag is true, or the word "true"."""
+    value = metadata.get(key)
+    return value is True or (isinstance(value, str) and value.lower() == "true")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPart:
+    """A call (`begins`) or its result. `waits`: for somebody outside. `id` may be ""."""
+
+    name: str
+    id: str
+    begins: bool
+    failed: bool = False
+    waits: bool = False
+
+
+def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
+    """The call or result that `part` is, if any. `around`: `tool_words` of what holds it."""
+    data = from_json(part.text) if part.text is not None and around else part.data
+    if not isinstance(data, dict):
+        return None
+    types = (_types(part.metadata, 0) | _types(data, 0)) & _ALL or around
+    if not types:
+        return None
+    status = str(data.get("status")).lower()
+    return ToolPart(
+        name=first_text(data, _NAMES) or first_text(as_object(data.get("function")), _NAMES) or "tool",
+        id=first_text(data, _IDS),
+        begins=not _BEGINS.isdisjoint(types) and status not in _OVER,
+        failed=data.get("is_error") is True or status in _FAILED,
+        waits=any(_LONG_RUNNING.search(key) and value is True for key, value in part.metadata.items()),
+    )
+
+
+def is_thought(metadata: Metadata) -> bool:
+    """The text with this metadata is what the model thinks."""
+    flags = (value for key, value in metadata.items() if _THOUGHT.search(key))
+    says_so = any(value is True or value == "true" for value in flags)
+    return says_so or not _THOUGHTS.isdisjoint(_types(metadata))
+
+
+def is_type(value: str) -> bool:
+    """A framework's word for a tool call, its result or a thought."""
+    return _normalized(value) in _ALL | _THOUGHTS
+
+
+def tool_words(metadata: Metadata | None) -> set[str]:
+    """The types by which all that `metadata` describes is a tool's."""
+    return _types(metadata) & _ALL if metadata else set()
+
+
+def tool_name(artifact: Artifact) -> str:
+    """What the agent calls the tool."""
+    if name := first_text(artifact.metadata, _TOOL_KEYS):
+        return name
+    if match := _DESCRIBED.search(artifact.description):
+        return match.group(1).strip()
+    for part in artifact.parts:
+        if name := first_text(as_object(part.data), _TOOL_KEYS):
+            return name
+    if match := _IN_TEXT.search(artifact.text):
+        return match.group(1)
+    return words(artifact.metadata.get("sourceAgent")) or "tool"
+
+
+def tool_failed(artifact: Artifact) -> bool:
+    """The agent says that the tool failed. "error" in a tool's output proves nothing."""
+    says_so = _FAILURE.search(artifact.text) or _FAILURE.search(artifact.description)
+    return bool(says_so) or words(artifact.metadata.get("status")).lower() in _FAILED
+
+
+class ToolCalls:
+    """The calls of a turn. Where the agent gives no ids, the oldest call of a name ends first."""
+
+    def __init__(self) -> None:
+        self._begun: Counter[str] = Counter()
+        self._running: dict[str, OrderedDict[str, None]] = {}
+
+    def start_of(self, artifact: Artifact, dialect: Dialect) -> Event:
+        """An artifact says that a tool starts."""
+        name = tool_name(artifact)
+        if dialect.announcements.search(name):
+            return Narrated(name, passing=True, reason="an announcement, not a tool")
+        step = words(artifact.metadata.get("plan_step_id")) or None
+        call = self._begin(name, first_text(artifact.metadata, _CALL_IDS))
+        label = words(artifact.metadata.get("tool_title")).strip()
+        return ToolStarted(call, name, step, reason=artifact.name, label=label)
+
+    def end_of(self, artifact: Artifact) -> Event:
+        """An artifact says that a tool ended, or is its output."""
+        name = tool_name(artifact)
+        call = self._end(name, first_text(artifact.metadata, _CALL_IDS))
+        if call is None:
+            return Narrated("", reason="a tool's output, or the end of a tool that is not running")
+        return ToolEnded(call, name, failed=tool_failed(artifact), reason=artifact.name)
+
+    def part(self, tool: ToolPart) -> Event:
+        """A part is a tool call or its result."""
+        if tool.begins and tool.waits:
+            return Narrated("", reason="a call that waits for somebody: it is asked, not shown as running")
+        if tool.begins:
+            call = self._begin(tool.name, tool.id)
+            return ToolStarted(call, tool.name, reason="a tool call among the parts")
+        ended = self._end(tool.name, tool.id)
+        if ended is None:
+            return Narrated("", reason="the result of a tool that is not running")
+        return ToolEnded(ended, tool.name, tool.failed, reason="a tool's result among the parts")
+
+    def _begin(self, name: str, call_id: str) -> str:
+        self._begun[name] += 1
+        call = call_id or f"{name}#{self._begun[name]}"
+        self._running.setdefault(name, OrderedDict()).setdefault(call)
+        return call
+
+    def _end(self, name: str, call_id: str) -> str | None:
+        running = self._running.get(name)
+        if not running:
+            return None
+        call = call_id or next(iter(running))
+        running.pop(call, None)
+        return call
+
+
+def _types(metadata: Metadata, depth: int = _DEEPEST) -> set[str]:
+    """Further down too: `{"shared": {"stream": {"block_type": ..}}}`."""
+    found = {_normalized(value) for key, value in metadata.items() if _TYPE_KEYS.search(key)}
+    if depth:
+        for value in metadata.values():
+            if isinstance(value, dict):
+                found |= _types(value, depth - 1)
+    return found
+
+
+def _normalized(value: Any) -> str:
+    return re.sub(r"[-_ ]", "", value).lower() if isinstance(value, str) else ""
+
+
+class Content(NamedTuple):
+    """The parts, sorted. `is_block`: the text begins with data or a file."""
+
+    text: str = ""
+    thoughts: str = ""
+    tools: tuple[ToolPart, ...] = ()
+    is_block: bool = False
+
+    @property
+    def calls_a_tool(self) -> bool:
+        """A call begins: the text beside it says what for."""
+        return any(tool.begins for tool in self.tools)
+
+
+def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Content:
+    """What `parts` hold. `metadata` is that of what holds them."""
+    if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
+        return Content(parts[0].text)
+    around, tools, thoughts, plain = tool_words(metadata), list[ToolPart](), "", list[Part]()
+    for part in parts:
+        if (tool := tool_part(part, around)) is not None:
+            tools.append(tool)
+        elif is_thought(part.metadata):
+            thoughts += part.text or ""
+        elif not around:
+            plain.append(part)
+    text, is_block = _joined(plain)
+    if metadata and is_thought(metadata):
+        return Content("", thoughts + text, tuple(tools))
+    return Content(text, thoughts, tuple(tools), is_block)
+
+
+def _joined(parts: list[Part]) -> tuple[str, bool]:
+    """The text, and whether it begins with data or a file. There may be 100,000 parts."""
+    text_beside = TextBeside("".join(part.text for part in parts if part.text))
+    pieces: list[str] = []
+    is_block = False
+    for part in parts:
+        if part.text:
+            if is_block and part.text.strip() and not "".join(pieces[-2:]).endswith("\n\n"):
+                pieces.append("\n\n")
+            pieces.append(part.text)
+            is_block = False
+        elif part.text is None and (block := beside(part, text_beside)):
+            _strip_end(pieces)
+            pieces += ["\n\n", block] if pieces else [block]
+            is_block = True
+    text = "".join(pieces)
+    return text, bool(parts) and parts[0].text is None and bool(text)
+
+
+def _strip_end(pieces: list[str]) -> None:
+    while pieces and not (kept := pieces[-1].rstrip()):
+        pieces.pop()
+    if pieces:
+        pieces[-1] = kept
+
+
+def last_message(history: Sequence[AgentMessage]) -> str:
+    """The agent's last message, unless it is of an earlier turn: the human's last one follows it.
+
+    With one question, the order means nothing: some servers list the newest first.
+    """
+    asked = [at for at, each in enumerate(history) if each.role == "user"]
+    since = history[asked[-1] + 1 :] if len(asked) > 1 else history
+    said = [each for each in reversed(since) if each.role == "agent"]
+    texts = (extract_content(each.parts, each.metadata).text for each in said)
+    return next((text for text in texts if text.strip()), "")
