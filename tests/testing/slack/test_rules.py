@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.clock import Clock
-from slack_bot.observe.facts import Observers
 from slack_bot.settings.models import SlackSettings
 from slack_bot.slack.api import CallFailed, CallOk, SlackApi, new_web_client
 from slack_bot.slack.faults import Fault
@@ -43,7 +42,7 @@ class Client:
         session: Any = SlackSession(scene.workspace, clock, timeout=settings.timeout)
         self.scene, self.clock = scene, clock
         self.web = new_web_client(settings, session)
-        self.api = SlackApi(self.web, clock, Observers(), 0.0)
+        self.api = SlackApi(self.web, clock, lambda fact: None, 0.0)
 
     async def call(self, method: str, **args: Any) -> CallOk | CallFailed:
         return await self.api.call(method, {"channel": "C1", **args})
