@@ -1,4 +1,4 @@
-"""slack_bot: mention the bot in Slack, and the answer of any A2A agent is written live into the thread.
+"""Mention the bot in Slack, and the answer of any A2A agent is written live into the thread.
 
 The path of one turn, which is also the order of the folders:
 

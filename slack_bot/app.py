@@ -1,8 +1,4 @@
-"""The composition root: every object of the bot is built here once, in order, and closed in reverse.
-
-`build` connects the parts and sends nothing. `run` is `slack-bot run`: it signs in, serves Slack, and on
-SIGTERM or SIGINT gives running answers their grace.
-"""
+"""The composition root: every object of the bot is built here once, in order, and closed in reverse."""
 
 from __future__ import annotations
 
@@ -18,20 +14,18 @@ from typing import Any, Self
 import aiohttp
 import httpx
 from slack_bolt.async_app import AsyncApp
-from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from .a2a.agent import Agent, new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreError
-from .listeners import register
-from .listeners.authorizer import Authorizer
-from .listeners.bots import BotAccess
+from .listeners.authorizer import Authorize, missing, new_authorize
+from .listeners.events import BotAccess, SlackListeners
 from .listeners.http_mode import check_address, serve_http
-from .listeners.scopes import missing
 from .listeners.socket_mode import serve_socket
-from .observe.facts import Observer, Observers
+from .observe.facts import Observer
+from .observe.logs import LogObserver
 from .settings.load import Settings
 from .slack.api import SlackApi, new_web_client
 from .slack.rate_limiter.local import LocalRateLimiter, RateLimiter
@@ -43,15 +37,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """All parts of a bot: an async context manager, or `close()` it."""
+    """All parts of a bot. Close it, or use it as an async context manager."""
 
     settings: Settings
     clock: Clock
-    observers: Observers
     store: Store
     agent: Agent
     web_client: AsyncWebClient
-    authorizer: Authorizer
+    authorize: Authorize
     dispatcher: TurnDispatcher
     bolt: AsyncApp
     closers: AsyncExitStack
@@ -80,60 +73,47 @@ async def build(
     store: Store | None = None,
     rate_limiter: RateLimiter | None = None,
 ) -> App:
-    """Build a bot. The App closes what is built here; the caller closes what it gives.
+    """Build a bot; nothing is sent. The caller closes what it gives. Raises SettingsError and StoreError.
 
-    `slack_session` is an aiohttp session, or something that answers in its place. `rate_limiter` is for
-    bots that share the rates of one Slack app. Raises SettingsError and StoreError.
+    `slack_session` is an aiohttp session, or something in its place. `rate_limiter` is for bots that share
+    one Slack app. Facts are logged where there is no `observer`.
     """
     clock = clock or loop_clock()
-    observers = Observers(*([observer] if observer is not None else []))
+    observer = observer or LogObserver()
     async with AsyncExitStack() as stack:
         if store is None:
             store = await open_store(settings.store.url, settings.store.dedupe_hours)
             stack.push_async_callback(store.close)
         if slack_session is None:
-            # One session for all calls, without aiohttp's limit of 100 connections: answers are long.
+            # without aiohttp's limit of 100 connections: answers are long
             slack_session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
         agent = Agent(http, settings.agent, clock)
-        agent.load_profile(await store.profiles.get(agent.name))
+        agent.load_profile(await store.profile(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
         api = SlackApi(
             web_client,
             clock,
-            observers,
+            observer,
             settings.stream.retry_timeout,
             rate_limiter=rate_limiter or LocalRateLimiter(settings.governor, clock),
             write_timeout=settings.slack.write_timeout,
         )
-        dispatcher = TurnDispatcher(agent, store, api, settings, clock, observers)
-        authorizer = Authorizer(web_client, web_client.token or "")
-        bolt = _new_bolt(settings, slack_session, authorizer)
-        register(bolt, dispatcher, BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns))
-        return App(
-            settings=settings,
-            clock=clock,
-            observers=observers,
-            store=store,
-            agent=agent,
-            web_client=web_client,
-            authorizer=authorizer,
-            dispatcher=dispatcher,
-            bolt=bolt,
-            closers=stack.pop_all(),
-        )
+        dispatcher = TurnDispatcher(agent, store, api, settings, clock, observer)
+        authorize = new_authorize(web_client)
+        bolt = _new_bolt(settings, slack_session, authorize)
+        bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
+        SlackListeners(dispatcher, bots).register(bolt)
+        closers = stack.pop_all()
+        return App(settings, clock, store, agent, web_client, authorize, dispatcher, bolt, closers)
 
 
-def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorizer: Authorizer) -> AsyncApp:
+def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:
     """Bolt, with everything given that it would otherwise read from the environment.
 
-    Its client has no token: with one, Bolt would authorize by itself instead of asking `authorizer`.
+    Its client has no token: with one, Bolt would not ask `authorize`.
     """
-
-    async def authorize() -> AuthorizeResult:  # Bolt cannot call a method here: it would fill in `self`
-        return await authorizer.authorize()
-
     secret = settings.slack.signing_secret
     client = AsyncWebClient(
         base_url=settings.slack.api_url,
@@ -161,9 +141,9 @@ def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorizer: Au
 async def serve(
     app: App, stop: asyncio.Event, *, http: bool = False, ready: Callable[[], None] | None = None
 ) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is.
+    """Let Slack in until `stop` is set; `ready` is called when it is in.
 
-    Raises SettingsError, SlackError, and StoreError if the store failed for good: then no answer runs.
+    Raises SettingsError, SlackError, and StoreError if the store failed for good.
     """
     slack, token = app.settings.slack, app.settings.slack.app_token
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
@@ -186,10 +166,10 @@ async def serve(
 
 
 async def _clean_up(app: App) -> None:
-    """Remove old keys from the store at times. Errors are only logged: no question depends on it."""
+    """Errors are only logged: no question depends on it."""
     while True:
         try:
-            await app.store.inbox.remove_old(app.clock.wall())
+            await app.store.remove_old(app.clock.wall())
         except StoreError as error:
             log.warning("old entries of the store were not removed: %s", error)
         await asyncio.sleep(app.settings.store.cleanup_interval)
@@ -198,23 +178,23 @@ async def _clean_up(app: App) -> None:
 async def _stop_on_broken_store(dispatcher: TurnDispatcher, stop: asyncio.Event) -> StoreError:
     """Set `stop` once the store failed too often and no answer runs. Returns the error to raise."""
     while True:
-        problem = await dispatcher.store_health.broken()
+        problem = await dispatcher.wait_for_broken_store()
         log.error("%s The bot ends as soon as no answer runs.", problem)
         await dispatcher.idle()
-        if dispatcher.store_health.is_broken:
+        if dispatcher.is_store_broken:
             stop.set()
             return StoreError(
                 f"{problem} The bot ends so that it is started again and opens the store again."
             )
 
 
-async def run(settings: Settings, *, http: bool = False, observer: Observer | None = None) -> None:
-    """Run the bot against Slack until SIGTERM or SIGINT. Raises BotError if it cannot start."""
+async def run(settings: Settings, *, http: bool = False) -> None:
+    """`slack-bot run`, until SIGTERM or SIGINT. Raises BotError if it cannot start."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, stop.set)
-    async with await build(settings, observer=observer) as app:
+    async with await build(settings) as app:
         if http:
             await check_address(settings.slack.http_host, settings.slack.http_port)
         await check_slack(app)
@@ -226,9 +206,9 @@ async def run(settings: Settings, *, http: bool = False, observer: Observer | No
 
 async def check_slack(app: App) -> None:
     """Log who the bot is at Slack, and which scopes it lacks. Raises SlackError if the token is not good."""
-    identity = await app.authorizer.identity()
-    log.info("signed in to Slack as %s in %s", identity.name, identity.team_name)
-    for sentence in missing(identity.scopes) if identity.scopes is not None else ():
+    identity = await app.authorize()
+    log.info("signed in to Slack as %s in %s", identity.user, identity.team)
+    for sentence in missing(identity.bot_scopes) if identity.bot_scopes is not None else ():
         log.warning("%s", sentence)
 
 

@@ -1,24 +1,25 @@
 """The verbs of `slack-bot`. What a verb needs is imported when it is called, so that `--help` is quick.
 
 Exit status: 0 for success, 1 when the bot cannot run or a check failed, 2 for wrong usage, wrong settings or
-unreadable input. Each problem is one sentence on stderr with the remedy, after the name of the verb:
-`slack-bot replay: tape.jsonl, line 3: ...`.
+unreadable input. Each problem is one sentence on stderr: `slack-bot replay: tape.jsonl, line 3: ...`.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
 import logging
+import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from . import __version__
-from .console import run_guarded
 from .errors import BotError, SettingsError, UnreadableInput
 
 _PROGRAM = "slack-bot"
@@ -37,6 +38,11 @@ _EXAMPLES = {
     "conform": "slack-bot conform --url http://127.0.0.1:8000 --report",
     "scrub": "slack-bot scrub answer.jsonl -o shareable.jsonl",
 }
+
+EXIT_SIGPIPE = 141
+"""Exit status after a closed pipe, as a shell shows it."""
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 Verb = Callable[[argparse.Namespace], int]
 _Verbs: TypeAlias = "argparse._SubParsersAction[_VerbParser]"
@@ -62,6 +68,37 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
+def run_guarded(verb: Callable[[], int]) -> int:
+    """The status of `verb`, whose output is flushed. Raises BotError if it cannot be written."""
+    _open_missing_streams()
+    try:
+        status = verb()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return EXIT_SIGPIPE
+    except OSError as error:
+        if error.errno not in _NO_ROOM or error.filename is not None:
+            raise
+        _discard_output()
+        raise BotError(f"the output cannot be written: {error.strerror}; send it somewhere else") from error
+    return status
+
+
+def _open_missing_streams() -> None:
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            null = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  as long as the process
+            setattr(sys, name, null)
+
+
+def _discard_output() -> None:
+    """Else the interpreter's end would complain."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
 def _check_verb(whole: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Offer the nearest verb for a misspelt one."""
     given = next((word for word in words if not word.startswith("-")), "")
@@ -81,7 +118,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _word(text: str) -> str:
-    """An empty word comes from a shell variable that is not set, and would mean something else."""
+    """An empty word comes from a shell variable that is not set."""
     if not text.strip():
         raise argparse.ArgumentTypeError("it is empty; give a value, or leave the option out")
     return text
@@ -110,157 +147,146 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"slack-bot {__version__}")
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB", parser_class=_VerbParser)
-
     _add_play(verbs)
     _add_replay(verbs)
     _add_explain(verbs)
     _add_capture(verbs)
-    _add_scrub(verbs)
     _add_trace(verbs)
     _add_compare(verbs)
     _add_conform(verbs)
     return top
 
 
-def _verb(verbs: _Verbs, name: str, verb: Verb, about: str) -> argparse.ArgumentParser:
+def _verb(verbs: _Verbs, name: str, run: Verb, about: str) -> argparse.ArgumentParser:
     description, epilog = f"{about[0].upper()}{about[1:]}.", f"example: {_EXAMPLES[name]}"
     added = verbs.add_parser(name, help=about, description=description, epilog=epilog)
-    added.set_defaults(verb=verb, name=name)
+    added.set_defaults(verb=run, name=name)
     return added
 
 
 def _add_play(verbs: _Verbs) -> None:
     about = "try everything on this machine: agent, workspace, bot and a page to look at"
-    play = _verb(verbs, "play", _play, about)
+    play = _verb(verbs, "play", _playground, about)
     play.add_argument("--host", default="127.0.0.1", help="address of the page (default: %(default)s)")
     play.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
     play.add_argument("--url", metavar="URL", help="an agent of your own instead of the bundled one")
-    _add_agent_options(play)
-
-    agent = _verb(verbs, "agent", _agent, "serve the reference agent alone, for any A2A client")
+    agent = _verb(verbs, "agent", _playground, "serve the reference agent alone, for any A2A client")
     agent.add_argument("--host", default="127.0.0.1", help="address to serve on (default: %(default)s)")
     agent.add_argument("--port", type=int, default=8001, help="port to serve on (default: %(default)s)")
-    _add_agent_options(agent)
-
+    for verb in (play, agent):
+        verb.add_argument("--pace", type=float, help="tokens a second the agent writes; 0: at once")
+        verb.add_argument("--mode", choices=_MODES, help="how the agent marks its answer (default: hybrid)")
     run = _verb(verbs, "run", _run, "run the bot against Slack and the agent of the settings")
     run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
-
-
-def _add_agent_options(verb: argparse.ArgumentParser) -> None:
-    """Settings of the reference agent that the command line may replace."""
-    verb.add_argument("--pace", type=float, help="tokens a second the agent writes; 0: at once")
-    verb.add_argument("--mode", choices=_MODES, help="how the agent marks its answer (default: hybrid)")
 
 
 def _add_replay(verbs: _Verbs) -> None:
     about = "show the thread that a recorded stream of an agent would have made"
     verb = _verb(verbs, "replay", _replay, about)
-    verb.add_argument("files", nargs="+", metavar="FILE", help=f"{_CAPTURE}; the format is recognised")
-    verb.add_argument("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
-    verb.add_argument("--key", metavar="NAME", help=_KEY)
+    option = verb.add_argument
+    option("files", nargs="+", metavar="FILE", help=f"{_CAPTURE}; the format is recognised")
+    option("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
+    option("--key", metavar="NAME", help=_KEY)
     what = verb.add_mutually_exclusive_group()
     what.add_argument("--json", action="store_true", help="one JSON object a file")
     shrink = "find the smallest tape that still breaks a promise or differs from --golden; with -o"
     what.add_argument("--shrink", action="store_true", help=shrink)
     what.add_argument("--play", action="store_true", help="show it in the playground's page")
     golden = "compare with the threads kept there; exit 1 if one differs or is new"
-    verb.add_argument("--golden", metavar="DIR", help=golden)
-    verb.add_argument("--update", action="store_true", help="keep the threads as they are now, with --golden")
-    verb.add_argument("-o", "--output", metavar="FILE", help="where --shrink writes the tape")
+    option("--golden", metavar="DIR", help=golden)
+    option("--update", action="store_true", help="keep the threads as they are now, with --golden")
+    option("-o", "--output", metavar="FILE", help="where --shrink writes the tape")
     speed = "N times as fast as it was; 1: in real time (default: virtual time, at once; with --play 1)"
-    verb.add_argument("--speed", metavar="N", type=float, help=speed)
-    verb.add_argument("--port", type=int, default=8765, help="port of --play's page (default: %(default)s)")
+    option("--speed", metavar="N", type=float, help=speed)
+    option("--port", type=int, default=8765, help="port of --play's page (default: %(default)s)")
 
 
 def _add_explain(verbs: _Verbs) -> None:
     about = "say why each part of an answer went where it went, and what was left out"
-    explain = _verb(verbs, "explain", _explain, about)
-    explain.add_argument("file", metavar="FILE", help=_CAPTURE)
-    explain.add_argument("--scenario", metavar="FILE", help="as for replay")
-    explain.add_argument("--key", metavar="NAME", help=_KEY)
+    option = _verb(verbs, "explain", _quiet_tool, about).add_argument
+    option("file", metavar="FILE", help=_CAPTURE)
+    option("--scenario", metavar="FILE", help="as for replay")
+    option("--key", metavar="NAME", help=_KEY)
 
 
 def _add_capture(verbs: _Verbs) -> None:
-    verb = _verb(
-        verbs, "capture", _capture, "ask a live agent and keep all it sends, with its times, as a tape"
-    )
-    verb.add_argument("url", metavar="URL", help="the agent's address, or its card's")
-    verb.add_argument("text", metavar="TEXT", help="the question")
-    verb.add_argument("-o", "--output", metavar="FILE", required=True, help="where the tape is written")
-    verb.add_argument("--no-stream", action="store_true", help="message/send instead of message/stream")
-    verb.add_argument("--sse", action="store_true", help="keep the raw bytes instead of a tape")
+    about = "ask a live agent and keep all it sends, with its times, as a tape"
+    option = _verb(verbs, "capture", _tool, about).add_argument
+    option("url", metavar="URL", help="the agent's address, or its card's")
+    option("text", metavar="TEXT", help="the question")
+    option("-o", "--output", metavar="FILE", required=True, help="where the tape is written")
+    option("--no-stream", action="store_true", help="message/send instead of message/stream")
+    option("--sse", action="store_true", help="keep the raw bytes instead of a tape")
     follow_up = "a follow-up in the same context (repeat for more)"
-    verb.add_argument("--then", metavar="TEXT", action="append", default=[], help=follow_up)
-    verb.add_argument("--cut-after", metavar="SECONDS", type=float, help="drop the stream on purpose")
-    verb.add_argument("--poll", action="store_true", help="after that, poll the task")
+    option("--then", metavar="TEXT", action="append", default=[], help=follow_up)
+    option("--cut-after", metavar="SECONDS", type=float, help="drop the stream on purpose")
+    option("--poll", action="store_true", help="after that, poll the task")
 
-
-def _add_scrub(verbs: _Verbs) -> None:
     about = "make a tape fit to share: its words replaced, its shape and timing kept"
-    scrub = _verb(verbs, "scrub", _scrub, about)
-    scrub.add_argument("file", metavar="FILE", help=_CAPTURE)
-    scrub.add_argument("-o", "--output", metavar="FILE", required=True, help="where the new tape is written")
-    scrub.add_argument("--key", metavar="NAME", help=_KEY)
+    option = _verb(verbs, "scrub", _tool, about).add_argument
+    option("file", metavar="FILE", help=_CAPTURE)
+    option("-o", "--output", metavar="FILE", required=True, help="where the new tape is written")
+    option("--key", metavar="NAME", help=_KEY)
 
 
 def _add_trace(verbs: _Verbs) -> None:
     about = "show when each event came, what was decided and why, and which calls Slack got"
-    verb = _verb(verbs, "trace", _trace, about)
+    option = _verb(verbs, "trace", _trace, about).add_argument
     targets = "tapes or captures; or an agent's address and a question"
-    verb.add_argument("targets", nargs="+", metavar="FILE | URL TEXT", help=targets)
+    option("targets", nargs="+", metavar="FILE | URL TEXT", help=targets)
     modes = "ask the reference agent in all its modes; TEXT alone is given"
-    verb.add_argument("--modes", action="store_true", help=modes)
-    verb.add_argument("--html", metavar="FILE", help="draw it, with all rows, as a page")
-    verb.add_argument("--svg", metavar="FILE", help="draw it")
-    verb.add_argument("--all", action="store_true", help="print every row, also of many alike")
-    verb.add_argument("--scenario", metavar="FILE", help="as for replay")
-    verb.add_argument("--key", metavar="NAME", help=_KEY)
+    option("--modes", action="store_true", help=modes)
+    option("--html", metavar="FILE", help="draw it, with all rows, as a page")
+    option("--svg", metavar="FILE", help="draw it")
+    option("--all", action="store_true", help="print every row, also of many alike")
+    option("--scenario", metavar="FILE", help="as for replay")
+    option("--key", metavar="NAME", help=_KEY)
 
 
 def _add_compare(verbs: _Verbs) -> None:
     about = "compare two captures, or the answers of two live agents"
-    compare = _verb(verbs, "compare", _compare, about)
-    compare.add_argument("one", metavar="A", help="tape, capture, or an agent's address")
-    compare.add_argument("two", metavar="B", help="the same")
-    compare.add_argument("text", metavar="TEXT", nargs="?", help="the question, for live agents")
-    compare.add_argument("-o", "--output", metavar="FILE", help="write the Markdown there")
-    compare.add_argument("--key", metavar="NAME", help=_KEY)
+    option = _verb(verbs, "compare", _quiet_tool, about).add_argument
+    option("one", metavar="A", help="tape, capture, or an agent's address")
+    option("two", metavar="B", help="the same")
+    option("text", metavar="TEXT", nargs="?", help="the question, for live agents")
+    option("-o", "--output", metavar="FILE", help="write the Markdown there")
+    option("--key", metavar="NAME", help=_KEY)
 
 
 def _add_conform(verbs: _Verbs) -> None:
-    verb = _verb(verbs, "conform", _conform, "check that an agent's answers get into Slack as they should")
-    verb.add_argument("--url", metavar="URL", help="the agent to ask (default: the playground's, in memory)")
+    about = "check that an agent's answers get into Slack as they should"
+    option = _verb(verbs, "conform", _conform, about).add_argument
+    option("--url", metavar="URL", help="the agent to ask (default: the playground's, in memory)")
     suite = "caipe, extended, or a file (default: %(default)s)"
-    verb.add_argument("--suite", metavar="NAME|FILE", default="caipe", help=suite)
+    option("--suite", metavar="NAME|FILE", default="caipe", help=suite)
     only = "this case only (repeat for more)"
-    verb.add_argument("--only", metavar="CASE", action="append", default=[], help=only)
-    verb.add_argument("--mode", choices=_MODES, help="how the playground's agent marks its answer")
+    option("--only", metavar="CASE", action="append", default=[], help=only)
+    option("--mode", choices=_MODES, help="how the playground's agent marks its answer")
     report = "write it as Markdown (default: a name with the time)"
-    verb.add_argument("--report", metavar="FILE", type=str, nargs="?", const="", help=report)
-    verb.add_argument("--json", action="store_true", help="print the findings as one JSON object")
-    verb.add_argument("--junit", metavar="FILE", help="write them as JUnit XML")
+    option("--report", metavar="FILE", type=str, nargs="?", const="", help=report)
+    option("--json", action="store_true", help="print the findings as one JSON object")
+    option("--junit", metavar="FILE", help="write them as JUnit XML")
     repeat = "ask each question N times; a check must pass each time"
-    verb.add_argument("--repeat", metavar="N", type=int, default=1, help=repeat)
+    option("--repeat", metavar="N", type=int, default=1, help=repeat)
     limit = "with --url: the longest time for a question; then it is judged as it is (default: 300)"
-    verb.add_argument("--limit", metavar="SECONDS", type=float, default=300.0, help=limit)
-    verb.add_argument("-v", "--verbose", action="store_true", help="every check, and what it found")
+    option("--limit", metavar="SECONDS", type=float, default=300.0, help=limit)
+    option("-v", "--verbose", action="store_true", help="every check, and what it found")
 
 
-def _play(args: argparse.Namespace) -> int:
+def _playground(args: argparse.Namespace) -> int:
     with _needs_agent():
-        from .playground import server
-    return int(server.main(args))
+        if args.name == "agent":
+            from .playground.reference.agent import main as serve
+        else:
+            from .playground import server
 
-
-def _agent(args: argparse.Namespace) -> int:
-    with _needs_agent():
-        from .playground.reference import agent
-    return int(agent.main(args))
+            serve = server.main if args.name == "play" else server.show_replays
+    return serve(args)
 
 
 @contextmanager
 def _needs_agent() -> Iterator[None]:
-    """For imports of the playground's agent. Raises BotError, with the remedy, where it is not installed."""
+    """Raises BotError, with the remedy, where the playground's agent is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -271,42 +297,49 @@ def _needs_agent() -> Iterator[None]:
         ) from error
 
 
+def _tool(args: argparse.Namespace) -> int:
+    if args.name == "capture":
+        from .tools.capture.capture import main as run
+    else:
+        from .tools.scrub import main as run
+    return run(args)
+
+
 def _replay(args: argparse.Namespace) -> int:
-    if args.play:
-        with _needs_agent():
-            from .playground import server
-        return int(server.show_replays(args))
-    from .tools.replay import replay
+    return _playground(args) if args.play else _quiet_tool(args)
 
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The bot does not log: what is printed says what happened."""
+    logging.disable(logging.ERROR)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _quiet_tool(args: argparse.Namespace) -> int:
+    if args.name == "replay":
+        from .tools.replay.replay import main as run
+    elif args.name == "explain":
+        from .tools.replay.explain import main as run
+    else:
+        from .tools.comparison import main as run
     with _quiet():
-        return int(replay.main(args))
-
-
-def _explain(args: argparse.Namespace) -> int:
-    from .tools.replay import explain
-
-    with _quiet():
-        return int(explain.main(args))
+        return run(args)
 
 
 def _trace(args: argparse.Namespace) -> int:
     from .tools.trace import trace
 
+    modes = {}
     if args.modes:
         with _needs_agent():
             from .playground.reference.modes import MODES, observe_mode
         modes = {mode: partial(observe_mode, mode) for mode in MODES}
-    else:
-        modes = {}
     with _quiet():
-        return int(trace.main(args, modes))
-
-
-def _compare(args: argparse.Namespace) -> int:
-    from .tools import compare
-
-    with _quiet():
-        return int(compare.main(args))
+        return trace.main(args, modes)
 
 
 def _conform(args: argparse.Namespace) -> int:
@@ -318,40 +351,18 @@ def _conform(args: argparse.Namespace) -> int:
         return memory_target(mode)
 
     with _quiet(), _needs_agent():
-        return int(conform.main(args, reference))
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Inside, the bot does not log: what is printed says what happened."""
-    logging.disable(logging.ERROR)
-    try:
-        yield
-    finally:
-        logging.disable(logging.NOTSET)
-
-
-def _capture(args: argparse.Namespace) -> int:
-    from .tools.capture import capture
-
-    return int(capture.main(args))
-
-
-def _scrub(args: argparse.Namespace) -> int:
-    from .tools import scrub
-
-    return int(scrub.main(args))
+        return conform.main(args, reference)
 
 
 def _run(args: argparse.Namespace) -> int:
-    from .settings.load import load_for_run, secrets_of
+    from .settings.load import load, secrets_of
 
-    settings = load_for_run(args.http)
+    settings = load(http=args.http)
     from . import app
     from .observe import logs
 
-    observer = logs.setup(settings.log.level, settings.log.format, secrets_of(settings))
-    asyncio.run(app.run(settings, http=args.http, observer=observer))
+    logs.setup(settings.log.level, settings.log.format, secrets_of(settings))
+    asyncio.run(app.run(settings, http=args.http))
     return 0
 
 

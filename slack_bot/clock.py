@@ -1,7 +1,4 @@
-"""The clock. `app` builds it and passes it on; no other code reads the time.
-
-Monotonic time is the event loop's, so `replay`, whose loop has virtual time, uses this clock too.
-"""
+"""The clock; no other code reads the time."""
 
 from __future__ import annotations
 
@@ -20,5 +17,5 @@ class Clock:
 
 
 def loop_clock(wall: Callable[[], float] = time.time) -> Clock:
-    """A clock on the running event loop."""
+    """A clock on the running event loop, which may have virtual time."""
     return Clock(monotonic=lambda: asyncio.get_running_loop().time(), wall=wall)

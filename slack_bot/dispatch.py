@@ -1,10 +1,8 @@
 """Every turn of this process, one at a time in a thread.
 
 A second question in a thread waits until the first is answered: agents drop or mix up questions that come
-while they work (facts: A2A 2.6). The dispatcher keeps what is known of a thread (the context id, and the
-people the agent waits for), decides who may stop a turn, and ends all turns when the process ends.
-
-A turn that broke ends here, and only here: the traceback is logged and the reader gets a notice.
+while they work (facts: A2A 2.6). A turn that broke ends here, and only here: the traceback is logged and the
+reader gets a notice.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ import asyncio
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Coroutine
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
@@ -27,13 +24,13 @@ from .observe.facts import MessageIgnored, Observer, TurnEnded
 from .runner import RunnerOptions, referred, run_turn
 from .settings.load import Settings, secrets_of
 from .slack.api import SlackApi
-from .slack.orders import Destination, TurnEnd
+from .slack.blocks import metadata
+from .slack.fault_policy import StreamingRefusalCache
+from .slack.model import Destination, TurnEnd
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
-from .slack.surfaces.fallback import StreamingRefusalCache
-from .store.contracts import Conversation, FeedbackEntry, Store
-from .store.health import StoreHealth
+from .store.contracts import Conversation, Store
 from .turn.actions import SaveIds
 from .turn.record import Outcome, Question, ThreadKey, TurnResult
 
@@ -76,7 +73,7 @@ class _Running:
     handle: TurnHandle = field(default_factory=TurnHandle)
 
     def is_waiting_for(self, user: str) -> bool:
-        """The agent waits until `user` has signed in: what they write meanwhile continues its task."""
+        """The agent waits for a sign-in of `user`: what they write meanwhile continues its task."""
         return self.handle.is_waiting_for_human and self.question.user == user
 
 
@@ -89,7 +86,9 @@ class TurnDispatcher:
         self._agent, self._store, self._api = agent, store, api
         self._settings, self._clock, self._observer = settings, clock, observer
         self._secrets = secrets_of(settings)
-        self.store_health = StoreHealth(settings.store.max_failures)
+        self._store_failures = 0  # questions in a row that could not be stored
+        self._store_error: StoreError | None = None  # once there were too many
+        self._store_broken = asyncio.Event()
         self._streaming_refusals = StreamingRefusalCache(settings.stream.streaming_refusal_ttl)
         self._stream_starts = StreamStartTracker(self._spawn)
         self._running: dict[ThreadKey, _Running] = {}
@@ -99,14 +98,11 @@ class TurnDispatcher:
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
         self._closing = False
 
-    # -- accepting questions ---------------------------------------------------------------------------------
-
     async def accept(self, question: Question) -> bool:
         """Store `question` and start its turn; False if it was accepted before.
 
-        Raises BotError when it cannot be accepted: then it must not be acknowledged to Slack. A stored
-        question whose turn does not start would be lost, because Slack's redelivery would count as accepted
-        before. So it is started even if the caller is cancelled, or released.
+        Raises BotError when it cannot be accepted: then it must not be acknowledged to Slack. Once stored, it
+        is started even if the caller is cancelled: Slack's redelivery would count as accepted before.
         """
         if self._closing:
             raise BotError(_CLOSING)
@@ -118,44 +114,58 @@ class TurnDispatcher:
         return await asyncio.shield(task)
 
     async def _accept(self, question: Question) -> bool:
-        inbox = self._store.inbox
         try:
-            is_new = await inbox.accept(question.key, self._clock.wall())
+            is_new = await self._store.accept(question.key, self._clock.wall())
         except StoreError as error:
-            self.store_health.record_failure(error)
+            self._store_failures += 1
+            if self._store_failures >= self._settings.store.max_failures:
+                self._store_error = error
+                self._store_broken.set()
             raise
-        self.store_health.record_success()
+        self._store_failures = 0
+        self._store_broken.clear()
+        if is_new and self._closing:  # since the store was asked
+            await self._store.release(question.key)
+            raise BotError(_CLOSING)
         if is_new:
-            async with AsyncExitStack() as on_failure:
-                on_failure.push_async_callback(inbox.release, question.key)
-                if self._closing:  # since the store was asked
-                    raise BotError(_CLOSING)
-                self._start(question)
-                on_failure.pop_all()
+            self._start(question)
         return is_new
 
+    @property
+    def is_store_broken(self) -> bool:
+        return self._store_broken.is_set()
+
+    async def wait_for_broken_store(self) -> StoreError:
+        """Wait until `store.max_failures` questions in a row, or more, could not be stored."""
+        await self._store_broken.wait()
+        return StoreError(
+            f"{self._store_failures} questions in a row could not be stored. {self._store_error}"
+        )
+
     def refuse(self, question: Question) -> None:
-        """Post a notice, once, that `question` could not be accepted. This needs no store."""
+        """Post a notice, once, that `question` could not be accepted."""
         if question.key not in self._refused:
             self._refused.append(question.key)
             self._spawn(self._notify(question, _NOT_TAKEN), question)
 
     def _start(self, question: Question) -> None:
-        """Answer an accepted question: now, or after those before it in its thread."""
         running = self._running.get(question.thread)
         is_asker = running is not None and running.question.user == question.user
         if not question.text:
             self._spawn(self._hint(question), question)
         elif is_asker and question.text.strip(" .!").casefold() == "stop":
             self.stop(question.thread, question.user)
-        elif running is None:
-            self._remember_for_retry(question)
-            self._launch(question, deque())
         else:
-            self._remember_for_retry(question)
+            self._retryable[question.key] = question
+            while len(self._retryable) > self._settings.turns.retry_cache_size:
+                self._retryable.popitem(last=False)
+            if running is None:
+                self._launch(question, deque())
+                return
             if running.is_waiting_for(question.user):
                 running.handle.mark_answered()
-            reaction = QueuedReaction(self._api, question.thread.channel, question.ts, question.key)
+            api = self._api.for_turn(question.key, question.thread.ts)
+            reaction = QueuedReaction(api, question.thread.channel, question.ts)
             running.waiting.append((question, reaction))
             self._spawn(reaction.show(), question)
 
@@ -164,17 +174,13 @@ class TurnDispatcher:
         running = self._running.get(thread)
         if running is not None and running.is_waiting_for(user):
             return True
-        conversation = await self._store.conversations.get(self._agent.name, thread)
-        return user in conversation.waits
+        return user in (await self._store.conversation(self._agent.name, thread)).waits
 
     def ignored(self, message: Question, reason: str) -> None:
-        """Report to the observer that `message` is not a question to the bot, and why."""
         thread, now = message.thread, self._clock.monotonic()
         self._observer(
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
         )
-
-    # -- what people do to turns -----------------------------------------------------------------------------
 
     def stop(self, thread: ThreadKey, user: str, *, stream_closed: bool = False) -> StopResult:
         """End the running turn of a thread. Only its asker may.
@@ -190,7 +196,7 @@ class TurnDispatcher:
         return StopResult.STOPPING
 
     async def retry(self, turn: str, user: str) -> RetryResult:
-        """Ask the question of `turn` again, as a new turn. Only its asker may, and once. Raises BotError."""
+        """Ask the question of `turn` again. Only its asker may, and once. Raises BotError."""
         question = self._retryable.get(turn)
         if question is None:
             return RetryResult.FORGOTTEN
@@ -200,20 +206,16 @@ class TurnDispatcher:
         return RetryResult.STARTED if await self.accept(again) else RetryResult.ALREADY
 
     async def feedback(self, turn: str, user: str, value: str) -> bool:
-        """Store feedback. False: the same was stored before. Raises StoreError."""
-        return await self._store.feedback.record(FeedbackEntry(turn, user, value, self._clock.wall()))
+        """False: the same was stored before. Raises StoreError."""
+        return await self._store.save_feedback(turn, user, value, self._clock.wall())
 
     def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
-        """Slack's event for a stream of the bot in a thread: a turn may wait for it."""
         if self._stream_starts.saw(thread.channel, thread.ts, ts):
             log.debug("a missing stream was found by its event", extra={"thread_ts": thread.ts})
 
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
-        """Post `text` in a thread for one person only. Best effort."""
         args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
-        await self._api.call("chat.postEphemeral", args)
-
-    # -- ending ----------------------------------------------------------------------------------------------
+        await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)
 
     async def close(self, grace: float) -> None:
         """Accept nothing more, wait `grace` seconds for running turns, end the rest with a notice."""
@@ -240,8 +242,6 @@ class TurnDispatcher:
         while busy := self._turns | self._background:
             await asyncio.wait(busy)
 
-    # -- one turn --------------------------------------------------------------------------------------------
-
     def _launch(self, question: Question, waiting: deque[tuple[Question, QueuedReaction]]) -> None:
         running = self._running[question.thread] = _Running(question, waiting)
         task = asyncio.create_task(self._turn(question, running.handle), name=f"turn {question.key}")
@@ -249,7 +249,6 @@ class TurnDispatcher:
         task.add_done_callback(partial(self._on_turn_done, running=running))
 
     def _on_turn_done(self, task: asyncio.Task[None], running: _Running) -> None:
-        """Start the next question of the thread."""
         self._turns.discard(task)
         _log_if_broken(task, running.question)
         del self._running[running.question.thread]
@@ -264,20 +263,27 @@ class TurnDispatcher:
             async with asyncio.timeout(self._settings.turns.turn_deadline):
                 await self._answer(question, sink, handle)
         except asyncio.CancelledError:
-            self._report_ended(question, Outcome.LOST, "the bot was stopped")
-            await self._notify(question, _ENDING, sink)
+            await self._break_off(question, sink, Outcome.LOST, "the bot was stopped", _ENDING)
             raise
         except TimeoutError:
             log.error("turn exceeded turns.turn_deadline", extra={"turn": question.key})
-            self._report_ended(question, Outcome.LOST, "the turn's deadline has passed")
-            await self._notify(question, referred(_TOO_LONG, question.key), sink, offer_retry=True)
+            await self._break_off(question, sink, Outcome.LOST, "the turn's deadline has passed", _TOO_LONG)
         except Exception:  # the only one: a turn that broke ends here
             log.exception("turn broke", extra={"turn": question.key})
-            self._report_ended(question, Outcome.FAILED, "the turn broke; see the log")
-            await self._notify(question, referred(_BROKE, question.key), sink, offer_retry=True)
+            await self._break_off(question, sink, Outcome.FAILED, "the turn broke; see the log", _BROKE)
+
+    async def _break_off(
+        self, question: Question, sink: Sink, outcome: Outcome, reason: str, note: str
+    ) -> None:
+        """End a turn whose runner could not."""
+        now, key = self._clock.monotonic(), question.key
+        self._observer(TurnEnded(now, key, outcome, reason, None, None, None, latches={}, late=0))
+        can_retry = note is not _ENDING
+        note = referred(note, key) if can_retry else note
+        await self._notify(question, note, sink, offer_retry=can_retry)
 
     async def _answer(self, question: Question, sink: Sink, handle: TurnHandle) -> None:
-        known = await self._store.conversations.get(self._agent.name, question.thread)
+        known = await self._store.conversation(self._agent.name, question.thread)
 
         async def save(conversation: Conversation) -> None:
             nonlocal known
@@ -290,13 +296,8 @@ class TurnDispatcher:
                 await save(replace(known, context_id=ids.context_id))
 
         question = replace(question, context_id=known.context_id, task_id=known.waits.get(question.user))
-        options = RunnerOptions(
-            agent=self._settings.agent,
-            stream=self._settings.stream,
-            secrets=self._secrets,
-            remember=save_ids,
-            start_slot_timeout=self._settings.governor.start_slot_timeout,
-        )
+        settings, timeout = self._settings, self._settings.governor.start_slot_timeout
+        options = RunnerOptions(settings.agent, settings.stream, self._secrets, save_ids, timeout)
         result = await run_turn(question, self._agent, sink, options, self._clock, self._observer, handle)
         await save(conversation_after(known, question, result))
         await self._save_profile()
@@ -304,22 +305,19 @@ class TurnDispatcher:
     async def save_conversation(self, thread: ThreadKey, conversation: Conversation) -> None:
         """Store what is known of a thread. If that fails, the context is lost but not the answer."""
         try:
-            await self._store.conversations.put(self._agent.name, thread, conversation, self._clock.wall())
+            await self._store.save_conversation(self._agent.name, thread, conversation, self._clock.wall())
         except StoreError as error:
             log.error("a thread's context was not stored: %s", error, extra={"thread_ts": thread.ts})
 
     async def _save_profile(self) -> None:
-        """Store what the turn showed about the agent: it saves an attempt next time."""
-        facts, profiles = self._agent.profile, self._store.profiles
+        agent, store = self._agent, self._store
         try:
-            known = await profiles.get(self._agent.name) if facts else {}
-            for name, value in facts.items():
+            known = await store.profile(agent.name) if agent.profile else {}
+            for name, value in agent.profile.items():
                 if known.get(name) != value:
-                    await profiles.set(self._agent.name, name, value, self._clock.wall())
+                    await store.save_fact(agent.name, name, value, self._clock.wall())
         except StoreError as error:
             log.error("the agent's profile was not stored: %s", error)
-
-    # -- small things ----------------------------------------------------------------------------------------
 
     def _sink(self, question: Question) -> Sink:
         destination = Destination(
@@ -345,26 +343,9 @@ class TurnDispatcher:
             log.error("the reader got no notice: %s", error, extra={"turn": question.key})
 
     async def _hint(self, question: Question) -> None:
-        args = {
-            "channel": question.thread.channel,
-            "thread_ts": question.thread.ts,
-            "text": _HINT,
-            "metadata": {
-                "event_type": "slack_bot_turn",
-                "event_payload": {"turn": question.key, "kind": "note"},
-            },
-        }
-        await self._api.for_turn(question.key).call("chat.postMessage", args)
-
-    def _report_ended(self, question: Question, outcome: Outcome, reason: str) -> None:
-        """Report the end of a turn whose runner could not."""
-        now = self._clock.monotonic()
-        self._observer(TurnEnded(now, question.key, outcome, reason, None, None, None, latches={}, late=0))
-
-    def _remember_for_retry(self, question: Question) -> None:
-        self._retryable[question.key] = question
-        while len(self._retryable) > self._settings.turns.retry_cache_size:
-            self._retryable.popitem(last=False)
+        place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
+        args = {**place, "text": _HINT, "metadata": metadata(question.key, "note")}
+        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
 
     def _spawn(self, work: Coroutine[Any, Any, None], question: Question | None = None) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -375,11 +356,7 @@ class TurnDispatcher:
 
 
 def conversation_after(before: Conversation, question: Question, result: TurnResult) -> Conversation:
-    """What is known of a thread after a turn.
-
-    An agent still waits for a person it asked when others ask, are asked or answer in the thread, and when
-    that person's answer did not reach it.
-    """
+    """What is known of a thread after a turn. An agent waits for a person until that person's answer came."""
     known = replace(before, context_id=result.context_id or before.context_id)
     if result.awaiting_task_id is not None:
         return known.asked(question.user, result.awaiting_task_id)

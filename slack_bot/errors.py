@@ -1,46 +1,29 @@
-"""PURE. Every error of ours, in one tree.
-
-BotError                      `str(error)` is one clear sentence without a secret
-  SettingsError               wrong or contradictory configuration: names the setting and the remedy
-  UnreadableInput             a tape, scenario or file that cannot be read: names file, line, reason
-  AgentError                  anything about the agent; `safe` is for the reader in Slack
-    AgentUnreachable          nothing was sent: connect refused, DNS, connect timeout. May be sent again
-    CardError                 no agent card, or one that cannot be used
-      NoCard                  nothing at the address is a card
-    AgentRefused              HTTP 401, 403, 429, 503 ...: the question was not accepted
-    AgentFailed               a JSON-RPC error; `code` is its number
-    BadAgentData              not JSON, not SSE, too large, nested too deep
-      BadEncoding             a compression that was not asked for, or that expands without limit
-    StreamLost                the stream broke after the question may have been accepted
-      StreamCut               the connection ended in the middle
-      StreamIdle              no event for too long (pings do not count)
-  SlackError                  a Web API call that failed for good; `fault` is its class
-  StoreError                  the store cannot be opened, read or written
-"""
+"""PURE. Every error of ours, in one tree. `str(error)` is one clear sentence without a secret."""
 
 from __future__ import annotations
 
 _SAID_CHARS = 300
 
+CARD_ADDRESS = "must be the agent's base address or the full address of its card"
+"""Follows the name of the setting or option that gave an address without a card."""
+
 
 class BotError(Exception):
-    """Base of all errors raised on purpose. `str()` is for an operator or a developer."""
+    """Base of all errors raised on purpose, for an operator or a developer."""
 
 
 class SettingsError(BotError):
-    """A setting is missing, malformed or contradicts another. One line for each problem."""
+    """A setting is missing, malformed or contradicts another. One line a problem."""
 
 
 class UnreadableInput(BotError):
-    """A file given by the user cannot be read. Names file, line and reason."""
+    """A file cannot be read. Names file, line and reason."""
 
 
 class AgentError(BotError):
-    """An error of the agent.
+    """An error of the agent. `safe` is for the reader in Slack. `brief` is `str()` without `said`.
 
-    `safe` is one sentence for the reader in Slack, without a host, a header or the server's text.
-    `said` is the server's text in one line, or "". It may hold internals: not for a reader, nor for a log at
-    info. `brief` is `str()` without it.
+    `said` is the server's text in one line, or "": not for a reader, nor for a log at info.
     """
 
     safe = "The agent could not answer."
@@ -48,13 +31,11 @@ class AgentError(BotError):
     def __init__(self, message: str, *, safe: str | None = None, said: str = "") -> None:
         clipped = said if len(said) <= _SAID_CHARS else f"{said[:_SAID_CHARS]}..."
         super().__init__(f"{message}: {clipped}" if said else message)
-        self.brief, self.said = message, said
-        if safe is not None:
-            self.safe = safe
+        self.brief, self.said, self.safe = message, said, safe or self.safe
 
 
 class AgentUnreachable(AgentError):
-    """The request was not sent, so it may be sent again."""
+    """Nothing was sent: connect refused, DNS, connect timeout. It may be sent again."""
 
     safe = "The agent cannot be reached right now."
 
@@ -63,10 +44,6 @@ class CardError(AgentError):
     """The agent card is missing or unusable."""
 
     safe = "The agent cannot be reached right now."
-
-
-CARD_ADDRESS = "must be the agent's base address or the full address of its card"
-"""Follows the name of the setting or option that gave an address without a card."""
 
 
 class NoCard(CardError):
@@ -78,7 +55,7 @@ class NoCard(CardError):
 
 
 class AgentRefused(AgentError):
-    """The agent's server refused the request. `status` is the HTTP status."""
+    """The agent's server did not accept the question. `status` is HTTP's."""
 
     safe = "The agent refused the request."
 
@@ -92,8 +69,7 @@ class AgentRefused(AgentError):
         said: str = "",
     ) -> None:
         super().__init__(message, safe=safe, said=said)
-        self.status = status
-        self.retry_after = retry_after
+        self.status, self.retry_after = status, retry_after
 
 
 class AgentFailed(AgentError):
@@ -107,23 +83,23 @@ class AgentFailed(AgentError):
 
 
 class BadAgentData(AgentError):
-    """The agent's data cannot be read as A2A."""
+    """Not JSON, not SSE, too large, nested too deep."""
 
     safe = "The agent sent something that could not be understood."
 
 
 class BadEncoding(BadAgentData):
-    """The body has a compression that is not accepted. Names the remedy."""
+    """A compression that was not asked for, or that expands without limit. Names the remedy."""
 
 
 class StreamLost(AgentError):
-    """The stream broke after the question may have been accepted: never send it again."""
+    """It may have been accepted: never send the question again."""
 
     safe = "The connection to the agent was lost."
 
 
 class StreamCut(StreamLost):
-    """The connection ended in the middle of the stream."""
+    """The connection ended in the middle."""
 
 
 class StreamIdle(StreamLost):

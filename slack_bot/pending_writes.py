@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .slack.orders import Batch
+from .slack.model import Batch
 from .turn.actions import LONGEST, TaskCard
 from .turn.buffer import StreamBuffer
 from .turn.sanitize import StreamSanitizer

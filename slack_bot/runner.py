@@ -32,7 +32,7 @@ from .observe.facts import (
 )
 from .pending_writes import PendingWrites
 from .settings.models import AgentSettings, GovernorSettings, StreamSettings
-from .slack.orders import TurnEnd, WriteResult
+from .slack.model import TurnEnd, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
 from .turn.actions import (
@@ -289,6 +289,7 @@ class _TurnRunner:
             self._wake.clear()
             waiting, self._ids = self._ids, []
             for ids in waiting:
+                self._sink.set_task(ids.task_id)
                 if self._options.remember is not None:
                     await self._options.remember(ids)
             status, self._status = self._status, None
@@ -355,13 +356,12 @@ class _TurnRunner:
         live = self._next_due(now) if self._sink.is_live else None
         self._deadline = self._pending.buffer.deadline()
         form = None if self._form_due is None else max(0.0, self._form_due - now)
-        due = _soonest(live, self._sink.status_due(), form)
+        due = _soonest(live, form)
         try:
             async with asyncio.timeout(None if due is None else max(due, _TICK)):
                 await self._wake.wait()
         except TimeoutError:
             await asyncio.sleep(0)  # an event of this very moment goes along
-        await self._sink.refresh_status()
 
     def _next_due(self, now: float) -> float | None:
         """Seconds until there is something to write; None: until the writer is woken."""

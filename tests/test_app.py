@@ -19,7 +19,6 @@ from slack_bot.app import build, check_agent, check_slack, run, serve
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError, StoreError
 from slack_bot.listeners.http_mode import EVENTS_PATH
-from slack_bot.observe.facts import Fact
 from slack_bot.settings.load import Settings, load
 from slack_bot.store.memory import MemoryStore
 from slack_bot.store.sqlite import open_sqlite
@@ -88,16 +87,6 @@ async def test_another_app_s_oauth_variables_change_nothing() -> None:
             root = await bot.ask("hi")
             await bot.idle()
             assert bot.read(root) == ["Yes."]
-
-
-@on_virtual_time
-async def test_every_fact_reaches_the_observers_also_those_added_later() -> None:
-    async with run_bot(answer("Yes.")) as bot:
-        later: list[Fact] = []
-        bot.app.observers.add(later.append)
-        await bot.ask("hi")
-        await bot.idle()
-        assert later == bot.facts != []
 
 
 # -- checks at the start
@@ -307,7 +296,7 @@ async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
             filler.unlink()
             await wait_until(partial(is_answered, workspace, root), workspace)
             await app.dispatcher.idle()
-            assert not app.dispatcher.store_health.is_broken
+            assert not app.dispatcher.is_store_broken
             again = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
             await wait_until(partial(is_answered, workspace, again), workspace)
             await face.settle()
@@ -329,7 +318,10 @@ async def test_old_keys_are_removed_by_a_timer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
-async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(sign: signal.Signals) -> None:
+async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(
+    sign: signal.Signals, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "slack_bot.turns")
     workspace = Workspace()
     workspace.add_channel(CHANNEL)
     agent = ScriptedAgent(answer("Finished before the end.", seconds=1.0))
@@ -348,3 +340,5 @@ async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(s
             loop.remove_signal_handler(signal.SIGINT)
         assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Finished before the end."]
         assert workspace.open_streams() == []
+    turns = [each.getMessage() for each in caplog.records if each.name == "slack_bot.turns"]
+    assert turns == ["turn begins", "turn ends: answered"]

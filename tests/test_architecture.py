@@ -9,11 +9,9 @@ import re
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "slack_bot"
@@ -24,7 +22,6 @@ ROOMS: dict[str, set[str]] = {
     "turn": set(),
     "errors": set(),
     "clock": set(),
-    "console": {"errors"},
     "settings": {"errors"},
     "observe": {"settings"},
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
@@ -52,7 +49,7 @@ ROOMS: dict[str, set[str]] = {
     "playground": {
         "testing", "tools", "app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
-    "cli": {"app", "console", "errors", "settings", "observe"},
+    "cli": {"app", "errors", "settings", "observe"},
     "__init__": set(),
     "__main__": {"cli"},
 }  # fmt: skip
@@ -81,27 +78,24 @@ def where(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def imports(tree: ast.AST, path: Path) -> Iterator[tuple[str, bool]]:
+@functools.cache
+def imports(path: Path) -> list[tuple[str, bool]]:
     """Every import of a module as an absolute dotted name, and whether it stands inside a function."""
-    inside = {
-        id(node)
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        for node in ast.walk(function)
-    }
     package = ["slack_bot", *path.relative_to(PACKAGE).parts[:-1]]
-    for node in ast.walk(tree):
+    found = []
+    nodes: list[tuple[ast.AST, bool]] = [(parsed(path), False)]
+    while nodes:
+        node, inside = nodes.pop()
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        nodes += [(child, inside) for child in ast.iter_child_nodes(node)]
         if isinstance(node, ast.Import):
-            for name in node.names:
-                yield name.name, id(node) in inside
+            found += [(name.name, inside) for name in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *([node.module] if node.module else [])])
-            if node.level and node.module is None:
-                for name in node.names:
-                    yield f"{module}.{name.name}", id(node) in inside
-            else:
-                yield module, id(node) in inside
+            of_package = node.level and node.module is None
+            found += [(f"{module}.{name.name}" if of_package else module, inside) for name in node.names]
+    return found
 
 
 @functools.cache
@@ -109,11 +103,24 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=where)
+def for_each(paths: list[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """One test for all of `paths`: a test of its own for each takes longer than what it looks at."""
+
+    def over_all(check: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            for path in paths:
+                check(path)
+
+        return test
+
+    return over_all
+
+
+@for_each(MODULES)
 def test_a_room_imports_only_what_it_may(path: Path) -> None:
     ours = room(path)
     assert ours in ROOMS, f"{ours} is not in the table of rooms"
-    for name, in_function in imports(parsed(path), path):
+    for name, in_function in imports(path):
         if not name.startswith("slack_bot"):
             continue
         parts = name.split(".")
@@ -132,7 +139,7 @@ def test_the_rooms_make_no_circle() -> None:
         reach(name, ())
 
 
-@pytest.mark.parametrize("path", MODULES, ids=where)
+@for_each(MODULES)
 def test_our_own_modules_are_imported_relatively(path: Path) -> None:
     for node in ast.walk(parsed(path)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -149,9 +156,9 @@ def is_pure(path: Path) -> bool:
 PURE = [path for path in MODULES if is_pure(path)]
 
 
-@pytest.mark.parametrize("path", PURE, ids=where)
+@for_each(PURE)
 def test_a_pure_file_touches_nothing_of_the_world(path: Path) -> None:
-    for name, _ in imports(parsed(path), path):
+    for name, _ in imports(path):
         top = name.split(".")[0]
         assert top not in WORLDLY, f"{where(path)} imports {name}"
         if top == "slack_bot":
@@ -182,9 +189,9 @@ def test_what_decides_is_pure() -> None:
         assert PACKAGE / f"{name}.py" in PURE
 
 
-@pytest.mark.parametrize("path", MODULES, ids=where)
+@for_each(MODULES)
 def test_each_library_stays_where_it_belongs(path: Path) -> None:
-    for name, _ in imports(parsed(path), path):
+    for name, _ in imports(path):
         top = name.split(".")[0]
         if top in OWNED:
             assert room(path) in OWNED[top], f"{where(path)} imports {name}"
@@ -201,33 +208,35 @@ def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() ->
     distributions = packages_distributions()
     for path in MODULES:
         known = named["run"] | (named["play"] if room(path) in ("testing", "playground") else set())
-        for name, _ in imports(parsed(path), path):
+        for name, _ in imports(path):
             top = name.split(".")[0]
             if top not in {"slack_bot", *sys.stdlib_module_names}:
                 names = {re.sub("[_.]", "-", each).lower() for each in distributions[top]}
                 assert names & known, f"{where(path)} imports {name}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=where)
+@for_each(MODULES)
 def test_the_environment_and_the_time_are_read_in_one_place(path: Path) -> None:
     source = path.read_text("utf-8")
     if where(path) != "slack_bot/settings/load.py":
-        assert not re.search(r"os\.(environ|getenv)", source)
+        assert not re.search(r"os\.(environ|getenv)", source), where(path)
     if where(path) not in ("slack_bot/clock.py", "slack_bot/testing/virtual_clock.py"):
-        assert not re.search(r"\btime\.(time|monotonic|perf_counter)\(", source), "the time comes from Clock"
+        assert not re.search(r"\btime\.(time|monotonic|perf_counter)\(", source), (
+            f"{where(path)}: the time comes from Clock"
+        )
 
 
-@pytest.mark.parametrize("path", MODULES, ids=where)
+@for_each(MODULES)
 def test_the_budgets_are_kept(path: Path) -> None:
     source = path.read_text("utf-8")
-    assert source.count("\n") <= MODULE
-    assert not BANNED_NAMES.search(path.stem), "a name that says nothing"
+    assert source.count("\n") <= MODULE, where(path)
+    assert not BANNED_NAMES.search(path.stem), f"{where(path)}: a name that says nothing"
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body[1:] if ast.get_docstring(node) else node.body
             if body:
                 size = (body[-1].end_lineno or 0) - body[0].lineno + 1
-                assert size <= BODY, f"{node.name}: {size} lines"
+                assert size <= BODY, f"{where(path)}: {node.name}: {size} lines"
 
 
 def test_one_place_catches_everything() -> None:
@@ -241,7 +250,7 @@ def test_one_place_catches_everything() -> None:
     assert [place.split(":")[0] for place in blind] in ([], ["slack_bot/dispatch.py"])
 
 
-@pytest.mark.parametrize("path", MODULES, ids=where)
+@for_each(MODULES)
 def test_public_things_say_what_they_are(path: Path) -> None:
     tree = parsed(path)
     assert ast.get_docstring(tree), f"{where(path)} does not say why it is there"
@@ -250,9 +259,7 @@ def test_public_things_say_what_they_are(path: Path) -> None:
             assert ast.get_docstring(node), f"{where(path)}: {node.name}"
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if path.stem not in ("__init__", "__main__")], ids=where
-)
+@for_each([path for path in MODULES if path.stem not in ("__init__", "__main__")])
 def test_each_module_has_its_own_tests(path: Path) -> None:
     twin = ROOT / "tests" / path.relative_to(PACKAGE).with_name(f"test_{path.name}")
     assert twin.exists(), f"{where(path)} has no {where(twin)}"
@@ -264,8 +271,6 @@ TEST_KIT = ["testing/**/*.py"]  # public: others call it, too
 CALLED_ELSEWHERE = {
     "_BlockText.iter_text": "httpx_sse calls it",
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
-    "FeedbackStore.entries": "a store gives back what it keeps; the bot itself only writes feedback",
-    "_Feedback.entries": "as FeedbackStore",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -279,7 +284,7 @@ def defined(tree: ast.AST, owner: str = "") -> Iterator[tuple[str, ast.AST, bool
             if not node.name.startswith("__"):
                 yield name, node, is_method
             yield from defined(node, node.name)
-        else:
+        elif not isinstance(node, ast.expr):
             yield from defined(node, owner)
 
 
@@ -357,6 +362,16 @@ class Asserting:
         self._known = dict[tuple[str, str], bool]()
         self._things = {module: dict(top_level(tree)) for module, tree in self._trees.items()}
         self._imported = {module: dict(taken_in(tree, module)) for module, tree in self._trees.items()}
+        self._methods = {
+            module: {
+                method.name
+                for thing in things.values()
+                if isinstance(thing, ast.ClassDef)
+                for method in thing.body
+                if isinstance(method, FUNCTIONS) and asserts_itself(method)
+            }
+            for module, things in self._things.items()
+        }
 
     def tests(self) -> Iterator[tuple[str, str, ast.AST]]:
         """Every test: its module, its name and its node."""
@@ -390,14 +405,7 @@ class Asserting:
     def _method(self, module: str, name: str) -> bool:
         """A class of the tests that this module can have an object of has such a method, and it asserts."""
         near = {module, *(source for source, _ in self._imported[module].values())}
-        return any(
-            method.name == name and asserts_itself(method)
-            for source in near
-            for thing in self._things.get(source, {}).values()
-            if isinstance(thing, ast.ClassDef)
-            for method in thing.body
-            if isinstance(method, FUNCTIONS)
-        )
+        return any(name in self._methods.get(source, ()) for source in near)
 
 
 def module_of(path: Path) -> str:
@@ -417,7 +425,10 @@ def top_level(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
 
 def taken_in(tree: ast.Module, module: str) -> Iterator[tuple[str, tuple[str, str]]]:
     """What a module imports by name: from which module, and what it is called there."""
-    for node in ast.walk(tree):
+    nodes: list[ast.AST] = [tree]
+    while nodes:
+        node = nodes.pop()
+        nodes += [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.expr)]
         if isinstance(node, ast.ImportFrom):
             base = module.split(".")[: -node.level] if node.level else []
             source = ".".join([*base, *([node.module] if node.module else [])])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -136,7 +137,7 @@ async def test_a_thread_keeps_its_context_and_another_has_its_own() -> None:
         await bot.ask("three")
         await bot.idle()
         assert asked(bot) == [("one", None, None), ("two", "ctx-1", None), ("three", None, None)]
-        assert await store.conversations.get(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
+        assert await store.conversation(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
 
 
 @on_virtual_time
@@ -145,7 +146,7 @@ async def test_the_context_is_kept_as_soon_as_it_is_known() -> None:
     async with run_bot(answer("Long.", seconds=60), store=store) as bot:
         root = await bot.ask("one")
         await asyncio.sleep(1)
-        assert await store.conversations.get(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
+        assert await store.conversation(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
         await bot.idle()
 
 
@@ -275,7 +276,7 @@ async def test_who_was_asked_again_in_the_same_task_was_asked_last() -> None:
         await bot.idle()
         await bot.say("this", thread_ts=root)
         await bot.idle()
-        known = await store.conversations.get(bot.app.agent.name, thread_of(root))
+        known = await store.conversation(bot.app.agent.name, thread_of(root))
         assert list(known.waits.items()) == [("U2", "b"), ("U1", "a")]
 
 
@@ -285,7 +286,7 @@ async def test_the_agent_s_protocol_version_is_learned_for_the_next_start() -> N
     async with run_bot(store=store) as bot:
         await bot.ask("hi")
         await bot.idle()
-        assert await store.profiles.get(bot.app.agent.name) == {"wire": "0.3"}
+        assert await store.profile(bot.app.agent.name) == {"wire": "0.3"}
     async with run_bot(store=store) as bot:
         assert bot.app.agent.wire == "0.3"
 
@@ -309,7 +310,7 @@ async def test_where_an_agent_s_answer_stands_is_learned_and_the_next_one_is_liv
         assert bot.read(root) == [], "not known yet to be the answer"
         await bot.idle()
         assert bot.read(root) == ["".join(said)]
-        assert (await store.profiles.get(bot.app.agent.name))["answer_source"] == "status"
+        assert (await store.profile(bot.app.agent.name))["answer_source"] == "status"
         root = await bot.ask("hi again")
         await asyncio.sleep(5.5)
         assert bot.read(root) == ["".join(said[:2])]
@@ -328,8 +329,7 @@ class BrokenStore(MemoryStore):
     def __init__(self, *broken: str) -> None:
         super().__init__()
         for name in broken:
-            place, _, method = name.partition(".")
-            setattr(getattr(self, place), method, self._break)
+            setattr(self, name, self._break)
 
     async def _break(self, *_: object) -> bool:
         raise StoreError("The disk is full.")
@@ -337,7 +337,7 @@ class BrokenStore(MemoryStore):
 
 @on_virtual_time
 async def test_a_store_that_cannot_keep_the_context_costs_the_context_and_not_the_answer() -> None:
-    async with run_bot(answer("Still here."), store=BrokenStore("conversations.put", "profiles.set")) as bot:
+    async with run_bot(answer("Still here."), store=BrokenStore("save_conversation", "save_fact")) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert bot.read(root) == ["Still here."]
@@ -351,7 +351,7 @@ async def test_a_store_that_cannot_keep_the_context_costs_the_context_and_not_th
 async def test_after_a_turn_that_broke_the_reader_gets_a_notice_and_a_retry_button(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    store = BrokenStore("conversations.get")
+    store = BrokenStore("conversation")
     async with run_bot(answer("Better."), store=store) as bot:
         root = await bot.ask("hi")
         await bot.idle()
@@ -362,7 +362,7 @@ async def test_after_a_turn_that_broke_the_reader_gets_a_notice_and_a_retry_butt
             record.exc_info is not None for record in caplog.records if "turn broke" in record.message
         ] == [True]
 
-        del store.conversations.get  # type: ignore[attr-defined]  # mended
+        del store.conversation  # type: ignore[attr-defined]  # mended
         bot.workspace.press("U1", CHANNEL, seen.ts, "retry", now=bot.now)
         await bot.deliver()
         await bot.idle()
@@ -371,13 +371,13 @@ async def test_after_a_turn_that_broke_the_reader_gets_a_notice_and_a_retry_butt
 
 @on_virtual_time
 async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
-    store = BrokenStore("conversations.get")
+    store = BrokenStore("conversation")
     async with run_bot(answer("Second."), store=store) as bot:
         root = await bot.ask("one")
         await bot.ask("two", thread_ts=root)
         await bot.idle()
         assert bot.outcomes == ["failed", "failed"]
-        del store.conversations.get  # type: ignore[attr-defined]  # mended
+        del store.conversation  # type: ignore[attr-defined]  # mended
         await bot.ask("three", thread_ts=root)
         await bot.idle()
         assert bot.read(root)[-1] == "Second."
@@ -385,13 +385,11 @@ async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
 
 @on_virtual_time
 async def test_an_observer_that_breaks_does_not_block_a_thread(caplog: pytest.LogCaptureFixture) -> None:
-    async with run_bot(answer("One."), answer("Two.")) as bot:
+    def breaking(fact: Fact) -> None:
+        if isinstance(fact, TurnEnded):
+            raise ZeroDivisionError
 
-        def breaking(fact: Fact) -> None:
-            if isinstance(fact, TurnEnded):
-                raise ZeroDivisionError
-
-        bot.app.observers.add(breaking)
+    async with run_bot(answer("One."), answer("Two."), observer=breaking) as bot:
         root = await bot.ask("one")
         await bot.ask("two", thread_ts=root)
         await bot.idle()
@@ -573,11 +571,16 @@ async def test_an_ephemeral_message_reaches_one_person() -> None:
 
 @on_virtual_time
 async def test_feedback_is_stored_with_the_wall_clock_s_time() -> None:
-    store = MemoryStore()
-    async with run_bot(store=store) as bot:
-        await bot.app.dispatcher.feedback("turn", "U1", "positive")
-        (press,) = await store.feedback.entries("turn")
-        assert press.at == bot.now
+    class Noting(MemoryStore):
+        async def save_feedback(self, *given: Any) -> bool:
+            noted.append(given)
+            return await super().save_feedback(*given)
+
+    noted: list[tuple[Any, ...]] = []
+    async with run_bot(store=Noting()) as bot:
+        assert await bot.app.dispatcher.feedback("turn", "U1", "positive")
+        assert noted == [("turn", "U1", "positive", bot.now)]
+        assert not await bot.app.dispatcher.feedback("turn", "U1", "positive")
 
 
 @on_virtual_time
@@ -586,13 +589,13 @@ async def test_a_protocol_version_that_is_set_is_not_learned() -> None:
     async with run_bot(store=store, protocol_version="0.3") as bot:
         await bot.ask("hi")
         await bot.idle()
-        assert await store.profiles.get(bot.app.agent.name) == {}
+        assert await store.profile(bot.app.agent.name) == {}
 
 
 @on_virtual_time
 async def test_a_broken_turn_without_a_notice_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     faults = {method: ["invalid_auth"] for method in ("chat.startStream", "chat.postMessage")}
-    async with run_bot(store=BrokenStore("conversations.get"), faults=faults) as bot:
+    async with run_bot(store=BrokenStore("conversation"), faults=faults) as bot:
         await bot.ask("hi")
         await bot.idle()
         assert bot.outcomes == ["failed"]
@@ -602,16 +605,13 @@ async def test_a_broken_turn_without_a_notice_is_logged(caplog: pytest.LogCaptur
 @on_virtual_time
 async def test_a_turn_that_hangs_in_the_bot_ends_at_its_deadline_and_its_thread_goes_on() -> None:
     class HangingStore(MemoryStore):
-        def __init__(self) -> None:
-            super().__init__()
-            self.hangs, self._put = True, self.conversations.put
-            self.conversations.put = self.put  # type: ignore[method-assign]  # hangs once
+        hangs = True  # once
 
-        async def put(self, *args: Any) -> None:
+        async def save_conversation(self, *args: Any) -> None:
             if self.hangs:
                 self.hangs = False
                 await asyncio.Event().wait()
-            await self._put(*args)
+            await super().save_conversation(*args)
 
     times = {"turn_timeout": 300, "turn_deadline": 400, "post_retry_timeout": 10}
     async with run_bot(
@@ -643,3 +643,38 @@ async def test_the_readers_of_forty_live_answers_all_get_a_notice_that_the_bot_e
         assert bot.workspace.open_streams() == []
         notices = ["being restarted" in str([seen.blocks for seen in bot.thread(root)]) for root in roots]
         assert all(notices)
+
+
+# -- a store that fails
+
+
+@pytest.mark.parametrize("failures", [2, 3])
+@on_virtual_time
+async def test_a_store_is_broken_after_failures_in_a_row_and_until_one_success(failures: int) -> None:
+    class Failing(MemoryStore):
+        numbers: Iterator[int] = iter(())
+
+        async def accept(self, key: str, now: float) -> bool:
+            for number in self.numbers:
+                raise StoreError(f"Failure {number}.")
+            return await super().accept(key, now)
+
+    store = Failing()
+    async with run_bot(answer("Yes."), store=store, max_failures=3) as bot:
+        dispatcher = bot.app.dispatcher
+        waiting = asyncio.create_task(dispatcher.wait_for_broken_store())
+        for _ in range(2):
+            store.numbers = iter(range(failures))
+            for number in range(failures):
+                assert not dispatcher.is_store_broken
+                with pytest.raises(StoreError, match=f"Failure {number}"):
+                    await dispatcher.accept(Question(thread_of("1.0"), "1.0", "U1", "T1", "hi"))
+            assert dispatcher.is_store_broken is (failures == 3)
+            await asyncio.sleep(0)
+            assert waiting.done() is (failures == 3)
+            assert await dispatcher.accept(Question(thread_of("1.0"), f"1.{bot.now}", "U1", "T1", "hi"))
+            assert not dispatcher.is_store_broken
+            await bot.idle()
+        if failures == 3:
+            assert str(await waiting) == "3 questions in a row could not be stored. Failure 2."
+        waiting.cancel()

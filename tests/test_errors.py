@@ -13,7 +13,6 @@ from slack_bot import errors
 )
 def test_every_error_is_in_the_tree(kind: type[Exception]) -> None:
     assert issubclass(kind, errors.BotError)
-    assert kind.__name__ in (errors.__doc__ or "")
 
 
 def test_the_safe_sentence_is_not_the_message() -> None:

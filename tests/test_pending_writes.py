@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slack_bot.pending_writes import PendingWrites
-from slack_bot.slack.orders import Batch
+from slack_bot.slack.model import Batch
 from slack_bot.turn.actions import LONGEST, CardState, TaskCard
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.fit import MessageLimits

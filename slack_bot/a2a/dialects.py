@@ -1,7 +1,6 @@
-"""PURE. How agents mark narration, tools, plans and answers: one table for each framework.
+"""PURE. How agents mark narration, tools, plans and answers: one table for each framework (facts: A2A 8).
 
-The protocol leaves this open. Most agents need no dialect: what they do is learned, and a dialect saves the
-first attempt (facts: A2A 8).
+Most agents need none: what they do is learned, and a dialect saves the first attempt.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _NEVER = re.compile(r"(?!)")
 
 
 class ArtifactKind(StrEnum):
-    """What an artifact is, before its flags are read. The values are what `replay` counts events by."""
+    """What an artifact is, before its flags are read. `replay` counts events by the values."""
 
     ANSWER = "artifact"  # its text is the answer
     STREAM = "streaming_result"  # flags decide: answer, narration or untagged
@@ -41,7 +40,7 @@ Patterns: TypeAlias = tuple[tuple[re.Pattern[str], ArtifactKind], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
-    """One framework's table. The first of `patterns` in an artifact's name gives its kind, else `default`."""
+    """One table. The first of `patterns` in an artifact's name gives its kind, else `default`."""
 
     name: str
     default: ArtifactKind
@@ -81,7 +80,7 @@ def _kind(patterns: Patterns, name: str) -> ArtifactKind | None:
     return next((kind for pattern, kind in patterns if pattern.search(name)), None)
 
 
-# Artifacts are the answer, working-status text is narration. Only names that cannot mean an answer count.
+# only names that cannot mean an answer
 _ANY_AGENTS = {
     r"(agent[ _-])?(thoughts?|thinking|reasoning|scratchpad|chain[ _-]of[ _-]thought)": ArtifactKind.THOUGHT,
     r"(tool|function)[ _-]?(call|use|result|output|response|invocation)s?": ArtifactKind.TOOL,
@@ -93,8 +92,7 @@ GENERIC = Dialect(
     tuple((re.compile(f"^({name})$", re.I), kind) for name, kind in _ANY_AGENTS.items()),
 )
 
-# CAIPE's supervisor: names carry the meaning, flags tell narration from answer. `terraform_plan` is no form
-# (facts: CAIPE 1.3, 2). Untagged text may be narration: it is held, and the final result decides.
+# CAIPE's supervisor (facts: CAIPE 1.3, 2). Untagged text may be narration: the final result decides.
 _CAIPES = {
     r"streaming_result": ArtifactKind.STREAM,
     r"final_result": ArtifactKind.FINAL,
@@ -120,8 +118,7 @@ CAIPE = Dialect(
     sub_agent=("agentType", "sub-agent"),
 )
 
-# ADK and kagent, which is built on it. An exception's text comes twice: in a working status with an error
-# code, and in the failed one.
+# ADK, and kagent, which is built on it. An exception's text comes in a working status too, with a code.
 ADK = replace(
     GENERIC,
     name="adk",
@@ -144,7 +141,7 @@ BY_NAME = {each.name: each for each in _ALL}
 
 
 def detect_dialect(frame: Frame, has_taken: Callable[[Artifact], bool]) -> Dialect | None:
-    """The dialect that `frame` gives away, or None if it could be any.
+    """The dialect that only `frame` shows, if any.
 
     `has_taken`: an artifact was read already, as any agent's; its name proves nothing any more.
     """
@@ -166,7 +163,7 @@ def detect_dialect(frame: Frame, has_taken: Callable[[Artifact], bool]) -> Diale
 
 
 def _may_be_chunk(frame: Frame, artifact: Artifact, kind: ArtifactKind) -> bool:
-    """A result that may come in chunks: CAIPE's comes whole, and other agents use the same names."""
+    """It may be a chunk of another agent's result: CAIPE's come whole."""
     is_result = kind in (ArtifactKind.FINAL, ArtifactKind.PARTIAL, ArtifactKind.COMPLETE)
     if not is_result or CAIPE.is_sub_agents(artifact.metadata):
         return False

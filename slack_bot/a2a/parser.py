@@ -1,8 +1,7 @@
 """PURE. Frames become turn events: what was sent becomes what happened.
 
-The dialect's table says what an artifact is. The flags `is_final_answer` and `is_narration` say in every
-dialect what its text is; the answer wins where both are set. Unmarked text is kept, and is the answer if
-nothing better comes (delivery.md 2).
+The dialect says what an artifact is; `is_final_answer`, or else `is_narration`, what its text is. Unmarked
+text is the answer if nothing better comes (delivery.md 2).
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from ..turn.events import (
     TaskKnown,
 )
 from ..turn.form import Form
-from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, narrate_thoughts, nothing, without
+from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.filters import result_text
 from .answer.snapshot_merge import stored_text
 from .content.forms import form_in, plan_in, question_in
@@ -54,14 +53,13 @@ from .wire.frames import (
 )
 
 _MAX_CHARS = 4_000_000
-_MOST_NAMES = 200  # of artifacts, whose traits are kept
 _TEXTS = (ArtifactKind.STREAM, ArtifactKind.ANSWER, ArtifactKind.THOUGHT)
 _RESULTS = (ArtifactKind.FINAL, ArtifactKind.PARTIAL, ArtifactKind.COMPLETE)
 _NAMES = {Snapshot: "task", StatusUpdate: "status_update", MessageReply: "message", Unknown: "unknown"}
 
 
 class _Traits(NamedTuple):
-    """What an artifact's name and metadata say of its text. They are the same for thousands of chunks."""
+    """What an artifact's name and metadata say, the same for thousands of chunks."""
 
     kind: ArtifactKind
     is_answer: bool
@@ -76,7 +74,7 @@ class EventParser:
 
     `dialect` is a dialect's name or "auto"; `answer_source` is "auto", "artifact", "status" or "message";
     `marker` is "auto", "expected" or "off"; `profile` is what was learned about the agent. `max_chars` bounds
-    the text kept; more raises `BadAgentData`. `state` is the task's, as last reported.
+    the text kept. `state` is the task's.
     """
 
     def __init__(
@@ -92,7 +90,7 @@ class EventParser:
         self._auto = dialect == "auto"
         self._dialect: Dialect = GENERIC if self._auto else BY_NAME[dialect]
         self._answer = AnswerAssembler(max_chars, answer_source, marker, profile, self._dialect.answer_source)
-        self._traits: dict[str, tuple[Metadata, _Traits]] = {}  # of the last chunk of each name
+        self._last: tuple[str, Metadata, _Traits] | None = None  # the last artifact
         self._tools = ToolCalls()
         self._form: Form | None = None
         self._ids: tuple[str | None, ...] = (None, None, None)  # task, context, trace
@@ -105,7 +103,7 @@ class EventParser:
 
     @property
     def has_final(self) -> bool:
-        """The agent named its result: the final one, or the partial one with which it gives up."""
+        """The agent named its result, or the partial one with which it gives up."""
         return bool(self._final_text or self._best.get(ArtifactKind.PARTIAL))
 
     @property
@@ -117,7 +115,7 @@ class EventParser:
     @property
     def answers_in_status(self) -> bool:
         """The agent's working-status text is taken for its answer."""
-        return self._answer.trusts(STATUS)
+        return self._answer.trusted == STATUS
 
     @property
     def asks(self) -> bool:
@@ -131,14 +129,14 @@ class EventParser:
         return _NAMES[type(frame)]
 
     def feed(self, frame: Frame) -> list[Event]:
-        """What happened, by `frame`. Raises `BadAgentData` when the turn's text exceeds its bound."""
+        """What happened. Raises `BadAgentData` when the turn's text exceeds its bound."""
         if (
             self._auto
             and self._dialect is GENERIC
             and (found := detect_dialect(frame, self._answer.has_taken))
         ):
             self._dialect = found
-            self._traits.clear()
+            self._last = None
         events = self._learn_ids(frame)
         match frame:
             case ArtifactUpdate():
@@ -160,7 +158,7 @@ class EventParser:
         return events
 
     def finish(self) -> list[Event]:
-        """The answer by precedence, when nothing more will come. Nothing if the agent named a final one."""
+        """Nothing more comes: the best answer, unless the agent named a final one."""
         self._answer.close()
         events: list[Event] = []
         if self._form is None and (form := self._answer.question) is not None:
@@ -174,14 +172,13 @@ class EventParser:
         return events
 
     def profile_updates(self) -> dict[str, str]:
-        """What this turn, which has finished, taught about the agent: facts to be kept for the next."""
+        """What this turn, which is over, adds to the profile."""
         if self.state is not TaskState.COMPLETED or not self._final_text.strip():
             return {}
         held_source = STATUS if self._dialect.default is ArtifactKind.ANSWER else ARTIFACT
         return self._answer.profile_updates(self._final_text, held_source)
 
     def _learn_ids(self, frame: Frame) -> list[Event]:
-        """Task, context and trace are named by any event."""
         if isinstance(frame, Unknown):
             return []
         source = frame.message if isinstance(frame, MessageReply) else frame
@@ -197,12 +194,14 @@ class EventParser:
         return [TaskKnown(task, context, trace, reason="named by the agent")]
 
     def _candidates(self) -> list[tuple[str, str]]:
-        """Texts that may be the answer, and where they are from; the best first."""
+        """Texts that may be the answer, the best first, and where they are from."""
         failed = self.state.is_terminal and self.state is not TaskState.COMPLETED
         answer, reason = self._answer, self._ending_message if failed else ""
-        in_text = "" if answer.trusts(ARTIFACT) else reason
+        by_settings = answer.text(answer.trusted) if answer.by_settings else ""
+        if answer.trusted != ARTIFACT:
+            by_settings = without(by_settings, reason)
         ranked = [
-            (without(answer.text_by_settings, in_text), "the source that the settings name"),
+            (by_settings, "the source that the settings name"),
             (self._best.get(ArtifactKind.PARTIAL, ""), "partial result"),
             self._with_ending(answer.text(ARTIFACT)),
             (self._best.get(ArtifactKind.COMPLETE, ""), "a sub-agent's result"),
@@ -210,7 +209,7 @@ class EventParser:
             (without(answer.text(MESSAGE), reason), "messages"),
             (without(answer.text(STATUS), reason), "working-status text"),
         ]
-        held = without(answer.unfinished_text, reason) if failed else answer.unmarked_text
+        held = without(answer.held_text(failed=failed), reason)
         if (failed or not self.asks) and not (self._leaked or self._dialect.leak.search(held)):
             ranked.append((held, "text that was held" if failed else "unmarked text"))
         if not failed and not self.asks:
@@ -218,7 +217,7 @@ class EventParser:
         return ranked
 
     def _with_ending(self, answer: str) -> tuple[str, str]:
-        """The artifacts' text with the terminal status message, unless it contains that already."""
+        """The artifacts' text, with the terminal status message unless it has that already."""
         ending = self._ending_message
         is_there = self.state is TaskState.COMPLETED and answer.strip() and ending.strip()
         if not is_there or contains(answer, preview(ending)):
@@ -231,10 +230,10 @@ class EventParser:
 
     def _artifact(self, update: ArtifactUpdate) -> list[Event]:
         artifact, answer = update.artifact, self._answer
-        known = self._traits.get(artifact.name)
-        is_known = known is not None and known[0] == artifact.metadata
-        traits = known[1] if known is not None and is_known else self._new_traits(artifact)
-        kind = traits.kind
+        last = self._last
+        if last is None or last[0] != artifact.name or last[1] != artifact.metadata:
+            last = self._last = artifact.name, artifact.metadata, self._traits(artifact)
+        traits, kind = last[2], last[2].kind
         if kind not in _TEXTS:
             return self._result(artifact, kind) if kind in _RESULTS else self._no_text(artifact, kind)
         append = self._dialect.append_by_default if update.append is None else update.append
@@ -257,7 +256,7 @@ class EventParser:
             events += answer.artifact(key, text, traits.reason, append=append)
         return events
 
-    def _new_traits(self, artifact: Artifact) -> _Traits:
+    def _traits(self, artifact: Artifact) -> _Traits:
         metadata, kind = artifact.metadata, self._dialect.kind(artifact.name)
         is_sub_agents = self._dialect.is_sub_agents(metadata)
         is_answer = is_true(metadata, "is_final_answer") and not is_sub_agents
@@ -266,15 +265,9 @@ class EventParser:
         else:
             reason = "unmarked stream" if kind is ArtifactKind.STREAM else f"artifact {artifact.name!r}"
         is_aside = is_true(metadata, "is_narration") or is_thought(metadata)
-        traits = _Traits(kind, is_answer, is_aside, is_sub_agents, bool(tool_words(metadata)), reason)
-        if not any(isinstance(value, dict | list) for value in metadata.values()):  # cheap to compare
-            if len(self._traits) >= _MOST_NAMES:
-                self._traits.clear()
-            self._traits[artifact.name] = (metadata, traits)
-        return traits
+        return _Traits(kind, is_answer, is_aside, is_sub_agents, bool(tool_words(metadata)), reason)
 
     def _unmarked(self, traits: _Traits, text: str, key: str, *, append: bool) -> list[Event]:
-        """Streaming text without a flag."""
         dialect, answer = self._dialect, self._answer
         is_leak = dialect.leak.search(text) is not None and not answer.in_envelope(key, text)
         self._leaked = self._leaked or is_leak
@@ -282,12 +275,11 @@ class EventParser:
             return [nothing("noise in the stream")]
         if traits.is_sub_agents:
             return [Narrated(text, replaces=not append, reason="a sub-agent's stream")]
-        held = not (dialect.live or answer.trusts(ARTIFACT) or answer.has_artifacts)
+        held = not (dialect.live or answer.trusted == ARTIFACT or answer.has_artifacts)
         text = "" if held and self._leaked else text
         return answer.artifact(key, text, traits.reason, append=append, held=held)
 
     def _no_text(self, artifact: Artifact, kind: ArtifactKind) -> list[Event]:
-        """An artifact that says something other than text of the answer."""
         if kind is ArtifactKind.TOOL_START:
             return [self._tools.start_of(artifact, self._dialect)]
         if kind is ArtifactKind.TOOL_END:
@@ -319,8 +311,9 @@ class EventParser:
         return [FinalAnswer(text, artifact.name, reason="the agent's final result")]
 
     def _aside(self, content: Content) -> list[Event]:
-        """What stands beside the text: thoughts, and tool calls with their ends."""
-        events = narrate_thoughts(content.thoughts)
+        """What is beside the text: thoughts, tool calls and their results."""
+        thoughts = content.thoughts
+        events: list[Event] = [Narrated(thoughts, reason="the model thinks")] if thoughts else []
         if content.calls_a_tool:
             narrates = self._dialect.narrates_before_tools
             self._answer.before_tool(narrates=narrates)
@@ -396,5 +389,5 @@ class EventParser:
         content = extract_content(message.parts, message.metadata)
         self._replied = True
         instead = not (self._has_task or self._dialect.replies_are_fallback or self._answer.has_artifacts)
-        live = instead or self._answer.trusts(MESSAGE)
+        live = instead or self._answer.trusted == MESSAGE
         return [*self._aside(content), *self._answer.message(message.message_id, content.text, live=live)]

@@ -1,10 +1,9 @@
-"""Signing in to Slack: the bot's identity, and one sentence for each thing wrong with a token."""
+"""Signing in to Slack: the bot's identity and scopes, and one sentence for each wrong token."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from typing import Any, TypeAlias
 
 import aiohttp
 from slack_bolt.authorization import AuthorizeResult
@@ -32,77 +31,74 @@ _NOT_SLACK = "check SLACK_API_URL, and the proxy if there is one; or try again l
 _UNREADABLE = (ValueError, AttributeError, RecursionError)
 """What slack_sdk raises for a body that it cannot read."""
 
+_READS_BACK = "and what became of a call without an answer cannot be looked up"
+NEEDED: Mapping[str, str] = {
+    "app_mentions:read": "mentions of the bot in channels do not reach it",
+    "channels:history": f"replies in public channels do not reach the bot, {_READS_BACK} there",
+    "chat:write": "no answer can be written",
+    "files:write": "an answer that is too long for messages does not come as a file",
+    "groups:history": f"replies in private channels do not reach the bot, {_READS_BACK} there",
+    "im:history": f"direct messages do not reach the bot, {_READS_BACK} there",
+    "im:write": "who asks where the bot may not write gets no notice",
+    "mpim:history": f"messages in group conversations do not reach the bot, {_READS_BACK} there",
+    "reactions:write": "a question that waits for the one before it gets no mark",
+}
+"""Scopes of `docs/slack-app-manifest.json`, and what does not work without each."""
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The owner of the bot token. `scopes`: None if Slack does not name them."""
 
-    team: str
-    team_name: str
-    user: str
-    name: str
-    bot: str
-    enterprise: str | None = None
-    scopes: frozenset[str] | None = None
+Authorize: TypeAlias = Callable[[], Awaitable[AuthorizeResult]]
 
 
-class Authorizer:
-    """The bot's identity at Slack, asked once."""
+def new_authorize(client: AsyncWebClient) -> Authorize:
+    """What says who owns the bot token of `client`, asked once. `bot_scopes` is None if Slack names none.
 
-    def __init__(self, client: AsyncWebClient, token: str) -> None:
-        self.client = client
-        self._token = token
-        self._identity: Identity | None = None
+    Bolt itself would acknowledge and drop an event whose `auth.test` fails. Our SlackError makes it a 500,
+    and Slack sends the event again.
+    """
+    identity: AuthorizeResult | None = None
 
-    async def identity(self) -> Identity:
-        """Ask `auth.test`, once. Raises SlackError with the remedy."""
-        if self._identity is None:
-            answer = await _answer(self.client, "auth.test", setting="SLACK_BOT_TOKEN")
-            data = _body(answer)
-            self._identity = Identity(
-                team=str(data.get("team_id") or ""),
-                team_name=str(data.get("team") or ""),
-                user=str(data.get("user_id") or ""),
-                name=str(data.get("user") or ""),
-                bot=str(data.get("bot_id") or ""),
-                enterprise=data.get("enterprise_id") or None,
-                scopes=_scopes(answer.headers),
+    async def authorize() -> AuthorizeResult:
+        nonlocal identity
+        if identity is None:
+            answer = await call_or_raise(client, "auth.test", setting="SLACK_BOT_TOKEN")
+            data, headers = body_of(answer), {name.lower(): each for name, each in answer.headers.items()}
+            identity = AuthorizeResult(
+                enterprise_id=data.get("enterprise_id") or None,
+                team_id=str(data.get("team_id") or ""),
+                team=str(data.get("team") or ""),
+                bot_user_id=str(data.get("user_id") or ""),
+                bot_id=str(data.get("bot_id") or ""),
+                bot_token=client.token,
+                bot_scopes=headers.get("x-oauth-scopes"),
+                user=str(data.get("user") or ""),
             )
-        return self._identity
+        return identity
 
-    async def authorize(self) -> AuthorizeResult:
-        """Bolt calls this before every request.
+    return authorize
 
-        Bolt itself acknowledges an event whose `auth.test` fails, and drops it. Our error makes it a 500, and
-        Slack sends the event again.
-        """
-        identity = await self.identity()
-        return AuthorizeResult(
-            enterprise_id=identity.enterprise,
-            team_id=identity.team,
-            bot_user_id=identity.user,
-            bot_id=identity.bot,
-            bot_token=self._token,
-        )
+
+def missing(granted: Collection[str]) -> Iterator[str]:
+    """One sentence with the remedy for each needed scope that is not `granted`."""
+    for scope, lost in NEEDED.items():
+        if scope not in granted:
+            yield (
+                f"the Slack app lacks the scope {scope}: {lost}; add it under OAuth & Permissions in your"
+                " Slack app settings and install the app again"
+            )
 
 
 async def call_or_raise(
     client: AsyncWebClient, method: str, *, setting: str, token: str | None = None
-) -> Mapping[str, Any]:
-    """The answer to a call that must succeed. Raises SlackError."""
-    return _body(await _answer(client, method, setting=setting, token=token))
-
-
-async def _answer(
-    client: AsyncWebClient, method: str, *, setting: str, token: str | None = None
 ) -> AsyncSlackResponse:
+    """The answer to a call that must succeed. Raises SlackError. `setting` names the token."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
         return await client.api_call(method, headers=headers)
     except SlackApiError as error:
-        body = getattr(error.response, "data", None)
-        named = body.get("error") if isinstance(body, dict) else None
-        name = str(named or f"HTTP {_status(error)}")
+        named = body_of(error.response).get("error")
+        # the response is the SDK's, or aiohttp's if the body was not JSON
+        status = getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0)
+        name = str(named or f"HTTP {status}")
         remedy = _REMEDIES.get(name, "check it in your Slack app settings" if named else _NOT_SLACK)
         raise SlackError(f"Slack refused {setting} ({name}): {remedy}.", error=name) from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
@@ -116,17 +112,7 @@ async def _answer(
         ) from error
 
 
-def _body(answer: AsyncSlackResponse) -> Mapping[str, Any]:
-    return answer.data if isinstance(answer.data, dict) else {}
-
-
-def _scopes(headers: Mapping[str, str]) -> frozenset[str] | None:
-    """The token's scopes, which Slack names in a header of each answer."""
-    scopes = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes")
-    return None if scopes is None else frozenset(scope.strip() for scope in scopes.split(","))
-
-
-def _status(error: SlackApiError) -> int:
-    """The HTTP status: the response is the SDK's, or aiohttp's if the body was not JSON."""
-    answer = error.response
-    return int(getattr(answer, "status_code", 0) or getattr(answer, "status", 0))
+def body_of(answer: object) -> Mapping[str, Any]:
+    """Slack's JSON object, or an empty one."""
+    data = getattr(answer, "data", None)
+    return data if isinstance(data, dict) else {}

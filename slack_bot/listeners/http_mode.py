@@ -1,7 +1,8 @@
 """Slack in by HTTP: the Events API and interactivity, on one signed address.
 
-Anyone who reaches the port may send anything. So a body is read only if the head looks like Slack's and is
-recent, and parsed only if the signature is right.
+Anyone may send anything to the port, or try to block Slack. So a body is read only if its head looks like
+Slack's and is recent, and parsed only if it is signed. aiohttp limits neither connections nor the time for a
+head, and logs a traceback for each request that it cannot read.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import errno
 import logging
 import socket
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from aiohttp import web
+from aiohttp import http, web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
@@ -20,20 +22,25 @@ from slack_sdk.signature import SignatureVerifier
 
 from ..errors import SettingsError
 from ..settings.models import SlackSettings
-from .connections import BROKEN, LimitedServer, answering
 
 log = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
 
+_BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)
+"""An incomplete request."""
 _UNREADABLE = (ValueError, AttributeError, TypeError, RecursionError)
-"""What a body that is not text, or that Bolt cannot read, raises."""
+"""A body that is not text, or that Bolt cannot read."""
 _TIMESTAMP, _SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
 _TIMESTAMP_DIGITS = 20
 _OLDEST = 300.0
 """Seconds for which a signature is valid. Slack: five minutes."""
 _LAST_REQUESTS = 2.0
-"""Seconds for running requests when the bot ends: one takes milliseconds, and the answers need the time."""
+"""Seconds for running requests when the bot ends: one takes milliseconds."""
+_IDLE = 75.0
+"""Seconds between two requests of one connection. nginx closes after 60, and must be the first."""
+_LINGER = 2.0
+"""Seconds to discard the rest of a refused request, so that its sender sees the answer."""
 
 
 async def serve_http(
@@ -44,18 +51,13 @@ async def serve_http(
     now: Callable[[], float],
     ready: Callable[[], None] | None = None,
 ) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is. `now`: seconds since 1970.
+    """Let Slack in until `stop` is set; `ready` is called when it is in. `now`: seconds since 1970.
 
     SettingsError without a signing secret, or if the port cannot be used.
     """
     if slack.signing_secret is None:  # then anyone could pose as Slack
         raise SettingsError("SLACK_SIGNING_SECRET is not set: HTTP mode needs it")
-    endpoint = _Endpoint(bolt, slack, slack.signing_secret.get_secret_value(), now)
-    server = LimitedServer(
-        endpoint.handle,
-        header_timeout=slack.http_header_timeout,
-        max_connections=slack.http_max_connections,
-    )
+    server = _Server(bolt, slack, SignatureVerifier(slack.signing_secret.get_secret_value()), now)
     runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
     await runner.setup()
     try:
@@ -92,77 +94,153 @@ def _unusable(host: str, port: int, error: OSError) -> SettingsError:
     )
 
 
-class _Endpoint:
+class _Server(web.Server):
     """Checks requests and gives them to Bolt."""
 
-    def __init__(self, bolt: AsyncApp, slack: SlackSettings, secret: str, now: Callable[[], float]) -> None:
-        self._bolt, self._now = bolt, now
-        self._most, self._timeout = slack.http_max_body_bytes, slack.http_body_timeout
-        self._verifier = SignatureVerifier(secret)
+    def __init__(
+        self, bolt: AsyncApp, slack: SlackSettings, verifier: SignatureVerifier, now: Callable[[], float]
+    ) -> None:
+        super().__init__(self._handle)
+        self._bolt, self._slack, self._verifier, self._now = bolt, slack, verifier, now
+        self._open: dict[web.RequestHandler, None] = {}  # oldest first
+        self._is_crowded = False
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer one request: 2xx from Bolt, or 4xx."""
-        if (status := self._check_head(request)) is not None:
-            return _refusal(status)
+    def __call__(self) -> web.RequestHandler:
+        return _Connection(self, self._slack.http_header_timeout)
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        super().connection_made(handler, transport)
+        self._open[handler] = None
+        if len(self._open) > self._slack.http_max_connections:
+            self._make_room(handler)
+
+    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
+        super().connection_lost(handler, exc)
+        self._open.pop(handler, None)
+        is_full = len(self._open) > self._slack.http_max_connections // 2
+        self._is_crowded = self._is_crowded and is_full
+
+    def _make_room(self, newest: web.RequestHandler) -> None:
+        if not self._is_crowded:
+            self._is_crowded = True
+            log.warning(
+                "more than %d connections at once: the oldest are closed"
+                " (SLACK_BOT_SLACK__HTTP_MAX_CONNECTIONS); put a reverse proxy in front of this port",
+                self._slack.http_max_connections,
+            )
+        idle = (each for each in self._open if isinstance(each, _Connection) and not each.is_answering)
+        oldest = next(idle, newest)
+        del self._open[oldest]
+        if oldest.transport is not None:
+            oldest.transport.abort()
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        connection = request.protocol
+        assert isinstance(connection, _Connection)
+        connection.expect_no_head()
+        connection.is_handling = True  # what comes now is the request's body
         try:
-            async with asyncio.timeout(self._timeout):
-                body = await self._body(request)
-        except TimeoutError:
-            return _refusal(408)
-        except (*BROKEN, RuntimeError):  # RuntimeError: the connection was closed before it was read
+            return await self._answer(request, connection)
+        finally:
+            connection.is_handling = connection.is_answering = False
+
+    async def _answer(self, request: web.BaseRequest, connection: _Connection) -> web.StreamResponse:
+        body, headers = await self._body(request), request.headers
+        if isinstance(body, int):
+            return _refusal(body)
+        try:
+            if not self._verifier.is_valid(body, headers[_TIMESTAMP], headers[_SIGNATURE]):
+                return _refusal(401)
+            asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(headers))
+        except _UNREADABLE:
             return _refusal(400)
-        if body is None:
-            return _refusal(413)
-        return await self._dispatch(request, body)
+        connection.is_answering = True
+        return await to_aiohttp_response(await self._bolt.async_dispatch(asked))
+
+    async def _body(self, request: web.BaseRequest) -> bytes | int:
+        """The whole body, or the status with which the request is refused."""
+        if (status := self._check_head(request)) is not None:
+            return status
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self._slack.http_body_timeout):
+                async for data in request.content.iter_any():
+                    body += data
+                    if len(body) > self._slack.http_max_body_bytes:
+                        return 413
+        except TimeoutError:
+            return 408
+        except (*_BROKEN, RuntimeError):  # RuntimeError: the connection was closed before it was read
+            return 400
+        return bytes(body)
 
     def _check_head(self, request: web.BaseRequest) -> int | None:
-        """The status for a request that is refused by its head; None: read its body."""
+        """The status with which the request is refused by its head."""
         if request.path != EVENTS_PATH:
             return 404
         if request.method != "POST":
             return 405
         if not self._may_be_signed(request.headers):
             return 401
-        return 413 if (request.content_length or 0) > self._most else None
+        return 413 if (request.content_length or 0) > self._slack.http_max_body_bytes else None
 
     def _may_be_signed(self, headers: Mapping[str, str]) -> bool:
-        """Slack may have signed this in the last minutes. The SDK raises for a timestamp that is no number,
-        and for text beyond ASCII.
-        """
+        """The SDK raises for a timestamp that is no number, and for text beyond ASCII."""
         timestamp, signature = headers.get(_TIMESTAMP, ""), headers.get(_SIGNATURE, "")
         is_time = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _TIMESTAMP_DIGITS
-        return (
-            is_time
-            and abs(self._now() - int(timestamp)) <= _OLDEST
-            and signature.isascii()
-            and bool(signature)
+        is_recent = is_time and abs(self._now() - int(timestamp)) <= _OLDEST
+        return is_recent and signature.isascii() and bool(signature)
+
+
+class _Connection(web.RequestHandler):
+    """aiohttp's connection, with a time limit for the head of a request."""
+
+    __slots__ = ("_head_timeout", "_head_timer", "is_answering", "is_handling")
+
+    def __init__(self, server: _Server, head_timeout: float) -> None:
+        super().__init__(
+            server,
+            loop=asyncio.get_running_loop(),
+            access_log=None,  # type: ignore[arg-type]  # None switches it off, as aiohttp's own runners do
+            auto_decompress=False,  # Slack sends nothing compressed
+            keepalive_timeout=_IDLE,
+            lingering_time=_LINGER,
         )
+        self.is_handling = False
+        self.is_answering = False  # a signed request is complete, and Bolt works on it
+        self._head_timeout = head_timeout
+        self._head_timer: asyncio.TimerHandle | None = None
 
-    async def _body(self, request: web.BaseRequest) -> bytes | None:
-        """The whole body; None if it is too large."""
-        body = bytearray()
-        async for data in request.content.iter_any():
-            body += data
-            if len(body) > self._most:
-                return None
-        return bytes(body)
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._expect_head()
 
-    async def _dispatch(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
-        headers = request.headers
-        try:
-            if not self._verifier.is_valid(body, headers[_TIMESTAMP], headers[_SIGNATURE]):
-                return _refusal(401)
-            bolt_request = AsyncBoltRequest(
-                body=body.decode(), query=request.query_string, headers=dict(headers)
-            )
-        except _UNREADABLE:
-            return _refusal(400)
-        with answering(request):
-            return await to_aiohttp_response(await self._bolt.async_dispatch(bolt_request))
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self.expect_no_head()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._head_timer is None and not self.is_handling:  # the first bytes of another request
+            self._expect_head()
+        super().data_received(data)
+
+    def log_exception(self, *args: Any, **kw: Any) -> None:
+        if isinstance(kw.get("exc_info"), _BROKEN):
+            log.debug("a request could not be read: %s", type(kw["exc_info"]).__name__)
+        else:
+            super().log_exception(*args, **kw)
+
+    def _expect_head(self) -> None:
+        self._head_timer = asyncio.get_running_loop().call_later(self._head_timeout, self.force_close)
+
+    def expect_no_head(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
 
 def _refusal(status: int) -> web.Response:
-    """The connection is closed afterwards: it still carries the rest of the refused request."""
+    """Closes the connection: it still carries the rest of the refused request."""
     response = web.Response(status=status)
     response.force_close()
     return response

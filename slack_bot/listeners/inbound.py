@@ -1,11 +1,8 @@
-"""PURE. Slack's payloads become questions, stops and button presses.
+"""PURE. Slack's payloads become questions, stops and button presses. No JSON makes these functions raise.
 
-Slack sends one mention as two events (`app_mention` and `message`), repeats what was not acknowledged, and
-sends the bot its own messages and every change to them. So a payload is judged here first, without side
-effects. Only a question uses up its dedupe key: if an ignored twin did, the mention would be lost (facts:
-Slack 8, openclaw#34833).
-
-Payloads come from outside: no JSON makes these functions raise.
+Slack sends a mention as two events (`app_mention` and `message`), and the bot its own messages and every
+change to them. Only a question uses up its dedupe key: if an ignored twin did, the mention would be lost
+(facts: Slack 8, openclaw#34833).
 """
 
 from __future__ import annotations
@@ -16,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..turn.record import Question, ThreadKey
-from .mrkdwn import to_text, without_mention
 
 FEEDBACK_ACTION = "feedback"
 RETRY_ACTION = "retry"
@@ -29,6 +25,10 @@ _TEAM = re.compile(r"T[A-Z0-9]*\Z")
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
 _NOTHING: Mapping[str, Any] = {}
 
+_WRAPPED = re.compile(r"<([^<>\s|][^<>|]*)(?:\|([^<>]*))?>")
+_ENTITY = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
+_ENTITIES = re.compile("|".join(_ENTITY))
+
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
@@ -40,17 +40,14 @@ class BotIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ThreadReply:
-    """A reply in a thread without a mention: for the bot only if the agent waits for its author."""
+    """A reply without a mention: for the bot only if the agent waits for its author."""
 
     question: Question
 
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Not for the bot. `reason` is for the log.
-
-    `question`: the message read as a question, if a reader could have meant it for the bot.
-    """
+    """Not for the bot. `question`: the message read as one, if a reader could have meant it for the bot."""
 
     reason: str
     question: Question | None = None
@@ -58,7 +55,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class StopRequest:
-    """Slack's own Stop button. Slack has closed the thread's streams by then."""
+    """Slack's own Stop button; the thread's streams are closed by then."""
 
     thread: ThreadKey
     user: str
@@ -77,7 +74,7 @@ class ButtonPress:
 
 @dataclass(frozen=True, slots=True)
 class StreamStarted:
-    """A stream of the bot started in a thread; `ts` is its message."""
+    """The message `ts` of the bot is a new stream."""
 
     thread: ThreadKey
     ts: str
@@ -86,24 +83,58 @@ class StreamStarted:
 Inbound: TypeAlias = Question | ThreadReply | StreamStarted | Ignored
 
 
-def read_message(body: object, me: BotIdentity) -> Inbound:
-    """Judge the body of an `app_mention` or `message` event.
+class _Event:
+    """The event in a body. A field that is missing, or no text, is ""."""
 
-    The text of a question is "" if the message holds only the mention.
-    """
-    event = _map(_map(body).get("event"))
-    if (started := _stream_started(_map(body), event, me)) is not None:
+    def __init__(self, body: object) -> None:
+        payload = _map(body)
+        self.raw = _map(payload.get("event"))
+        self.asker = self["user"] or self["bot_id"]
+        # the workspace of the installation: the same in both events of a mention
+        installed = _str(_first(payload.get("authorizations")), "team_id")
+        self.team = installed or _str(payload, "team_id") or self["team"]
+
+    def __getitem__(self, name: str) -> str:
+        return _str(self.raw, name)
+
+    def is_of(self, bot: BotIdentity) -> bool:
+        return self["user"] == bot.user or (bot.bot != "" and self["bot_id"] == bot.bot)
+
+    def is_from_bot(self) -> bool:
+        """Apps, workflows and Slackbot. An app's message names the bot even if it posts as a user."""
+        is_named = self["bot_id"] or self.raw.get("bot_profile")
+        is_named = is_named or _map(self.raw.get("user_profile")).get("is_bot")
+        is_bot_id = self.asker[:1] == "B" or self.asker == _SLACKBOT
+        return bool(is_named) or is_bot_id or self["subtype"] == "bot_message"
+
+    def question(self, text: str, *, is_dm: bool) -> Question:
+        # on Grid `user_team` may be an enterprise (`E...`), which is no recipient
+        teams = (self["user_team"], self["source_team"], self["team"])
+        return Question(
+            thread=ThreadKey(self.team, self["channel"], self["thread_ts"] or self["ts"]),
+            ts=self["ts"],
+            user=self.asker,
+            user_team=next((team for team in teams if _TEAM.match(team)), self.team),
+            text=text,
+            is_dm=is_dm,
+            asker_is_bot=self.is_from_bot(),
+        )
+
+
+def read_message(body: object, me: BotIdentity) -> Inbound:
+    """Judge an `app_mention` or `message`. A question's text is "" if it holds only the mention."""
+    event = _Event(body)
+    if (started := _stream_started(event, me)) is not None:
         return started
     if (reason := _why_not(event, me)) is not None:
         return Ignored(reason)
-    text = _str(event, "text")
-    wording = without_mention(text, me.user)
-    is_dm = _str(event, "channel_type") == "im" or _str(event, "channel").startswith("D")
-    is_bot = _is_bot(event)
-    question = _question(_map(body), event, to_text(wording), is_dm=is_dm)
-    if _str(event, "type") == "app_mention" or wording != text or (is_dm and not is_bot):
+    wording = without_mention(event["text"], me.user)
+    is_mention = event["type"] == "app_mention" or wording != event["text"]
+    is_dm = event["channel_type"] == "im" or event["channel"].startswith("D")
+    question = event.question(to_text(wording), is_dm=is_dm)
+    if is_mention or (is_dm and not question.asker_is_bot):
         return question
-    if is_bot:
+    if question.asker_is_bot:
         return Ignored("another bot's message that does not mention the bot", question)
     if question.thread.ts == question.ts:
         return Ignored("a message that does not mention the bot", question)
@@ -111,115 +142,96 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
 
 
 def asker_ids(body: object) -> frozenset[str]:
-    """All ids that Slack gives for the author of a message: of the user, the bot and its app."""
-    event = _map(_map(body).get("event"))
-    names = ("user", "bot_id", "app_id")
-    return frozenset(found for name in names if (found := _str(event, name)))
+    """All ids of a message's author: of the user, the bot and its app."""
+    event = _Event(body)
+    return frozenset({event["user"], event["bot_id"], event["app_id"]} - {""})
 
 
 def read_stop(body: object) -> StopRequest | Ignored:
-    """Judge the body of an `agent_session_stopped` event."""
-    event = _map(_map(body).get("event"))
-    channel, ts = _str(event, "channel"), _str(event, "thread_ts")
-    if not (channel and ts):
+    """Judge an `agent_session_stopped`."""
+    event = _Event(body)
+    if not (event["channel"] and event["thread_ts"]):
         return Ignored("a stop without a thread")
-    return StopRequest(ThreadKey(_team(_map(body), event), channel, ts), _str(event, "user"))
+    return StopRequest(ThreadKey(event.team, event["channel"], event["thread_ts"]), event["user"])
 
 
 def read_press(body: object) -> ButtonPress | Ignored:
-    """Judge the body of a `block_actions` payload of the feedback buttons or the retry button."""
+    """Judge a `block_actions` of the feedback buttons or the retry button."""
     payload = _map(body)
-    actions = payload.get("actions")
-    action = _map(actions[0]) if isinstance(actions, list) and actions else _NOTHING
+    action = _first(payload.get("actions"))
     value, _, turn = _str(action, "value").rpartition("|")
     user = _str(_map(payload.get("user")), "id")
     if not (turn and user):
         return Ignored("a press without a turn")
-    if _str(action, "action_id") == FEEDBACK_ACTION and value not in ("positive", "negative"):
+    is_feedback = _str(action, "action_id") == FEEDBACK_ACTION
+    if is_feedback and value not in ("positive", "negative"):
         return Ignored("a press of no known value")
     message, container = _map(payload.get("message")), _map(payload.get("container"))
     return ButtonPress(
         turn=turn,
         user=user,
-        value=value,
+        value=value if is_feedback else "",
         channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
         thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or _str(message, "ts"),
     )
 
 
-def _stream_started(
-    body: Mapping[str, Any], event: Mapping[str, Any], me: BotIdentity
-) -> StreamStarted | None:
-    """The event of a new stream: a plain message without text (facts: Slack 1.8)."""
-    ts, root = _str(event, "ts"), _str(event, "thread_ts")
-    is_begin = _str(event, "streaming_state") == "in_progress" and not event.get("subtype")
-    is_named = _TS.match(ts) and _TS.match(root) and _str(event, "channel")
-    if not (is_begin and is_named and _str(event, "type") == "message" and _is_own(event, me)):
+def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
+    """A new stream is a plain message without text (facts: Slack 1.8)."""
+    is_begin = event["streaming_state"] == "in_progress" and not event.raw.get("subtype")
+    is_named = _TS.match(event["ts"]) and _TS.match(event["thread_ts"]) and event["channel"]
+    if not (is_begin and is_named and event["type"] == "message" and event.is_of(me)):
         return None
-    return StreamStarted(ThreadKey(_team(body, event), _str(event, "channel"), root), ts)
+    return StreamStarted(ThreadKey(event.team, event["channel"], event["thread_ts"]), event["ts"])
 
 
-def _is_own(event: Mapping[str, Any], me: BotIdentity) -> bool:
-    return _str(event, "user") == me.user or (me.bot != "" and _str(event, "bot_id") == me.bot)
-
-
-def _why_not(event: Mapping[str, Any], me: BotIdentity) -> str | None:
-    subtype = _str(event, "subtype")
+def _why_not(event: _Event, me: BotIdentity) -> str | None:
     reasons = {
-        "not a message": _str(event, "type") not in ("app_mention", "message"),
-        f"a message of subtype {subtype}": subtype not in _SPOKEN,
-        "a hidden message": bool(event.get("hidden")),
-        "an edit of a message that was judged before": bool(event.get("edited")),
-        "no channel, ts or author": not (_str(event, "channel") and _str(event, "ts") and _asker(event)),
-        "the bot's own message": _is_own(event, me),
+        "not a message": event["type"] not in ("app_mention", "message"),
+        f"a message of subtype {event['subtype']}": event["subtype"] not in _SPOKEN,
+        "a hidden message": event.raw.get("hidden"),
+        "an edit of a message that was judged before": event.raw.get("edited"),
+        "no channel, ts or author": not (event["channel"] and event["ts"] and event.asker),
+        "the bot's own message": event.is_of(me),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
-
-
-def _question(body: Mapping[str, Any], event: Mapping[str, Any], text: str, *, is_dm: bool) -> Question:
-    ts, team = _str(event, "ts"), _team(body, event)
-    return Question(
-        thread=ThreadKey(team, _str(event, "channel"), _str(event, "thread_ts") or ts),
-        ts=ts,
-        user=_asker(event),
-        user_team=_user_team(event) or team,
-        text=text,
-        is_dm=is_dm,
-        asker_is_bot=_is_bot(event),
-    )
-
-
-def _team(body: Mapping[str, Any], event: Mapping[str, Any]) -> str:
-    """The workspace of the installation: the same in both events of a mention."""
-    authorizations = body.get("authorizations")
-    first = _map(authorizations[0]) if isinstance(authorizations, list) and authorizations else _NOTHING
-    return _str(first, "team_id") or _str(body, "team_id") or _str(event, "team")
-
-
-def _user_team(event: Mapping[str, Any]) -> str:
-    """The asker's own team. On Grid `user_team` may be an enterprise (`E...`), which is no recipient."""
-    named = (_str(event, name) for name in ("user_team", "source_team", "team"))
-    return next((team for team in named if _TEAM.match(team)), "")
-
-
-def _asker(event: Mapping[str, Any]) -> str:
-    return _str(event, "user") or _str(event, "bot_id")
-
-
-def _is_bot(event: Mapping[str, Any]) -> bool:
-    """Apps, workflows and Slackbot. Slack names the bot in each message of an app or a workflow, even if it
-    posts as a user."""
-    is_named = bool(
-        _str(event, "bot_id") or event.get("bot_profile") or _map(event.get("user_profile")).get("is_bot")
-    )
-    is_bot_id = _asker(event)[:1] == "B" or _asker(event) == _SLACKBOT
-    return is_named or is_bot_id or _str(event, "subtype") == "bot_message"
 
 
 def _map(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else _NOTHING
 
 
+def _first(value: object) -> Mapping[str, Any]:
+    return _map(value[0]) if isinstance(value, list) and value else _NOTHING
+
+
 def _str(mapping: Mapping[str, Any], key: str) -> str:
     value = mapping.get(key)
     return value if isinstance(value, str) else ""
+
+
+def without_mention(text: str, user: str) -> str:
+    """`text` without the mentions of `user`; unchanged if there is none."""
+    mention = rf"<@{re.escape(user)}(?:\|[^>]*)?>"
+    if not user or re.search(mention, text) is None:
+        return text
+    opened = re.sub(rf"\A\s*(?:{mention}[\s,:;]*)+", "", text)
+    return re.sub(rf"[ \t]*{mention}", "", opened).strip()
+
+
+def to_text(text: str) -> str:
+    """`text` as typed: Slack wraps links, people and channels in `<...>`, and escapes `&<>`.
+
+    Code in a question must reach the agent unchanged. People without a label stay wrapped.
+    """
+    return _ENTITIES.sub(lambda found: _ENTITY[found[0]], _WRAPPED.sub(_unwrapped, text)).strip()
+
+
+def _unwrapped(found: re.Match[str]) -> str:
+    target, label = found[1], found[2] or ""
+    if target[0] in "@#":
+        return f"{target[0]}{label.removeprefix(target[0])}" if label else found[0]
+    if target[0] == "!":
+        return label or f"@{target[1:]}"
+    shown = target.removeprefix("mailto:").removeprefix("tel:")
+    return f"{label} ({shown})" if label and label not in target else shown

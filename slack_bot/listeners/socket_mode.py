@@ -1,9 +1,8 @@
 """Slack in by Socket Mode: no public address needed.
 
-One process at a time: Slack sends each event to any one of the app's connections, and a mention comes as two
-events. So two processes, each with its own store, answer some questions twice. Slack names the number of
-connections only in `hello`, when a connection begins (facts: Slack 3.4). So a process notices another one
-when it connects: at its start, after a failure, and when Slack asks it to reconnect, every few hours.
+Slack sends each event to any one of the app's connections, and a mention is two events: two processes with a
+store each answer some questions twice. Slack names the number of connections in `hello`, when one begins
+(facts: Slack 3.4): at the start, after a failure, and every few hours.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
 from ..errors import SlackError
-from .authorizer import call_or_raise
+from .authorizer import body_of, call_or_raise
 
 log = logging.getLogger(__name__)
 
 PING_INTERVAL = 10.0
-"""Seconds between two pings, and the first pause after an attempt to connect that failed."""
+"""Seconds between two pings, and the first pause after a failed attempt to connect."""
 
 _LONGEST_PAUSE = 300.0
 _HELLO_TIMEOUT = 30.0
@@ -44,20 +43,18 @@ async def serve_socket(
     ping_interval: float = PING_INTERVAL,
     check_delay: float,
 ) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is.
+    """Let Slack in until `stop` is set; `ready` is called when it is in.
 
-    Connections of other processes are warned of if they still exist `check_delay` seconds later.
-    SlackError if the token is not good or Slack's API cannot be reached.
+    Other processes that are still connected `check_delay` seconds later are warned of. SlackError if the
+    token is not good or Slack's API cannot be reached.
     """
     handler = AsyncSocketModeHandler(bolt, app_token, web_client=client, ping_interval=ping_interval)
-    sockets = _Connector(handler.client)
-    handler.client.aiohttp_client_session = sockets  # type: ignore[assignment]  # the part that the SDK uses
-    others = _OtherProcesses(handler.client, sockets, check_delay)
+    connector = _Connector(handler.client, check_delay)
     stopping = asyncio.ensure_future(stop.wait())
     connecting: asyncio.Future[None] | None = None
     try:
-        # The SDK's client would try a wrong token for ever, so the first address is fetched here.
-        handler.client.wss_uri = await sockets.new_address()
+        # the SDK's client would try a wrong token for ever
+        handler.client.wss_uri = await connector.new_address()
         connecting = asyncio.ensure_future(handler.connect_async())  # type: ignore[no-untyped-call]
         await asyncio.wait({connecting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if connecting.done():
@@ -67,24 +64,26 @@ async def serve_socket(
                 ready()
             await stopping
     finally:
-        for task in (connecting, stopping):
+        for task in (connecting, stopping, connector.check):
             if task is not None:
                 task.cancel()
-        others.close()
         await handler.close_async()  # type: ignore[no-untyped-call]  # Bolt leaves these two untyped
 
 
 class _Connector:
-    """Takes the place of the aiohttp session in the SDK's client, and repeats an attempt to connect.
+    """Takes the place of the aiohttp session in the SDK's client, and warns of other processes.
 
-    The SDK would repeat it every ten seconds with the same address, whose ticket is good only once, and log a
-    traceback each time, sometimes with the ticket.
+    The SDK would repeat an attempt with the same address, whose ticket is good only once, and log a traceback
+    each time, sometimes with the ticket.
     """
 
-    def __init__(self, client: SocketModeClient) -> None:
-        self._client = client
+    def __init__(self, client: SocketModeClient, check_delay: float) -> None:
+        self._client, self._check_delay = client, check_delay
         self._session = client.aiohttp_client_session
         self.close = self._session.close
+        self.check: asyncio.Task[None] | None = None
+        client.aiohttp_client_session = self  # type: ignore[assignment]  # the part that the SDK uses
+        client.message_listeners.append(self._on_message)
 
     @property
     def closed(self) -> bool:
@@ -92,15 +91,13 @@ class _Connector:
         return self._session.closed
 
     async def new_address(self) -> str:
-        """A new address, with its ticket. Raises SlackError."""
-        client = self._client
-        answer = await call_or_raise(
-            client.web_client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=client.app_token
-        )
-        return str(answer.get("url"))
+        """With its ticket. Raises SlackError."""
+        client, token = self._client.web_client, self._client.app_token
+        answer = await call_or_raise(client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=token)
+        return str(body_of(answer).get("url"))
 
     async def ws_connect(self, address: str | None, **options: Any) -> Any:
-        """Connect to `address`, and after a failure to a new one, with longer and longer pauses."""
+        """Connect to `address`, and after a failure to a new one, after longer and longer pauses."""
         pause = self._client.ping_interval
         while True:
             try:
@@ -117,11 +114,33 @@ class _Connector:
             await asyncio.sleep(pause)
             address, pause = None, min(2 * pause, _LONGEST_PAUSE)
 
-    async def connections(self) -> int:
-        """How many connections the app has now, with one that is opened here for a moment.
+    async def _on_message(self, client: object, message: dict[str, Any], raw: str | None = None) -> None:
+        if _connections(message) > 1 and (self.check is None or self.check.done()):
+            self.check = asyncio.create_task(self._count_again(), name="connection check")
 
-        Slack may send an event on any connection: what comes on this one is handled as if it had come on the
-        other. What is lost in the moment of closing has no acknowledgement, and Slack sends it again.
+    async def _count_again(self) -> None:
+        """During a restart the old process, or a closed connection, may count for a while."""
+        await asyncio.sleep(self._check_delay)
+        try:
+            async with asyncio.timeout(_HELLO_TIMEOUT):
+                # less this process's connection and the further one
+                others = await self._count() - 2
+        except (SlackError, *_BROKEN) as error:
+            log.info("how many connections the app has could not be asked: %s", type(error).__name__)
+            return
+        if others > 0:
+            log.warning(
+                "another process is connected to Slack as this app (connections besides this one: %d): some"
+                " questions are answered twice, by each process with its own store; run one process only",
+                others,
+            )
+        else:
+            log.info("no other process is connected to Slack as this app")
+
+    async def _count(self) -> int:
+        """How many connections the app has, with one that is opened here for a moment.
+
+        What comes on this one is handled too. What is lost as it closes is not acknowledged, and comes again.
         """
         client, ssl = self._client, self._client.web_client.ssl or True
         address = await self.new_address()
@@ -135,56 +154,14 @@ class _Connector:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, without the text of the error: that may hold the ticket."""
+    """Without the text of the error: that may hold the ticket."""
     if isinstance(error, aiohttp.WSServerHandshakeError):
         return f"HTTP {error.status}"
     return getattr(error, "strerror", None) or type(error).__name__
 
 
-class _OtherProcesses:
-    """Warns of other processes that are connected as this app, and stay.
-
-    During a restart the old process may still be connected, and Slack may count a closed connection for a
-    while. So the connections are counted again later.
-    """
-
-    def __init__(self, client: SocketModeClient, sockets: _Connector, delay: float) -> None:
-        self._sockets, self._delay = sockets, delay
-        self._check: asyncio.Task[None] | None = None
-        client.message_listeners.append(self._on_message)
-
-    async def _on_message(self, client: object, message: dict[str, Any], raw: str | None = None) -> None:
-        is_checking = self._check is not None and not self._check.done()
-        if not is_checking and _connections(message) > 1:
-            self._check = asyncio.create_task(self._count_again(), name="connection check")
-
-    async def _count_again(self) -> None:
-        await asyncio.sleep(self._delay)
-        try:
-            async with asyncio.timeout(_HELLO_TIMEOUT):
-                others = (
-                    await self._sockets.connections() - 2
-                )  # this process's connection and the further one
-        except (SlackError, *_BROKEN) as error:
-            log.info("how many connections the app has could not be asked: %s", type(error).__name__)
-            return
-        if others > 0:
-            log.warning(
-                "another process is connected to Slack as this app (connections besides this one: %d): some"
-                " questions are answered twice, by each process with its own store; run one process only",
-                others,
-            )
-        else:
-            log.info("no other process is connected to Slack as this app")
-
-    def close(self) -> None:
-        """End a check under way."""
-        if self._check is not None:
-            self._check.cancel()
-
-
 def _connections(message: dict[str, Any]) -> int:
-    """The number that a `hello` names; 0 for every other message."""
+    """What a `hello` names; 0 for every other message."""
     count = message.get("num_connections") if message.get("type") == "hello" else None
     return count if isinstance(count, int) else 0
 
@@ -193,5 +170,5 @@ def _read(text: str) -> dict[str, Any]:
     try:
         message = json.loads(text)
     except ValueError:
-        return {}
+        message = None
     return message if isinstance(message, dict) else {}

@@ -1,18 +1,15 @@
-"""PURE. Facts about turns, and about messages that led to none: for logs, the playground and replays.
-
-An observer never changes what happens and never raises. Times are monotonic seconds of the bot's clock.
-"""
+"""PURE. Facts about turns, and about messages that led to none. Times are monotonic seconds."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 
 def reference_of(turn: str) -> str:
-    """A short name of the turn with this key: the note of a failed turn has it, and each of its log lines."""
+    """A short name of a turn: the note of a failed one has it, and each of its log lines."""
     return hashlib.sha256(turn.encode()).hexdigest()[:8]
 
 
@@ -30,7 +27,7 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """A raw event came from the agent. `kind` is what the dialect calls it, for counting."""
+    """A raw event of the agent. `kind` is what the dialect calls it."""
 
     at: float
     turn: str
@@ -39,13 +36,13 @@ class AgentEvent:
 
     @property
     def from_poll(self) -> bool:
-        """The bot read the task: the agent itself said nothing in this moment."""
+        """The bot read the task: the agent itself said nothing."""
         return self.raw.get("asked") is True
 
 
 @dataclass(frozen=True, slots=True)
 class EventHandled:
-    """The machine took an event. `state` is the one it is in afterwards; `late` means: dropped."""
+    """The machine took an event and is in `state` now; `late` means: dropped."""
 
     at: float
     turn: str
@@ -79,10 +76,7 @@ class AddedMarkup:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn ended. `latches` and `late` are the machine's, for explaining.
-
-    `markup`: what was added to its messages, for those who compare the thread with the answer.
-    """
+    """A turn ended. `latches` and `late` are the machine's; `markup` was added to its messages."""
 
     at: float
     turn: str
@@ -98,7 +92,7 @@ class TurnEnded:
 
 @dataclass(frozen=True, slots=True)
 class MessageIgnored:
-    """Somebody wrote a message that the bot leaves alone; `reason` says why. It belongs to no turn."""
+    """A message that the bot leaves alone, and why."""
 
     at: float
     user: str
@@ -110,49 +104,20 @@ class MessageIgnored:
 
     @property
     def turn(self) -> str:
-        """No turn's key, but one of its own."""
+        """No turn's key."""
         return f"ignored:{self.channel}:{self.ts}"
 
 
 Fact: TypeAlias = TurnStarted | AgentEvent | EventHandled | SlackCalled | TurnEnded | MessageIgnored
 
 
-class Observer(Protocol):
-    """Called with every fact, synchronously and at once."""
-
-    def __call__(self, fact: Fact) -> None:
-        """Take note of `fact`. Must not raise and must not block."""
+Observer: TypeAlias = Callable[[Fact], None]
+"""Called with every fact at once. Must not raise and must not block."""
 
 
 def wants_details(observer: Observer) -> bool:
-    """Whether `observer` uses the facts of single events: `AgentEvent`, `EventHandled`.
+    """Whether `observer` uses `AgentEvent` and `EventHandled`: there are many a second.
 
-    An agent sends many events a second, so these facts are built only where one is used. An observer that
-    does not use them has an attribute `wants_details` that is false.
+    One that does not has an attribute `wants_details` that is false.
     """
     return bool(getattr(observer, "wants_details", True))
-
-
-class Observers:
-    """Several observers as one."""
-
-    def __init__(self, *observers: Observer) -> None:
-        self._all = list(observers)
-
-    @property
-    def wants_details(self) -> bool:
-        """One of them uses the facts of single events."""
-        return any(map(wants_details, self._all))
-
-    def add(self, observer: Observer) -> None:
-        """Call `observer` with every fact from now on."""
-        self._all.append(observer)
-
-    def remove(self, observer: Observer) -> None:
-        """Call `observer` no more."""
-        self._all.remove(observer)
-
-    def __call__(self, fact: Fact) -> None:
-        """Call all of them."""
-        for observer in tuple(self._all):
-            observer(fact)

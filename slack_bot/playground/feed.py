@@ -20,7 +20,7 @@ from ..observe.facts import (
     TurnStarted,
 )
 from ..slack.blocks import RETRY
-from ..testing.slack.thread_view import PLAN_FAILED
+from ..testing.slack.state import PLAN_FAILED
 from ..testing.slack.workspace import Change, SeenFile, SeenMessage, Workspace
 from ..turn.events import StopRequested, StreamEnded, TurnBegun
 

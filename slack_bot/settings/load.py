@@ -1,11 +1,8 @@
 """Environment and files become one frozen tree of settings. The only reader of `os.environ`.
 
-Weight, strongest first: environment (`SLACK_BOT_` prefix, nested by `__`), a `.env` file, files in
-`/run/secrets`. A few names are also read as everybody knows them: see `ALIASES`. An empty value counts as
-not set.
-
-pydantic-settings reads the `.env` file. Its other sources do not fit: they ignore unknown names, have no
-alias for a nested setting, and do not say which variable a wrong value came from.
+Strongest first: environment, a `.env` file, files in `/run/secrets`. An empty value counts as not set.
+pydantic-settings reads the `.env` file; its other sources ignore unknown names, have no alias for a nested
+setting, and do not say which variable a wrong value came from.
 """
 
 from __future__ import annotations
@@ -18,10 +15,9 @@ from typing import Self, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr, ValidationError, ValidationInfo, model_validator
+from pydantic.fields import FieldInfo
 
 from ..errors import SettingsError
-from .env_file import read as read_env_file
-from .messages import expected
 from .models import (
     AgentSettings,
     GovernorSettings,
@@ -32,10 +28,10 @@ from .models import (
     StoreSettings,
     StreamSettings,
     TurnSettings,
+    expected,
 )
-from .suggestions import RENAMED, nearest, remedy, usual_meant
+from .suggestions import PREFIX, RENAMED, SettingPath, env_name, nearest, remedy, usual_meant
 
-PREFIX = "SLACK_BOT_"
 ALIASES = {
     "SLACK_BOT_TOKEN": ("slack", "bot_token"),
     "SLACK_APP_TOKEN": ("slack", "app_token"),
@@ -47,7 +43,7 @@ ALIASES = {
 _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_\w+)\Z")
 
 _TOKENS = {("slack", "bot_token"), ("slack", "app_token"), ("slack", "signing_secret")}
-"""Checked for quotes only when the bot is to run."""
+"""Checked for quotes only by `_missing`."""
 _QUOTED = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
 _MIN_SECRET = 8  # characters: a shorter part of a setting may be a word of an answer
 
@@ -56,11 +52,11 @@ _BUDGETS = (
     ("turn_timeout", "larger", ("accept_timeout", "idle_timeout", "poll_timeout")),
     ("turn_deadline", "larger", ("turn_timeout", "retry_timeout", "post_retry_timeout")),
 )
+"""Times nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
 
-SettingPath: TypeAlias = tuple[str, str]
-"""Section and name."""
 _Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
-"""The name that a setting was given by, and its value."""
+"""The variable, and its value."""
+_Source: TypeAlias = Mapping[str, str | None] | Mapping[str, str]
 
 
 class Settings(SettingsSection):
@@ -84,52 +80,47 @@ class Settings(SettingsSection):
         return self
 
 
+def sections() -> Iterator[tuple[str, type[SettingsSection]]]:
+    """The name and the model of each section."""
+    for section, field in Settings.model_fields.items():
+        assert isinstance(field.annotation, type)
+        yield section, field.annotation
+
+
+_FIELDS: Mapping[SettingPath, FieldInfo] = {
+    (section, leaf): field for section, model in sections() for leaf, field in model.model_fields.items()
+}
+_VARIABLES = {env_name(path): path for path in _FIELDS} | ALIASES
+
+
 def _contradictions(settings: Settings) -> Iterator[str]:
-    yield from _unnested(settings)
-    if (settings.agent.header_name is None) != (settings.agent.header_value is None):
-        yield (
-            f"{env_name(('agent', 'header_name'))} and {env_name(('agent', 'header_value'))} belong"
-            " together: set both or neither"
-        )
-
-
-def _unnested(settings: Settings) -> Iterator[str]:
-    """Budgets that do not nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
-    names = {leaf: env_name((section, leaf)) for section, leaf in _paths()}
-    values = {leaf: getattr(getattr(settings, section), leaf) for section, leaf in _paths()}
+    names = {leaf: env_name((section, leaf)) for section, leaf in _FIELDS}
+    values = {leaf: getattr(getattr(settings, section), leaf) for section, leaf in _FIELDS}
     for leaf, relation, others in _BUDGETS:
         limit = sum(values[each] for each in others)
         if values[leaf] >= limit if relation == "smaller" else values[leaf] <= limit:
             sources = " + ".join(names[each] for each in others)
             yield f"{names[leaf]} ({values[leaf]:g} s) must be {relation} than {sources} ({limit:g} s)"
+    if (values["header_name"] is None) != (values["header_value"] is None):
+        yield f"{names['header_name']} and {names['header_value']} belong together: set both or neither"
 
 
 def load(
     env: Mapping[str, str] | None = None,
     env_file: Path | None = Path(".env"),
     secrets_dir: Path | None = Path("/run/secrets"),
+    *,
+    http: bool | None = None,
 ) -> Settings:
     """Read all sources. `env` replaces the environment; None for a file or directory leaves it out.
 
-    Raises SettingsError with one line for each problem.
-    """
-    return load_for_run(None, env, env_file, secrets_dir)
-
-
-def load_for_run(
-    http: bool | None,
-    env: Mapping[str, str] | None = None,
-    env_file: Path | None = Path(".env"),
-    secrets_dir: Path | None = Path("/run/secrets"),
-) -> Settings:
-    """As `load`, with everything needed to run in HTTP mode or in Socket Mode; None: nothing is needed.
-
-    Raises SettingsError with one line for each problem, and for each thing missing.
+    `http`: what a run in HTTP mode (True) or Socket Mode needs must be there. Raises SettingsError with one
+    line for each problem, and for each thing missing.
     """
     from_file, unreadable = read_env_file(env_file) if env_file else ({}, [])
     problems = list(unreadable)
     given: dict[SettingPath, tuple[str, str]] = {}
-    sources = (_secret_files(secrets_dir), from_file, os.environ if env is None else env)
+    sources: list[_Source] = [_secret_files(secrets_dir), from_file, os.environ if env is None else env]
     for source in sources:
         _collect(source, given, problems)
     problems += _misspelt({name.upper() for source in sources for name in source}, given)
@@ -141,10 +132,82 @@ def load_for_run(
     return settings
 
 
+def read_env_file(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
+    """The values of `file`, or one sentence for each line that cannot be read. A missing file is empty.
+
+    Raises SettingsError. A virtual environment called `.env` is ignored.
+    """
+    if file.is_dir() and not (file / "pyvenv.cfg").exists():
+        raise SettingsError(
+            f"{file} is a directory, not a file: remove it, or put a file of NAME=value lines in its place"
+        )
+    if not file.is_file():
+        return {}, []
+    from pydantic_settings import BaseSettings, DotEnvSettingsSource
+
+    try:
+        if problems := list(_unreadable_lines(file)):
+            return {}, problems
+        return DotEnvSettingsSource(BaseSettings, env_file=file, case_sensitive=True).env_vars, []
+    except (OSError, UnicodeDecodeError):
+        raise SettingsError(f"{file} cannot be read as text; check its owner, mode and encoding") from None
+
+
+def _unreadable_lines(file: Path) -> Iterator[str]:
+    """pydantic-settings would ignore them, and python-dotenv would log them."""
+    from dotenv.parser import parse_stream
+
+    with file.open(encoding="utf-8") as stream:
+        for binding in parse_stream(stream):
+            if binding.error:
+                text = binding.original.string
+                line = binding.original.line + text[: len(text) - len(text.lstrip())].count("\n")
+                yield f"{file}, line {line} cannot be read: write NAME=value, and close every quote"
+
+
+def _secret_files(directory: Path | None) -> dict[str, str]:
+    """A file a setting, named like its variable: Docker and Kubernetes give secrets so."""
+    if directory is None or not directory.is_dir():
+        return {}
+    try:
+        return {
+            file.name.upper(): file.read_text(encoding="utf-8")
+            for file in sorted(directory.iterdir())
+            if file.name.upper() in _VARIABLES and file.is_file()
+        }
+    except (OSError, UnicodeDecodeError):
+        raise SettingsError(
+            f"A file in {directory} cannot be read as text; check its owner and mode"
+        ) from None
+
+
+def _collect(source: _Source, given: dict[SettingPath, tuple[str, str]], problems: list[str]) -> None:
+    """Add one source to the weaker ones. A variable weighs more than its alias."""
+    named = ((name.upper(), (value or "").strip()) for name, value in source.items())
+    for name, value in sorted(named, key=lambda item: item[0] not in ALIASES):
+        path = _VARIABLES.get(name)
+        if path is not None and value:
+            if path not in _TOKENS and _has_quotes(value):
+                value = value[1:-1]
+                problems.append(f"{name} {_QUOTED}")
+            given[path] = name, value
+        elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
+            leaves = {section: list(model.model_fields) for section, model in sections()}
+            problems.append(f"{name} is not a setting{remedy(name, leaves, ALIASES)}")
+
+
+def _misspelt(names: set[str], given: _Given) -> Iterator[str]:
+    """Near misses of an alias that is not set. Else they may belong to another program."""
+    for name in sorted(names - ALIASES.keys()):
+        meant = None if name.startswith(PREFIX) else usual_meant(name, ALIASES)
+        if meant and ALIASES[meant] not in given:
+            yield f"{name} is not a setting; did you mean {meant}?"
+
+
 def _validate(
     given: _Given, problems: list[str], refused: frozenset[SettingPath] = frozenset()
 ) -> Settings | None:
-    """The settings; None where some are refused, which is added to `problems`."""
+    """None where some are refused, which is added to `problems`."""
     tree: dict[str, dict[str, object]] = {section: {} for section in Settings.model_fields}
     for (section, leaf), (_, value) in given.items():
         if (section, leaf) not in refused:
@@ -159,32 +222,26 @@ def _validate(
 
 
 def _missing(given: _Given, http: bool) -> Iterator[str]:
-    yield from _token_problem(given, "SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions")
+    needed = [("SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions")]
     if http:
-        yield from _token_problem(given, "SLACK_SIGNING_SECRET", "", "Basic Information page")
+        needed.append(("SLACK_SIGNING_SECRET", "", "Basic Information page"))
     else:
-        page = "page Basic Information > App-Level Tokens"
-        yield from _token_problem(given, "SLACK_APP_TOKEN", "xapp-", page)
+        needed.append(("SLACK_APP_TOKEN", "xapp-", "page Basic Information > App-Level Tokens"))
+    for usual, prefix, page in needed:
+        token = str(given[ALIASES[usual]][1]) if ALIASES[usual] in given else ""
+        if not token:
+            example = f" ({prefix}...)" if prefix else ""
+            yield f"{usual} is not set: copy it from your Slack app's {page}{example}"
+        elif _has_quotes(token):
+            yield f"{usual} {_QUOTED}"
+        elif not token.startswith(prefix):
+            yield f"{usual} is not such a token: it must begin with {prefix} (your Slack app's {page})"
     if ("agent", "url") not in given:
         yield "A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card"
 
 
-def _token_problem(given: _Given, name: str, prefix: str, page: str) -> Iterator[str]:
-    _, token = given.get(ALIASES[name], (name, ""))
-    if not token:
-        example = f" ({prefix}...)" if prefix else ""
-        yield f"{name} is not set: copy it from your Slack app's {page}{example}"
-    elif _has_quotes(str(token)):
-        yield f"{name} {_QUOTED}"
-    elif not str(token).startswith(prefix):
-        yield f"{name} is not such a token: it must begin with {prefix} (your Slack app's {page})"
-
-
 def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Settings:
-    """`settings` with some replaced: `{"rotate_after": 240, "store.url": "memory"}`. Raises SettingsError.
-
-    A name that only one section has needs no section.
-    """
+    """`settings` with some replaced: `{"rotate_after": 240, "store.url": "memory"}`. Raises SettingsError."""
     given = {_path_of(name): (name, value) for name, value in overrides.items()}
     tree = {section: dict(getattr(settings, section)) for section in Settings.model_fields}
     for (section, leaf), (_, value) in given.items():
@@ -196,15 +253,15 @@ def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Setti
 
 
 def _path_of(name: str) -> SettingPath:
-    """The path of the setting `name`. Raises SettingsError where there is none, or more than one."""
-    found = [path for path in _paths() if name in (path[1], ".".join(path))]
+    """A name that only one section has needs no section."""
+    found = [path for path in _FIELDS if name in (path[1], ".".join(path))]
     if len(found) == 1:
         return found[0]
     if found:
         raise SettingsError(f"{name} is a setting of several sections; write one of {_named(found)}")
-    if now := [path for path in _paths() if path[1] == RENAMED.get(name)]:
+    if now := [path for path in _FIELDS if path[1] == RENAMED.get(name)]:
         raise SettingsError(f"{name} is not a setting any more; it is called {_named(now)} now")
-    guess = nearest(name, (leaf for _, leaf in _paths()))
+    guess = nearest(name, (leaf for _, leaf in _FIELDS))
     raise SettingsError(f"{name} is not a setting{f'; did you mean {guess}?' if guess else ''}")
 
 
@@ -212,92 +269,8 @@ def _named(paths: Iterable[SettingPath]) -> str:
     return " or ".join(".".join(path) for path in paths)
 
 
-def secrets_of(settings: Settings) -> tuple[str, ...]:
-    """Every secret value, so that none of them is ever shown or logged.
-
-    A header's value may be a scheme and a key, and the agent's address may hold a password: key and password
-    count by themselves too, unless they are short.
-    """
-    values = (getattr(getattr(settings, section), leaf) for section, leaf in _paths())
-    found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
-    header, password = settings.agent.header_value, _password_of(settings.agent.url or "")
-    key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
-    parts = (part for part in (key, password, unquote(password)) if len(part) >= _MIN_SECRET)
-    return tuple(dict.fromkeys([*found, *parts]))
-
-
-def _password_of(url: str) -> str:
-    try:
-        return urlsplit(url).password or ""
-    except ValueError:
-        return ""
-
-
-def sections() -> Iterator[tuple[str, type[SettingsSection]]]:
-    """The name and the model of each section."""
-    for section, field in Settings.model_fields.items():
-        assert isinstance(field.annotation, type)
-        yield section, field.annotation
-
-
-def _paths() -> Iterator[SettingPath]:
-    for section, model in sections():
-        for leaf in model.model_fields:
-            yield section, leaf
-
-
-def env_name(path: SettingPath) -> str:
-    """The variable of a setting."""
-    return f"{PREFIX}{path[0]}__{path[1]}".upper()
-
-
-def _secret_files(directory: Path | None) -> dict[str, str]:
-    """A file a setting, named like its variable in either case: Docker and Kubernetes give secrets so."""
-    if directory is None or not directory.is_dir():
-        return {}
-    known = {*ALIASES, *map(env_name, _paths())}
-    try:
-        return {
-            file.name.upper(): file.read_text(encoding="utf-8")
-            for file in sorted(directory.iterdir())
-            if file.name.upper() in known and file.is_file()
-        }
-    except (OSError, UnicodeDecodeError):
-        raise SettingsError(
-            f"A file in {directory} cannot be read as text; check its owner and mode"
-        ) from None
-
-
-def _collect(
-    source: Mapping[str, str | None] | Mapping[str, str],
-    given: dict[SettingPath, tuple[str, str]],
-    problems: list[str],
-) -> None:
-    """Add one source to the weaker ones. Our own spelling of a name weighs more than its alias."""
-    known = {env_name(path): path for path in _paths()} | ALIASES
-    named = sorted(source.items(), key=lambda item: item[0].upper() not in ALIASES)
-    for name, value in ((name.upper(), (value or "").strip()) for name, value in named):
-        path = known.get(name)
-        if path is not None and value:
-            if path not in _TOKENS and _has_quotes(value):
-                value = value[1:-1]
-                problems.append(f"{name} {_QUOTED}")
-            given[path] = name, value
-        elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
-            leaves = {section: list(model.model_fields) for section, model in sections()}
-            problems.append(f"{name} is not a setting{remedy(name, PREFIX, leaves, ALIASES)}")
-
-
-def _misspelt(names: set[str], given: _Given) -> Iterator[str]:
-    """Near misses of an alias that is not set. Where it is set they may belong to another program."""
-    for name in sorted(names - ALIASES.keys()):
-        meant = None if name.startswith(PREFIX) else usual_meant(name, ALIASES)
-        if meant and ALIASES[meant] not in given:
-            yield f"{name} is not a setting; did you mean {meant}?"
-
-
 def _lines(error: ValidationError, given: _Given) -> Iterator[str]:
-    """One line for each setting that is refused, however many of its items are wrong."""
+    """One line for each refused setting, however many of its items are wrong."""
     seen: set[SettingPath] = set()
     for problem in error.errors(include_url=False, include_context=False):
         if len(problem["loc"]) < 2:
@@ -306,10 +279,10 @@ def _lines(error: ValidationError, given: _Given) -> Iterator[str]:
         path = _path(problem["loc"])
         if path not in seen:
             seen.add(path)
-            field = dict(sections())[path[0]].model_fields[path[1]]
             name, value = given.get(path, (env_name(path), problem["input"]))
-            words = expected(field, problem["msg"])
-            is_secret = "SecretStr" in str(field.annotation) or re.search(r"@|xox|xapp-", str(value))
+            words = expected(_FIELDS[path], problem["msg"])
+            is_secret = "SecretStr" in str(_FIELDS[path].annotation)
+            is_secret = is_secret or re.search(r"@|xox|xapp-", str(value)) is not None
             if words.startswith("should"):
                 yield f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
             else:
@@ -322,3 +295,24 @@ def _path(loc: tuple[int | str, ...]) -> SettingPath:
 
 def _has_quotes(value: str) -> bool:
     return len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+
+
+def secrets_of(settings: Settings) -> tuple[str, ...]:
+    """Every secret value, so that none is shown or logged.
+
+    A header's value may be a scheme and a key, and the agent's address may hold a password: these count by
+    themselves too, unless they are short.
+    """
+    values = (getattr(getattr(settings, section), leaf) for section, leaf in _FIELDS)
+    found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+    header, password = settings.agent.header_value, _password_of(settings.agent.url or "")
+    key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
+    parts = (part for part in (key, password, unquote(password)) if len(part) >= _MIN_SECRET)
+    return tuple(dict.fromkeys([*found, *parts]))
+
+
+def _password_of(url: str) -> str:
+    try:
+        return urlsplit(url).password or ""
+    except ValueError:
+        return ""

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from typing import Annotated, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic.fields import FieldInfo
 
 
 def _http_url(value: str) -> str:
@@ -317,3 +319,42 @@ class ReferenceSettings(SettingsSection):
     """A skill that fits the question is announced, and given to the model."""
     file_arg_middleware: bool = True
     """A tool's argument that names a bundled page as `@page.md` becomes that page's name."""
+
+
+def expected(field: FieldInfo, message: str) -> str:
+    """How a value of `field` should be, in plain words: `should be true or false`.
+
+    `message` is the validator's; it counts where it is our own.
+    """
+    if message.startswith("Value error, "):
+        return message.removeprefix("Value error, ")
+    origin, args = get_origin(field.annotation), get_args(field.annotation)
+    if origin is Literal:
+        return f"should be {', '.join(args[:-1])} or {args[-1]}"
+    if origin is tuple and args[0] is not str:
+        ranges = (bound for each in args[0].__metadata__ for bound in each.metadata)
+        return f"should be one or more numbers{_unit(field)}{_range(ranges)}, with commas between them"
+    kinds: dict[object, str] = {
+        bool: "true or false",
+        int: f"a whole number{_range(field.metadata)}",
+        float: f"a finite number{_unit(field)}{_range(field.metadata)}",
+    }
+    listed = 'a list of texts: write a,b or ["a","b"]'
+    return f"should be {listed if origin is tuple else kinds.get(field.annotation, 'text')}"
+
+
+def _unit(field: FieldInfo) -> str:
+    """The setting's description begins with its unit."""
+    first = (field.description or "").split(" ")[0].rstrip(",")
+    return f" of {first.lower()}" if first in ("Seconds", "Hours") else ""
+
+
+def _range(metadata: Iterable[object]) -> str:
+    bounds = {"gt": "greater than", "ge": "at least", "lt": "less than", "le": "at most"}
+    words = [
+        f"{words} {getattr(bound, name)}"
+        for bound in metadata
+        for name, words in bounds.items()
+        if hasattr(bound, name)
+    ]
+    return ", " + " and ".join(words) if words else ""

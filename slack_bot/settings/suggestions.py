@@ -1,9 +1,14 @@
-"""PURE. What an unknown name was probably meant to be."""
+"""PURE. The names of settings as variables, and what an unknown one was probably meant to be."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+SettingPath: TypeAlias = tuple[str, str]
+"""Section and name."""
+PREFIX = "SLACK_BOT_"
 
 # Without the prefix: all names share it.
 _NEAR = 0.75
@@ -40,30 +45,31 @@ RENAMED = {
 """Names of the first edition, by their last part, and what each is called now."""
 
 
+def env_name(path: SettingPath) -> str:
+    """The variable of a setting."""
+    return f"{PREFIX}{path[0]}__{path[1]}".upper()
+
+
 def nearest(name: str, known: Iterable[str], cutoff: float = _NEAR) -> str | None:
     """The one of `known` that is most like `name`, if one is near enough."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), None)
 
 
-def remedy(name: str, prefix: str, sections: Mapping[str, Iterable[str]], usual: Iterable[str]) -> str:
+def remedy(name: str, sections: Mapping[str, Iterable[str]], usual: Iterable[str]) -> str:
     """What follows `NAME is not a setting`: a guess, the sections, or "".
 
-    `name` begins with `prefix`; `sections` are the leaves of each section; `usual` are names without section.
+    `name` has our prefix; `sections` are the leaves of each section; `usual` are names without section.
     """
-    section, divided, leaf = name.removeprefix(prefix).lower().partition("__")
+    section, divided, leaf = name.removeprefix(PREFIX).lower().partition("__")
     now = _RENAMED_SECTIONS.get(section, section), RENAMED.get(leaf, leaf)
     if now != (section, leaf) and now[1] in sections.get(now[0], ()):
-        return f" any more; it is called {_full(prefix, *now)} now"
+        return f" any more; it is called {env_name(now)} now"
     if section in sections and not leaf:
         some = next(iter(sections[section]))
-        return f": it is a section; write {_full(prefix, section, some)} or another setting of it"
-    if divided:
-        meant = _in_section(section, leaf, sections)
-        guess = _full(prefix, *meant) if meant else None
-        if guess is None and section not in sections:
-            return f"; the sections are {', '.join(each.upper() for each in sections)}"
-    else:
-        guess = _undivided(section, prefix, sections, usual)
+        return f": it is a section; write {env_name((section, some))} or another setting of it"
+    guess = _in_section(section, leaf, sections) if divided else _undivided(section, sections, usual)
+    if guess is None and divided and section not in sections:
+        return f"; the sections are {', '.join(each.upper() for each in sections)}"
     return f"; did you mean {guess}?" if guess else ""
 
 
@@ -74,22 +80,16 @@ def usual_meant(name: str, usual: Iterable[str]) -> str | None:
     return nearest(name, usual, _VERY_NEAR)
 
 
-def _in_section(section: str, leaf: str, sections: Mapping[str, Iterable[str]]) -> tuple[str, str] | None:
+def _in_section(section: str, leaf: str, sections: Mapping[str, Iterable[str]]) -> str | None:
     meant = nearest(section, sections)
     if meant and (near := nearest(leaf, sections[meant])):
-        return meant, near
-    return next(((each, leaf) for each, leaves in sections.items() if leaf in leaves), None)
+        return env_name((meant, near))
+    return next((env_name((each, leaf)) for each, leaves in sections.items() if leaf in leaves), None)
 
 
-def _undivided(
-    rest: str, prefix: str, sections: Mapping[str, Iterable[str]], usual: Iterable[str]
-) -> str | None:
-    names = {f"{section}_{leaf}": (section, leaf) for section in sections for leaf in sections[section]}
-    names |= {leaf: (section, leaf) for section in sections for leaf in sections[section]}
-    full = {each: _full(prefix, *path) for each, path in names.items()}
-    full |= {each.removeprefix(prefix).lower(): each for each in usual if each.startswith(prefix)}
+def _undivided(rest: str, sections: Mapping[str, Iterable[str]], usual: Iterable[str]) -> str | None:
+    paths = [(section, leaf) for section, leaves in sections.items() for leaf in leaves]
+    full = {f"{section}_{leaf}": env_name((section, leaf)) for section, leaf in paths}
+    full |= {leaf: env_name((section, leaf)) for section, leaf in paths}
+    full |= {each.removeprefix(PREFIX).lower(): each for each in usual if each.startswith(PREFIX)}
     return full[near] if (near := nearest(rest, full)) else None
-
-
-def _full(prefix: str, section: str, leaf: str) -> str:
-    return f"{prefix}{section}__{leaf}".upper()

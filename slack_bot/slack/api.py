@@ -1,8 +1,7 @@
 """All calls to Slack's Web API: wait for a permit, call, classify the outcome, report it to the observer.
 
 slack_sdk's own retry repeats a write whose connection broke after it was sent, which doubles text; it is off.
-Only what surely was not applied (`Fault.LATER`) is repeated here. The rest is for the caller, who knows what
-the message should read.
+Only what surely was not applied (`Fault.LATER`) is repeated here.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping
 from copy import copy
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -50,29 +48,6 @@ _SHOWS = frozenset({"chat.startStream", "chat.appendStream", "chat.update", "cha
 _MAX_REFUSALS = 1_000
 
 
-class MissingScopes:
-    """The calls that were refused because the app lacks a scope.
-
-    A new scope comes with a new token, which is read at the start, so the refusal holds until then. The scope
-    of `conversations.*` depends on the kind of conversation, so there it counts for that conversation alone.
-    """
-
-    def __init__(self) -> None:
-        self._refused: OrderedDict[tuple[str, str], None] = OrderedDict()
-
-    def add(self, method: str, channel: str) -> None:
-        """A call of `method` was refused; `channel` is the one it was about, or ""."""
-        self._refused[self._key(method, channel)] = None
-        if len(self._refused) > _MAX_REFUSALS:
-            self._refused.popitem(last=False)
-
-    def refuses(self, method: str, channel: str) -> bool:
-        return self._key(method, channel) in self._refused
-
-    def _key(self, method: str, channel: str) -> tuple[str, str]:
-        return method, channel if method.startswith("conversations.") else ""
-
-
 def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | None = None) -> AsyncWebClient:
     """The Web API client of the whole bot: no retries of its own, all calls on one shared `session`."""
     token = settings.bot_token
@@ -88,9 +63,9 @@ def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | Non
 class SlackApi:
     """Calls Web API methods. Safe to share; `for_turn` gives a copy that names the turn it calls for.
 
-    `retry_timeout` is the most seconds one call waits in all for limits and outages to pass; it waits without
-    limit for its turn among the bot's own calls, which `rate_limiter` gives. `write_timeout` is the most
-    seconds for a call that writes; None: the client's.
+    `retry_timeout` is the most seconds one call waits in all for limits and outages to pass, without its wait
+    for `rate_limiter`. `write_timeout` is the most seconds for a call that writes; None: the client's.
+    `log_fields` are the ids that each log line of the turn carries.
     """
 
     def __init__(
@@ -106,15 +81,16 @@ class SlackApi:
         self._client, self._clock, self._observer = client, clock, observer
         self._retry_timeout, self._write_timeout = retry_timeout, write_timeout
         self._rate_limiter = rate_limiter
-        self._scopes = MissingScopes()
-        self._turn = self._thread_ts = ""
+        self._missing_scopes: OrderedDict[tuple[str, str], None] = OrderedDict()  # methods and conversations
+        self._turn = ""
+        self.log_fields: dict[str, str | None] = {}
         self._reserved: dict[str, Permit] = {}
         self._shown_at = 0.0
 
     def for_turn(self, turn: str, thread_ts: str | None = None) -> SlackApi:
         """The same API for the turn named `turn`, with reservations of its own."""
         api = copy(self)
-        api._turn, api._thread_ts = turn, thread_ts or ""
+        api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
         api._reserved, api._shown_at = {}, 0.0
         return api
 
@@ -132,13 +108,15 @@ class SlackApi:
         """
         if self._rate_limiter is None:
             return True
-        if method not in self._reserved:
+        priority = priority_of(method) if priority is None else priority
+        permit = self._reserved.get(method)
+        if permit is None:
             self.give_back()
-            request = self._request(method, channel, priority, self._retry_timeout)
-            self._reserved[method] = self._rate_limiter.reserve(request, wake)
+            request = CallRequest(0, method, priority, 0.0, self._shown_at, self._retry_timeout, channel)
+            permit = self._reserved[method] = self._rate_limiter.reserve(request, wake)
         else:
-            self._reserved[method].move(priority_of(method) if priority is None else priority, wake)
-        return self._reserved[method].is_settled
+            permit.move(priority, wake)
+        return permit.is_settled
 
     def give_back(self) -> None:
         while self._reserved:
@@ -152,18 +130,25 @@ class SlackApi:
         `patience` is the most seconds to wait for that, in all; None: the setting. A call that was refused
         before for want of a scope is not made.
         """
-        if self._scopes.refuses(method, _channel(args)):
+        channel = str(args.get("channel") or args.get("channel_id") or "")
+        if _scope_key(method, channel) in self._missing_scopes:
             self.give_back()
             return CallFailed(Fault.NOT_HERE, MISSING_SCOPE)
         left = self._retry_timeout if patience is None else patience
         block, again = left, False
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
-            permit = self._permit(method, args, block, again=again)
-            if permit is not None and (blocked := await permit.wait(block)) is not None:
-                return CallFailed(Fault.LATER, "ratelimited", blocked)
-            result = await self._attempt(method, args, permit)
-            if isinstance(result, CallOk) or result.fault is not Fault.LATER:
+            permit = self._permit(method, channel, block, again=again)
+            if permit is not None:
+                if (blocked := await permit.wait(block)) is not None:
+                    return CallFailed(Fault.LATER, "ratelimited", blocked)
+                permit.use()
+            result = await self._attempt(method, args, self._send(method, args), is_read=method in READS)
+            if isinstance(result, CallOk):
+                self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
+                return result
+            self._note_failed(method, channel, result)
+            if result.fault is not Fault.LATER:
                 return result
             pause = next(pauses)
             asked = pause if result.retry_after is None else result.retry_after
@@ -176,74 +161,52 @@ class SlackApi:
                 await asyncio.sleep(asked)
             left, block, again = left - asked, left, True
 
-    def _permit(
-        self, method: str, args: Mapping[str, object], patience: float, *, again: bool
-    ) -> Permit | None:
+    def _permit(self, method: str, channel: str, patience: float, *, again: bool) -> Permit | None:
         if self._rate_limiter is None:
             return None
         permit = self._reserved.pop(method, None)
         if permit is not None:
             permit.move(priority_of(method))
             return permit
-        request = self._request(method, _channel(args), None, patience)
-        return self._rate_limiter.reserve(replace(request, again=again))
-
-    def _request(self, method: str, channel: str, priority: Priority | None, patience: float) -> CallRequest:
-        return CallRequest(
-            number=0,
-            method=method,
-            priority=priority_of(method) if priority is None else priority,
-            asked_at=0.0,
-            unseen_since=self._shown_at,
-            patience=patience,
-            channel=channel,
-        )
+        priority = priority_of(method)
+        request = CallRequest(0, method, priority, 0.0, self._shown_at, patience, channel, again=again)
+        return self._rate_limiter.reserve(request)
 
     async def _attempt(
-        self, method: str, args: Mapping[str, object], permit: Permit | None
+        self,
+        method: str,
+        args: Mapping[str, object],
+        request: Coroutine[Any, Any, Mapping[str, Any]],
+        *,
+        is_read: bool,
     ) -> CallOk | CallFailed:
-        if permit is not None:
-            permit.use()
+        """The outcome of one `request`, as a value; the observer is told of it."""
         began = self._clock.monotonic()
-        try:
-            result = await self._outcome(self._send(method, args), is_read=method in READS)
-        except asyncio.CancelledError:
-            self._report(method, args, began, "given_up")
-            raise
-        now = self._report(method, args, began, None if isinstance(result, CallOk) else result.error)
-        if isinstance(result, CallFailed):
-            if result.error == MISSING_SCOPE:
-                self._scopes.add(method, _channel(args))
-            self._log_failed(method, result)
-        elif method in _SHOWS:
-            self._shown_at = now
-        return result
-
-    async def _outcome(
-        self, request: Coroutine[Any, Any, Mapping[str, Any]], *, is_read: bool
-    ) -> CallOk | CallFailed:
         limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
+        result: CallOk | CallFailed = CallFailed(Fault.UNKNOWN, "given_up")
         try:
             async with asyncio.timeout(limit):
-                return CallOk(await request)
+                result = CallOk(await request)
         except SlackApiError as error:
-            return _refused(error)
+            result = _refused(error)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
-            return CallFailed(Fault.LATER, "connect_failed")
+            result = CallFailed(Fault.LATER, "connect_failed")
         except TimeoutError:
-            return CallFailed(Fault.UNKNOWN, "timeout")
+            result = CallFailed(Fault.UNKNOWN, "timeout")
         except (aiohttp.ClientError, OSError):
-            return CallFailed(Fault.UNKNOWN, "connection_lost")
+            result = CallFailed(Fault.UNKNOWN, "connection_lost")
         except _UNREADABLE:  # last: a certificate that is refused is a ValueError too
-            return CallFailed(Fault.UNKNOWN, "unreadable")
+            result = CallFailed(Fault.UNKNOWN, "unreadable")
+        finally:
+            now = self._clock.monotonic()
+            failure = None if isinstance(result, CallOk) else result.error
+            self._observer(SlackCalled(now, self._turn, method, args, failure is None, failure, now - began))
+        return result
 
     async def upload(self, url: str, content: bytes) -> CallOk | CallFailed:
         """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
-        began = self._clock.monotonic()
-        result = await self._outcome(self._send_file(url, content), is_read=True)
-        error = None if isinstance(result, CallOk) else result.error
-        self._report("upload", {"bytes": len(content)}, began, error)
-        return result
+        request = self._send_file(url, content)
+        return await self._attempt("upload", {"bytes": len(content)}, request, is_read=True)
 
     async def _send_file(self, url: str, content: bytes) -> Mapping[str, Any]:
         answer = await self._client._upload_file(  # the one step of an upload that has no public method
@@ -262,40 +225,39 @@ class SlackApi:
     async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:
         given = {name: value for name, value in args.items() if value is not None}
         if method in READS or method in _FORMS:
-            given = {name: _as_form(value) for name, value in given.items()}
+            given = {
+                name: json.dumps(value) if isinstance(value, list | dict) else value
+                for name, value in given.items()
+            }
             verb = "GET" if method in READS else "POST"
             answer = await self._client.api_call(method, http_verb=verb, params=given)
         else:
             answer = await self._client.api_call(method, json=given)
         return answer.data if isinstance(answer.data, dict) else {}
 
-    def _report(self, method: str, args: Mapping[str, object], began: float, error: str | None) -> float:
-        """Tell the observer of a call. Returns the time now."""
-        now = self._clock.monotonic()
-        self._observer(SlackCalled(now, self._turn, method, args, error is None, error, now - began))
-        return now
-
-    def _log_failed(self, method: str, failed: CallFailed) -> None:
-        fields = {"turn": self._turn or None, "thread_ts": self._thread_ts or None}
-        if failed.error == MISSING_SCOPE:
-            _log.warning(
-                "%s is refused because the Slack app lacks the scope %s, and is not tried again: add it in"
-                " your Slack app settings, install the app again and start the bot again",
-                method,
-                failed.needed or "for it",
-                extra=fields,
-            )
+    def _note_failed(self, method: str, channel: str, failed: CallFailed) -> None:
+        if failed.error != MISSING_SCOPE:
+            level = _LEVELS.get(failed.fault, logging.WARNING)
+            _log.log(level, "%s failed: %s (%s)", method, failed.error, failed.fault, extra=self.log_fields)
             return
-        level = _LEVELS.get(failed.fault, logging.WARNING)
-        _log.log(level, "%s failed: %s (%s)", method, failed.error, failed.fault, extra=fields)
+        self._missing_scopes[_scope_key(method, channel)] = None
+        if len(self._missing_scopes) > _MAX_REFUSALS:
+            self._missing_scopes.popitem(last=False)
+        _log.warning(
+            "%s is refused because the Slack app lacks the scope %s, and is not tried again: add it in"
+            " your Slack app settings, install the app again and start the bot again",
+            method,
+            failed.needed or "for it",
+            extra=self.log_fields,
+        )
 
 
-def _channel(args: Mapping[str, object]) -> str:
-    return str(args.get("channel") or args.get("channel_id") or "")
+def _scope_key(method: str, channel: str) -> tuple[str, str]:
+    """What a missing scope forbids until the next start, for a new scope comes with a new token.
 
-
-def _as_form(value: object) -> object:
-    return json.dumps(value) if isinstance(value, list | dict) else value
+    The scope of `conversations.*` depends on the kind of conversation, so there it counts for that one alone.
+    """
+    return method, channel if method.startswith("conversations.") else ""
 
 
 def _refused(error: SlackApiError) -> CallFailed:
@@ -305,13 +267,9 @@ def _refused(error: SlackApiError) -> CallFailed:
     data = getattr(answer, "data", None)
     body = data if isinstance(data, dict) else {}
     name, needed = (value if isinstance(value := body.get(key), str) else "" for key in ("error", "needed"))
-    after = _seconds(getattr(answer, "headers", {}).get("Retry-After"))
     fallback = "unreadable" if status < 400 else f"http_{status}"
-    return CallFailed(fault_of(status, name), name or fallback, after, needed=needed)
-
-
-def _seconds(value: object) -> float | None:
     try:
-        return max(0.0, float(str(value)))
+        after = max(0.0, float(str(getattr(answer, "headers", {}).get("Retry-After"))))
     except ValueError:
-        return None
+        after = None
+    return CallFailed(fault_of(status, name), name or fallback, after, needed=needed)

@@ -11,9 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from ..turn.actions import TaskCard
-from ..turn.record import Outcome
 from ..turn.sanitize import sanitize
-from .orders import TurnEnd
 
 FEEDBACK = "feedback"
 """action_id of the feedback buttons; their values are `positive|<turn>` and `negative|<turn>`."""
@@ -138,18 +136,6 @@ def footer(channel: str) -> Block:
     """How to go on."""
     here = "Write" if channel.startswith("D") else "Mention me"
     return context(f"{here} in this thread to go on.")
-
-
-def tail(ending: TurnEnd, turn: str, channel: str) -> list[Block]:
-    """All that is under the last message of a turn."""
-    under = [context(ending.note)] if ending.note else []
-    if ending.offer_retry:
-        under.append(retry_button(turn))
-    if ending.form is not None:
-        under.append(context(ANSWER_HERE))
-    if ending.outcome is Outcome.ANSWERED:
-        under += [feedback(turn), footer(channel)]
-    return under
 
 
 def markdown(text: str) -> Block:

@@ -1,7 +1,6 @@
 """What came of a call to Slack, and how a call is repeated.
 
-A call without an answer may have been applied. `call_until_known` repeats it, and looks first where a second
-application would show. Each outcome is a value; no exception of slack_sdk or aiohttp leaves `api`.
+Each outcome is a value. A call without an answer may have been applied.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ class CallOk:
 class CallFailed:
     """The call failed for good. `error` is Slack's name for it, or ours (see `faults.classify`).
 
-    `retry_after` is the pause in seconds that Slack asked for. `in_doubt`: an earlier attempt had no answer,
-    so the call may have been applied. `needed`: the scope that is missing, where that is the error.
+    `retry_after` is the pause in seconds that Slack asked for. `in_doubt`: an earlier attempt had no answer.
+    `needed`: the scope that is missing.
     """
 
     fault: Fault
@@ -73,8 +72,7 @@ async def call_until_known(
 ) -> _T | CallFailed:
     """Call until the outcome is known, at most four times.
 
-    `verify` runs before each repetition. It returns the outcome where an earlier attempt was applied, None
-    where it was not or where that cannot be seen.
+    `verify` runs before each repetition, and returns the outcome if it finds an earlier attempt applied.
     """
     result = await call()
     for pause in REPEAT_PAUSES:

@@ -2,17 +2,16 @@
 
 Slack replaces a card's title and state, appends its details and output, and calls a plan failed that stops
 with an open card (facts: Slack 1.4). So every card is closed truthfully, and one that still runs when its
-message ends goes on in the next.
+message ends goes on in the next. A running card alone begins no message.
 
-A running card alone begins no message: the next begins only with something new to read. An agent may take
-thousands of steps, which would fill all messages. So steps beyond the first are counted in one card, and a
-higher count begins no message, nor does any card behind half of the messages.
+An agent may take thousands of steps, which would fill all messages. So steps beyond the first are counted in
+one card, and a higher count begins no message, nor does any card behind half of the messages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ..turn.actions import LONGEST, CardState, TaskCard
@@ -42,6 +41,24 @@ _WORDS = {CardClosing.CONTINUES: CONTINUES, CardClosing.STOPPED: STOPPED}
 """Slack has no state for a card that neither ended nor failed, so its title says it."""
 
 
+@dataclass(slots=True)
+class _Card:
+    """`wanted` has the details and output that were not sent yet, `shown` those that Slack has confirmed."""
+
+    wanted: TaskCard
+    shown: TaskCard | None = None
+    is_unsure: bool = False
+
+    def whole(self, card: TaskCard) -> TaskCard:
+        """`card` with all details and output, sent or not."""
+        details, output = ("", "") if self.shown is None else (self.shown.details, self.shown.output)
+        return replace(card, details=details + self.wanted.details, output=output + self.wanted.output)
+
+    def reads_as(self, card: TaskCard) -> bool:
+        shown = self.shown
+        return shown is not None and (shown.state, shown.title) == (card.state, card.title)
+
+
 class MessageCards:
     """The cards of one message: as wanted, and as Slack has confirmed them.
 
@@ -51,132 +68,123 @@ class MessageCards:
 
     def __init__(self, number: int = 1, carried: Iterable[TaskCard] = ()) -> None:
         self._suffix = f"#{number}" if number > 1 else ""
-        self._wanted: dict[str, TaskCard] = {}  # details and output: what was not sent yet
-        self._shown: dict[str, TaskCard] = {}  # details and output: all that was
-        self._unsure: set[str] = set()
+        self._cards: dict[str, _Card] = {}
         self.want(carried)
-        self._carried = dict(self._wanted)
+        self._carried = {key: card.wanted for key, card in self._cards.items()}
 
     @property
     def is_changed(self) -> bool:
         """Some card is new, or reads otherwise than when it was carried here."""
-        return self._carried != self._wanted
+        return self._carried != {key: card.wanted for key, card in self._cards.items()}
 
     @property
     def has_unshown(self) -> bool:
-        return not self._wanted.keys() <= self._shown.keys()
+        return any(card.shown is None for card in self._cards.values())
 
     @property
     def is_empty(self) -> bool:
-        return not self._shown
+        return all(card.shown is None for card in self._cards.values())
 
     @property
     def is_full(self) -> bool:
-        return len(self._wanted) > MAX_CARDS
+        return len(self._cards) > MAX_CARDS
 
     def want(self, cards: Iterable[TaskCard]) -> None:
         """Note how cards should read; details and output are added to what they read so far."""
         for card in cards:
-            waiting = self._wanted.get(card.id)
-            self._wanted[card.id] = card if waiting is None else _append(waiting, card)
+            known = self._cards.get(card.id)
+            if known is None:
+                self._cards[card.id] = _Card(card)
+            else:
+                known.wanted = _append(known.wanted, card)
 
     def become(self, later: MessageCards) -> None:
         """Take over the state of the same cards in a message that was never begun."""
-        for key in self._wanted.keys() & later._wanted.keys():
-            self._wanted[key] = later._wanted[key]
+        for key in self._cards.keys() & later._cards.keys():
+            self._cards[key].wanted = later._cards[key].wanted
 
     def shows_all_of(self, later: MessageCards) -> bool:
-        return later._wanted.keys() <= self._shown.keys()
+        return later._cards.keys() <= {key for key, card in self._cards.items() if card.shown is not None}
 
     def unsent(self) -> tuple[TaskCard, ...]:
         """What Slack has not confirmed yet, as far as it has room in this message."""
-        room = MAX_CARDS - len(self._shown)
-        new = [key for key in self._wanted if key not in self._shown][:room]
-        return tuple(
-            self._named(card)
-            for key, card in self._wanted.items()
-            if key in new or (key in self._shown and self._differs(key, card))
-        )
+        unsent = []
+        room = MAX_CARDS - sum(card.shown is not None for card in self._cards.values())
+        for card in self._cards.values():
+            if card.shown is None:
+                room -= 1
+                is_sent = room < 0
+            else:
+                is_sent = card.reads_as(card.wanted) and not (card.wanted.details or card.wanted.output)
+            if not is_sent:
+                unsent.append(self._named(card.wanted))
+        return tuple(unsent)
 
     def confirm(self, cards: Iterable[TaskCard], *, unsure: bool = False) -> None:
         """Slack shows these, which `unsent` gave. `unsure`: its answer never came, so perhaps."""
-        for card in cards:
-            key = self._key(card)
-            before = self._shown.get(key)
-            self._shown[key] = card if before is None else _append(before, card)
-            self._wanted[key] = replace(self._wanted[key], details="", output="")
-            self._unsure.discard(key)
-            if unsure:
-                self._unsure.add(key)
+        for sent in cards:
+            card = self._cards[sent.id.removesuffix(self._suffix)]
+            card.shown = sent if card.shown is None else _append(card.shown, sent)
+            card.wanted = replace(card.wanted, details="", output="")
+            card.is_unsure = unsure
 
     def closing(self, close: CardClosing) -> tuple[TaskCard, ...]:
         """What is left to send so that no card stays open."""
-        left = []
-        for key, shown in self._shown.items():
-            end = self._end(key, close)
-            if key in self._unsure or (shown.state, shown.title) != (end.state, end.title):
-                left.append(replace(end, details="", output=""))
-        return tuple(left)
+        ends = [(card, self._end(card, close)) for card in self._cards.values() if card.shown is not None]
+        return tuple(
+            replace(end, details="", output="")
+            for card, end in ends
+            if card.is_unsure or not card.reads_as(end)
+        )
 
     def confirm_closed(self, cards: Iterable[TaskCard]) -> None:
         """Slack shows these, which `closing` gave."""
-        for card in cards:
-            key = self._key(card)
-            self._shown[key] = replace(self._shown[key], title=card.title, state=card.state)
-            self._unsure.discard(key)
+        for closed in cards:
+            card = self._cards[closed.id.removesuffix(self._suffix)]
+            assert card.shown is not None
+            card.shown = replace(card.shown, title=closed.title, state=closed.state)
+            card.is_unsure = False
 
     def closed(self, close: CardClosing) -> tuple[TaskCard, ...]:
         """All cards that Slack shows, as they should read once they are closed."""
-        return tuple(self._whole(key, self._end(key, close)) for key in self._wanted if key in self._shown)
+        cards = self._cards.values()
+        return tuple(card.whole(self._end(card, close)) for card in cards if card.shown is not None)
 
     def whole(self, close: CardClosing | None = None) -> tuple[TaskCard, ...]:
         """All cards as they should read now, sent or not: for a message that is written as a whole.
 
         `close` None: those that run go on.
         """
-        cards = (
-            self._whole(key, self._named(card) if close is None else self._end(key, close))
-            for key, card in self._wanted.items()
+        cards = list(self._cards.values())[:MAX_CARDS]
+        return tuple(
+            card.whole(self._named(card.wanted) if close is None else self._end(card, close))
+            for card in cards
         )
-        return tuple(cards)[:MAX_CARDS]
 
     def wanted(self) -> tuple[TaskCard, ...]:
         """All cards, for a message in place of this one, which does not exist."""
-        return tuple(self._whole(key, card) for key, card in self._wanted.items())
+        return tuple(card.whole(card.wanted) for card in self._cards.values())
 
     def carried(self) -> tuple[TaskCard, ...]:
         """The cards that go on in the next message: those that still run, and those without room here."""
         return tuple(
-            card
-            for key, card in self._wanted.items()
-            if card.state is CardState.RUNNING or key not in self._shown
+            card.wanted
+            for card in self._cards.values()
+            if card.wanted.state is CardState.RUNNING or card.shown is None
         )
-
-    def _key(self, card: TaskCard) -> str:
-        return card.id.removesuffix(self._suffix)
 
     def _named(self, card: TaskCard) -> TaskCard:
         return replace(card, id=card.id + self._suffix)
 
-    def _whole(self, key: str, card: TaskCard) -> TaskCard:
-        """`card` with all its details and output, sent or not."""
-        shown, wanted = self._shown.get(key), self._wanted[key]
-        details, output = ("", "") if shown is None else (shown.details, shown.output)
-        return replace(card, details=details + wanted.details, output=output + wanted.output)
-
-    def _differs(self, key: str, card: TaskCard) -> bool:
-        shown = self._shown[key]
-        return bool(card.details or card.output) or (shown.state, shown.title) != (card.state, card.title)
-
-    def _end(self, key: str, close: CardClosing) -> TaskCard:
-        card = self._named(self._wanted[key])
-        if card.state is not CardState.RUNNING:
-            return card
+    def _end(self, card: _Card, close: CardClosing) -> TaskCard:
+        end = self._named(card.wanted)
+        if end.state is not CardState.RUNNING:
+            return end
         if close in _WORDS:
             words = _WORDS[close]
-            title = card_text(card.title or key, _TITLE - len(words)) + words
-            return replace(card, state=CardState.DONE, title=title)
-        return replace(card, state=CardState.ERROR if close is CardClosing.FAILED else CardState.DONE)
+            title = card_text(end.title or card.wanted.id, _TITLE - len(words)) + words
+            return replace(end, state=CardState.DONE, title=title)
+        return replace(end, state=CardState.ERROR if close is CardClosing.FAILED else CardState.DONE)
 
 
 def _append(before: TaskCard, card: TaskCard) -> TaskCard:
@@ -253,9 +261,10 @@ class CardTracker:
         `exists` false: in place of that one.
         """
         self._number = number
-        if not exists:
-            self.present, self._has_news = MessageCards(number), True
-            self.present.want(before.wanted())
+        if exists:
+            self._has_news = before.has_unshown and number <= self._max_messages
+            self.present = MessageCards(number, before.carried())
             return
-        self._has_news = before.has_unshown and number <= self._max_messages
-        self.present = MessageCards(number, before.carried())
+        self._has_news = True
+        self.present = MessageCards(number)
+        self.present.want(before.wanted())

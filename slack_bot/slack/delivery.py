@@ -17,19 +17,23 @@ from ..errors import SlackError
 from ..settings.models import StreamSettings
 from ..turn.actions import TaskCard
 from ..turn.fit import MessageLimits
-from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, SendText
+from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
 from .blocks import all_chunks, weighted_bytes
 from .calls import CallFailed, CallOk
 from .cards import CardClosing, CardTracker
-from .fault_policy import ENDS, MAX_DOUBTS, Remedy, after_write
-from .message import MessageWrite, SlackMessage
-from .orders import Batch, WriteResult
+from .fault_policy import (
+    ENDS,
+    MAX_DOUBTS,
+    Remedy,
+    StreamingRefusalCache,
+    SurfaceKind,
+    after_write,
+    next_surface,
+)
+from .model import Batch, MessageWrite, SlackMessage, WriteResult
+from .post_surface import PostSurface
 from .reconcile import Reconciler
-from .surfaces.edit import Edits, EditSurface, PostSurface
-from .surfaces.fallback import StreamingRefusalCache, SurfaceKind, next_surface
-from .surfaces.post import Posts, TextForms
-from .surfaces.stream import StreamSurface
-from .surfaces.surface import Surface
+from .stream_surface import StreamSurface
 from .turn_client import DROPPED, TurnClient
 
 Args = dict[str, Any]
@@ -41,35 +45,26 @@ class Delivery:
     """The messages of one answer. One writer: calls must not overlap.
 
     `ended` is set when nothing more of the answer may appear. `is_exhausted`: it has all the messages it may
-    have, or with `refusal` set, Slack takes no more. Methods raise `SlackError` where Slack cannot be written
-    to at all.
+    have, or with `refusal` set, Slack takes no more. `begun` counts the messages that were ever begun.
+    Methods raise `SlackError` where Slack cannot be written to at all.
     """
 
     def __init__(
         self, client: TurnClient, settings: StreamSettings, clock: Clock, refusals: StreamingRefusalCache
     ) -> None:
         self._client, self._settings, self._clock, self._refusals = client, settings, clock, refusals
-        place = client.place
-        self.edits = Edits(client, settings, TextForms(refusals, place.user_team, clock.monotonic))
-        self.stream = StreamSurface(client, settings, clock, self.edits)
-        self.reconciler = Reconciler(client, self.stream, self.edits)
-        post = PostSurface(self.edits)
-        self._surfaces: dict[SurfaceKind, Surface] = {
-            SurfaceKind.STREAM: self.stream,
-            SurfaceKind.EDIT: EditSurface(self.edits, settings, clock),
-            SurfaceKind.POST: post,
-            SurfaceKind.NONE: post,  # never written to: the answer has ended
-        }
-        now = clock.monotonic()
+        self.posts = PostSurface(client, settings, clock, refusals)
+        self.stream = StreamSurface(client, settings, clock, self.posts)
+        self.reconciler = Reconciler(client, self.stream, self.posts)
+        place, now = client.place, clock.monotonic()
         self.surface = refusals.best(place.user_team, place.channel, now, can_stream=place.can_stream)
-        self._is_unlimited = False
+        self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
         self.messages: list[SlackMessage] = []
-        self.begun = 0  # messages that were ever begun
+        self.begun = self._doubts = 0
         self.ended: WriteResult | None = None
         self.is_exhausted = False
         self.refusal: CallFailed | None = None
-        self._doubts = 0
         self._cards = CardTracker(
             room=settings.rotate_bytes // 2,
             limit=settings.card_chars,
@@ -78,13 +73,14 @@ class Delivery:
         )
 
     @property
-    def posts(self) -> Posts:
-        return self.edits.posts
-
-    @property
     def last(self) -> SlackMessage | None:
         """The last message in the thread, which may be in doubt."""
         return self.messages[-1] if self.messages else None
+
+    @property
+    def known(self) -> list[str]:
+        """The messages of this answer that Slack has named."""
+        return [message.ts for message in self.messages if message.ts is not None]
 
     @property
     def is_gone(self) -> bool:
@@ -109,24 +105,27 @@ class Delivery:
         return bool(self.messages) and not self.begins
 
     def add(self, batch: Batch) -> None:
-        self.ledger.push(batch.text)
         if batch.text:
+            self.ledger.push(batch.text)
             self.ledger.release(self.ledger.waiting.size)
         self._cards.want(batch.cards, batch.plan_title)
 
     def next_method(self) -> str:
-        surface = self._surfaces[self.surface]
-        return surface.begin_method if self.begins else surface.write_method
+        if self.surface is SurfaceKind.STREAM:
+            return "chat.startStream" if self.begins else "chat.appendStream"
+        return "chat.postMessage" if self.begins else "chat.update"
 
-    def pause(self, now: float) -> float:
-        return self._surfaces[self.surface].pause(now)
+    def pause(self) -> float:
+        """Seconds until more may be written."""
+        return self.posts.pause(self._clock.monotonic()) if self.surface is SurfaceKind.EDIT else 0.0
 
-    def due(self, now: float) -> float | None:
+    def due(self) -> float | None:
         """Seconds until `advance` has something to do although nothing more comes; None: never."""
         if not self.is_live:
             return None
         if self._has_more():
-            return self.pause(now)
+            return self.pause()
+        now = self._clock.monotonic()
         deadline = self.ledger.deadline(now)
         return None if deadline is None else max(0.0, deadline - now)
 
@@ -135,34 +134,69 @@ class Delivery:
     async def advance(self, *, footer: Sequence[Args] = (), close: CardClosing | None = None) -> None:
         """Show what waits, as far as it may be shown now. `close` set: nothing more comes, all of it goes."""
         final = close is not None
-        while self._may_go_on(final=final):
+        while not self.is_over and (final or (self.is_live and self.pause() <= 0)):
             if self.ledger.in_doubt:
                 await self.settle()
                 continue
-            if final and self._needs_no_more():
+            step, cards, title = self._next_step(final=final)
+            if step is None:
                 return
-            if self.begins and self._has_more() and not self._may_begin(final=final):
+            if isinstance(step, FinishSegment):
+                await self._end_message()
+                continue
+            if isinstance(step, SegmentsExhausted):
+                self.is_exhausted = True
                 return
-            cards, title = self._unsent()
-            if not cards and self._cards.present.is_full and not self.begins:
-                self.ledger.rotate()
-            weight = weighted_bytes(all_chunks("", cards, title, self._settings.card_chars))
-            step = self.ledger.next(self._clock.monotonic(), cards=weight, final=final)
-            match step:
-                case SendText():
-                    await self._show(step, cards, title, footer=footer, close=close)
-                case FinishSegment():
-                    await self._end_message()
-                case SegmentsExhausted():
-                    self.is_exhausted = True
-                case None:
-                    return
+            if step.begins or not self.messages:
+                self.messages.append(SlackMessage(self.surface, self._cards.present))
+                self.begun += 1
+            message, write = self.messages[-1], MessageWrite(step.text, cards, title)
+            is_last = final and not self.ledger.released
+            ends = close if is_last else CardClosing.CONTINUES if step.ends else None
+            try:
+                surface = self._surface_of(message)
+                failed = await surface.write(message, write, footer if is_last else (), ends)
+            except asyncio.CancelledError:
+                self.ledger.unknown()
+                raise
+            if failed is not None:
+                await self._handle_failure(message, write, failed)
+            else:
+                self.ledger.confirmed()
+                message.segment = self.ledger.present
 
     async def start_new_message(self) -> None:
         """End the present message: what comes next goes below what is about to be posted."""
         await self.advance()
         if self.ended is None and not self.begins:
             await self._end_message()
+
+    def _next_step(self, *, final: bool) -> tuple[Step | None, Sequence[TaskCard], str]:
+        """What the ledger wants next, and the cards and the plan's title that go along."""
+        if self.begins:
+            if final and self._is_shown():
+                return None, (), ""
+            if self._has_more() and not self._may_begin(final=final):
+                return None, (), ""
+        cards, title = self._unsent()
+        if not cards and self._cards.present.is_full and not self.begins:
+            self.ledger.rotate()
+        weight = weighted_bytes(all_chunks("", cards, title, self._settings.card_chars))
+        return self.ledger.next(self._clock.monotonic(), cards=weight, final=final), cards, title
+
+    def _is_shown(self) -> bool:
+        """All that waits is how cards of the last message ended: they are rewritten there."""
+        last, cards = self.last, self._cards.present
+        return last is not None and not self.ledger.has_more and last.cards.shows_all_of(cards)
+
+    def _may_begin(self, *, final: bool) -> bool:
+        """Whether a message may be begun now. An answer that is whole becomes a post rather than wait."""
+        api, channel = self._client.api, self._client.place.channel
+        if self.surface is not SurfaceKind.STREAM or api.reserve("chat.startStream", channel):
+            return True
+        if final:
+            self.downgrade_surface()
+        return final
 
     def _has_more(self) -> bool:
         return self.ledger.has_more or any(self._unsent())
@@ -173,68 +207,15 @@ class Delivery:
         title = None if self.begins or not self.messages else self.messages[-1].title
         return self._cards.unsent(title, has_text=self.ledger.has_more)
 
-    def _needs_no_more(self) -> bool:
-        """All that waits is how cards of the last message ended: they are rewritten there."""
-        if not self.begins or self.last is None or self.ledger.has_more:
-            return False
-        return self.last.cards.shows_all_of(self._cards.present)
-
-    def _may_begin(self, *, final: bool) -> bool:
-        """Whether a message may be begun now. An answer that is whole becomes a post rather than wait."""
-        if self.surface is not SurfaceKind.STREAM or self._client.may_start():
-            return True
-        if final:
-            self.downgrade_surface()
-        return final
-
-    def _may_go_on(self, *, final: bool) -> bool:
-        if self.is_over:
-            return False
-        return final or (self.is_live and self.pause(self._clock.monotonic()) <= 0)
-
-    async def _show(
-        self,
-        step: SendText,
-        cards: Sequence[TaskCard],
-        title: str,
-        *,
-        footer: Sequence[Args],
-        close: CardClosing | None,
-    ) -> None:
-        message = self._present(begins=step.begins)
-        write = MessageWrite(step.text, cards, title)
-        is_last = close is not None and not self.ledger.released
-        ends = close if is_last else CardClosing.CONTINUES if step.ends else None
-        try:
-            surface = self._surfaces[message.surface]
-            failed = await surface.write(message, write, footer if is_last else (), ends)
-        except asyncio.CancelledError:
-            self.ledger.unknown()
-            raise
-        if failed is None:
-            self._confirm(message)
-        else:
-            await self._handle_failure(message, write, failed)
-
-    def _confirm(self, message: SlackMessage) -> None:
-        self.ledger.confirmed()
-        message.segment = self.ledger.present
-
-    def _present(self, *, begins: bool) -> SlackMessage:
-        """The message that is written into; where the ledger begins one, a new one on the present surface."""
-        if begins or not self.messages:
-            self.messages.append(SlackMessage(self.surface, self._cards.present))
-            self.begun += 1
-        return self.messages[-1]
+    def _surface_of(self, message: SlackMessage) -> StreamSurface | PostSurface:
+        return self.stream if message.surface is SurfaceKind.STREAM else self.posts
 
     async def post(self, segment: Segment, footer: Sequence[Args], close: CardClosing) -> bool:
         """Post a message below the others. False: it is not there, and where it was refused, the answer is
         exhausted.
         """
         message = SlackMessage(SurfaceKind.POST, segment=segment)
-        failed = await self._surfaces[message.surface].write(
-            message, MessageWrite(segment.text), footer, close
-        )
+        failed = await self.posts.write(message, MessageWrite(segment.text), footer, close)
         if failed is None:
             self.messages.append(message)
             return True
@@ -242,6 +223,40 @@ class Delivery:
         if self.ended is None and failed.error != DROPPED:
             self.is_exhausted, self.refusal = True, failed
         return False
+
+    async def rewrite(self, segments: Sequence[Segment], under: Sequence[Args], close: CardClosing) -> bool:
+        """Make the messages read `segments`, the last with `under`. False: `under` is nowhere.
+
+        Further segments are posted below; messages that are not needed are deleted. What can neither replace
+        a message nor be posted exhausts the answer.
+        """
+        if self.ledger.in_doubt:
+            await self.settle()
+        self.ledger.discard()
+        if self.last is not None and self.last.is_open:
+            await self._stop(self.last, close)
+        self.try_again()
+        for number, segment in enumerate(segments):
+            below = under if number == len(segments) - 1 else ()
+            if number < len(self.messages):
+                message = self.messages[number]
+                failed = await self.posts.rewrite(message, segment.text, below, close)
+                if failed is None:
+                    message.segment = segment
+                    continue
+                await self.apply_fault(failed)
+                await self._remove(number)
+            if self.ended is not None or not await self.post(segment, below, close):
+                return False
+        await self._remove(len(segments))
+        return self.last is not None and self.last.is_signed
+
+    async def _remove(self, first: int) -> None:
+        """Delete the messages from the `first` on: what they read is not the answer."""
+        for message in self.messages[first:]:
+            if self.ended is None:
+                await self.posts.delete(message)
+        del self.messages[first:]
 
     # -- what became of a write ------------------------------------------------------------------------------
 
@@ -272,7 +287,8 @@ class Delivery:
         elif message.ts is not None and self._doubts < MAX_DOUBTS:
             self.ledger.refused()
         elif message.ts is not None and await self.reconciler.is_shown(message, write.text):
-            self._confirm(message)
+            self.ledger.confirmed()
+            message.segment = self.ledger.present
         else:
             self.ledger.refused()
             await self._leave(message, failed, Remedy.DOWN)
@@ -280,7 +296,7 @@ class Delivery:
     async def settle(self) -> None:
         """Learn what became of the text in doubt, and go on in the next message."""
         message = self.messages[-1]
-        is_shown, failed = await self.reconciler.reconcile(message, self.known())
+        is_shown, failed = await self.reconciler.reconcile(message, self.known)
         self.ledger.settled(stands=is_shown)
         if is_shown:
             message.segment = self.ledger.segments[-1]
@@ -310,7 +326,7 @@ class Delivery:
         message = self.messages[-1]
         if self.ledger.present is not None:
             self.ledger.closed()
-        ended = await self._surfaces[message.surface].end(message)
+        ended = await self._surface_of(message).end(message)
         self.reconciler.remember(message, ended)
         if isinstance(ended, CallFailed):
             await self.apply_fault(ended)
@@ -319,7 +335,7 @@ class Delivery:
     async def _next_message(self, message: SlackMessage) -> None:
         """The next write begins a new message, with the cards that still run."""
         if message.ts is not None and not message.is_visible:
-            await self.edits.delete(message)
+            await self.posts.delete(message)
             message.ts = None
         if message.ts is None:  # it was never begun
             self.messages.remove(message)
@@ -346,7 +362,7 @@ class Delivery:
     def downgrade_surface(self) -> None:
         """No stream could be started in time: the next message is not streamed."""
         if self.begins and self.surface is SurfaceKind.STREAM:
-            self._client.give_back()
+            self._client.api.give_back()
             self._set_surface(Remedy.DOWN)
 
     def _set_surface(self, remedy: Remedy) -> None:
@@ -360,7 +376,7 @@ class Delivery:
             rotate_after=settings.rotate_after if self.surface is SurfaceKind.STREAM else math.inf,
             rotate_grace=settings.rotate_grace,
             rotate_bytes=min(settings.rotate_bytes, settings.max_call_chars),
-            max_segments=_UNLIMITED if self._is_unlimited else settings.max_segments,
+            max_segments=self._max_messages,
             max_call_chars=settings.max_call_chars,
         )
 
@@ -372,15 +388,11 @@ class Delivery:
         if self.refusal is not None:
             raise _refused(self.refusal)
         self.try_again()
-        self._is_unlimited = True
+        self._max_messages = _UNLIMITED
         self.ledger.use(self.limits())
 
     def try_again(self) -> None:
         self.is_exhausted, self.refusal = False, None
-
-    def known(self) -> list[str]:
-        """The messages of this answer that Slack has named."""
-        return [message.ts for message in self.messages if message.ts is not None]
 
     # -- the end ---------------------------------------------------------------------------------------------
 
@@ -396,13 +408,18 @@ class Delivery:
         if message is None or self.is_gone:
             return False
         if message.is_open:
-            stopped = await self.stream.stop(message, close, footer, session=session)
-            message.is_signed = isinstance(stopped, CallOk)
-            if isinstance(stopped, CallFailed):
-                await self.apply_fault(stopped)
+            message.is_signed = await self._stop(message, close, footer, session)
         if message.is_signed or self.ended is not None:
             return message.is_signed
         return await self.attach_footer(message, footer, close)
+
+    async def _stop(
+        self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), session: str = ""
+    ) -> bool:
+        stopped = await self.stream.stop(message, close, footer, session=session)
+        if isinstance(stopped, CallFailed):
+            await self.apply_fault(stopped)
+        return isinstance(stopped, CallOk)
 
     async def attach_footer(self, message: SlackMessage, footer: Sequence[Args], close: CardClosing) -> bool:
         """Write `footer` under a message that is stopped, by rewriting it. False: it is not there."""
@@ -411,20 +428,10 @@ class Delivery:
         message.cards.become(self._cards.present)  # nothing follows any more that would show their state
         if not (message.text or footer or not message.cards.is_empty):
             return True
-        failed = await self._surfaces[message.surface].attach_footer(message, footer, close)
+        failed = await self._surface_of(message).attach_footer(message, footer, close)
         if failed is not None:
             await self.apply_fault(failed)
         return message.is_signed
-
-    async def discard_pending(self, close: CardClosing) -> None:
-        if self.ledger.in_doubt:
-            await self.settle()
-        self.ledger.discard()
-        message = self.last
-        if message is not None and message.is_open:
-            stopped = await self.stream.stop(message, close)
-            if isinstance(stopped, CallFailed):
-                await self.apply_fault(stopped)
 
 
 def _refused(failed: CallFailed) -> SlackError:

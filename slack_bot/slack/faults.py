@@ -1,8 +1,7 @@
 """PURE. Slack's error names become classes, by one table (delivery contract, section 5).
 
-Over 150 error names mean a dozen things to do. The first question is whether the call was applied: to repeat
-an append that was doubles the answer, to drop one that was not loses it. A name that is not in the table
-counts as *this call is wrong*: not applied, our bug, logged as an error.
+The first question is whether the call was applied: to repeat an append that was doubles the answer, to drop
+one that was not loses it.
 """
 
 from __future__ import annotations
@@ -60,10 +59,12 @@ _PREFIXES: tuple[tuple[str, Fault], ...] = (
 
 def classify(error: str) -> Fault:
     """The class of one of Slack's error names, or of ours: `connect_failed` (nothing was sent), `timeout` and
-    `connection_lost` (no answer came), `unreadable` (an answer that is not JSON)."""
-    found = _NAMES.get(error)
-    if found is not None:
-        return found
+    `connection_lost` (no answer came), `unreadable` (an answer that is not JSON).
+
+    An unknown name counts as *this call is wrong*: our bug.
+    """
+    if error in _NAMES:
+        return _NAMES[error]
     return next((fault for prefix, fault in _PREFIXES if error.startswith(prefix)), Fault.WRONG_CALL)
 
 

@@ -16,10 +16,10 @@ from .calls import CallFailed, CallOk
 from .cards import CardClosing
 from .fault_policy import FINAL_FAULTS
 from .faults import Fault
-from .message import SlackMessage
+from .model import SlackMessage
+from .post_surface import PostSurface
 from .readback import Readback, compare_shown
-from .surfaces.edit import Edits
-from .surfaces.stream import StreamSurface
+from .stream_surface import StreamSurface
 from .turn_client import TurnClient
 
 _log = logging.getLogger(__name__)
@@ -34,8 +34,9 @@ _Ending = tuple[SlackMessage, CardClosing]
 class Reconciler:
     """Settles the doubts of one turn, and remembers what could not be stopped or closed yet."""
 
-    def __init__(self, client: TurnClient, streams: StreamSurface, edits: Edits) -> None:
-        self._client, self._streams, self._edits = client, streams, edits
+    def __init__(self, client: TurnClient, streams: StreamSurface, posts: PostSurface) -> None:
+        self._client, self._streams, self._posts = client, streams, posts
+        self._log_fields = client.api.log_fields
         self._unfound: list[SlackMessage] = []  # starts without an answer whose stream may appear yet
         self._late: list[Awaitable[None]] = []  # those that did: their removal
         self._open: list[SlackMessage] = []  # streams not stopped, or stopped with a card open
@@ -58,10 +59,10 @@ class Reconciler:
         if sent and message.doubt is None:
             return False, None  # its cards had to be closed, so it was rewritten as it was confirmed
         message.doubt = None
-        if not sent or await self._is_applied(message, sent, stopped):
+        is_shown = not sent or await self._is_applied(message, sent, stopped)
+        if is_shown:
             message.text += sent
-            return True, None
-        return False, None
+        return is_shown, None
 
     def remember(self, message: SlackMessage, ended: CallOk | CallFailed) -> None:
         """`ended` came of the message's end: what is still open is tried again when the turn ends."""
@@ -87,10 +88,10 @@ class Reconciler:
         if verdict is not Readback.UNREADABLE:
             return verdict is Readback.ALL
         text = message.text
-        failed = await self._edits.rewrite(message, text + sent, (), CardClosing.CONTINUES)
+        failed = await self._posts.rewrite(message, text + sent, (), CardClosing.CONTINUES)
         message.text = text
         if failed is not None:
-            _log.error("text in doubt is sent again", extra=self._client.place.log_fields)
+            _log.error("text in doubt is sent again", extra=self._log_fields)
         return failed is None
 
     async def _is_found(self, message: SlackMessage, known: Sequence[str]) -> bool:
@@ -100,7 +101,7 @@ class Reconciler:
             self._unfound.append(unfound)
             self._watch(unfound)
         if not is_certain:
-            _log.warning("start without an answer cannot be looked for", extra=self._client.place.log_fields)
+            _log.warning("start without an answer cannot be looked for", extra=self._log_fields)
         return message.ts is not None
 
     def _watch(self, message: SlackMessage) -> None:
@@ -111,7 +112,7 @@ class Reconciler:
 
         def on_appeared() -> None:
             message.ts = start.ts
-            _log.info("late stream is deleted", extra=self._client.place.log_fields)
+            _log.info("late stream is deleted", extra=self._log_fields)
             self._late.append(self._client.stream_starts.spawn(self._delete_late(message)))
 
         start.tell = on_appeared
@@ -120,7 +121,7 @@ class Reconciler:
         """Stop and delete a stream whose text was written elsewhere."""
         message.is_open = True
         await self._streams.stop(message, CardClosing.DONE, session=self._streams.session)
-        if message.is_open or not await self._edits.delete(message):
+        if message.is_open or not await self._posts.delete(message):
             self._left += 1
 
     async def close_open(
@@ -130,20 +131,25 @@ class Reconciler:
 
         `last` is the turn's last message, and `how` its cards ended.
         """
-        before = [(message, CardClosing.CONTINUES) for message in self._open if message is not last]
-        endings = [*before, *([(last, how)] if last is not None else [])]
+        endings = [(message, CardClosing.CONTINUES) for message in self._open if message is not last]
+        if last is not None:
+            endings.append((last, how))
         await self._sweep([each for each in endings if each[0].is_open], self._stop)
         left = sum(message.is_open for message, _ in endings)
         for message, _ in await self._sweep(endings, self._close_cards):
-            if message.text.strip() or not await self._edits.delete(message):
-                _log.error("message keeps an open card", extra=self._client.place.log_fields)
+            if message.text.strip() or not await self._posts.delete(message):
+                _log.error("message keeps an open card", extra=self._log_fields)
         for message in self._unfound:
             if message.ts is None:
-                await self._look_again(message, known)
+                await self._streams.find(message, known, looks=1)
+                if message.ts is None:
+                    self._watch(message)
+                else:
+                    await self._delete_late(message)
         await asyncio.gather(*self._late)
         left += self._left
         if left:
-            _log.error("streams not stopped: %d", left, extra=self._client.place.log_fields)
+            _log.error("streams not stopped: %d", left, extra=self._log_fields)
         self._open, self._unfound, self._late, self._left = [], [], [], 0
         return left
 
@@ -169,12 +175,5 @@ class Reconciler:
         """Rewrite it with its cards closed, or where those are refused, without them. False: not now."""
         if message.ts is None or message.is_open or message.is_signed or not message.cards.closing(how):
             return True
-        failed = await self._edits.rewrite(message, message.text, (), how)
+        failed = await self._posts.rewrite(message, message.text, (), how)
         return failed is None or failed.fault in FINAL_FAULTS
-
-    async def _look_again(self, message: SlackMessage, known: Sequence[str]) -> None:
-        await self._streams.find(message, known, looks=1)
-        if message.ts is not None:
-            await self._delete_late(message)
-        else:
-            self._watch(message)

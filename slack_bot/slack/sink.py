@@ -1,8 +1,7 @@
 """Carries out one turn in the thread: live while Slack lets it, whole in any case.
 
-While the answer comes, `write` takes its text and cards, and `tick` keeps the clock. `finish` ends the turn:
-all that is missing, how every card ended, and the footer under the last message only. `delivery` knows how
-text gets there; what is said around it is decided here.
+`delivery` knows how text gets there; what is said around it is decided here: the status before it, the
+question below it, and how the turn ended, under the last message only.
 """
 
 from __future__ import annotations
@@ -28,14 +27,12 @@ from .blocks import Block
 from .calls import CallFailed, CallOk
 from .cards import CardClosing
 from .delivery import Delivery
-from .file_fallback import FileFallback
-from .files import Files
-from .orders import Batch, Destination, TurnEnd, WriteResult
+from .fault_policy import StreamingRefusalCache
+from .files import AnswerFile
+from .model import Batch, Destination, TurnEnd, WriteResult
 from .rate_limiter.governor import Priority
-from .rewrite import rewrite
 from .status import TypingStatus
 from .stream_starts import StreamStartTracker
-from .surfaces.fallback import StreamingRefusalCache
 from .turn_client import TurnClient
 
 _log = logging.getLogger(__name__)
@@ -66,26 +63,24 @@ class Sink:
         place: Destination,
         settings: StreamSettings,
         clock: Clock,
-        refusals: StreamingRefusalCache | None = None,
-        stream_starts: StreamStartTracker | None = None,
+        refusals: StreamingRefusalCache,
+        stream_starts: StreamStartTracker,
     ) -> None:
         self._api = api = api.for_turn(place.turn, place.thread_ts)
-        self._destination, self._settings, self._clock = place, settings, clock
+        self._destination, self._settings = place, settings
         self._client = TurnClient(api, place, stream_starts, self._show_wait)
-        self._status = TypingStatus(api, place, settings, clock, self._note_session)
-        refusals = refusals or StreamingRefusalCache(settings.streaming_refusal_ttl)
         self._delivery = Delivery(self._client, settings, clock, refusals)
-        self._file_fallback = FileFallback(self._delivery, Files(self._client), self._status)
+        self._status = TypingStatus(api, place, settings, clock, self._note_session)
+        self._file = AnswerFile(self._client, self._delivery, self._status)
         self._ending: TurnEnd | None = None  # of the first call of `finish`
-        self._is_rest_added = False
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
-        self._is_note_posted = False
-        self._is_finished = self._is_stop_shown = False
+        self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
         self._asked: Form | None = None
+
+    # -- while the answer comes ------------------------------------------------------------------------------
 
     @property
     def ledger(self) -> Ledger:
-        """The text of the answer."""
         return self._delivery.ledger
 
     @property
@@ -121,20 +116,16 @@ class Sink:
     def begins(self) -> bool:
         return self._delivery.begins
 
+    def set_task(self, task_id: str | None) -> None:
+        """The agent's task, for the log lines. None: unchanged."""
+        if task_id is not None:
+            self._api.log_fields["task"] = task_id
+
     async def show_status(self, text: str) -> None:
         """Show a typing status; "" clears. Returns at once, never fails; ignored while a message is open."""
         if not self._delivery.is_open:
             self._status_at = self._delivery.begun
             self._status.show(text)
-
-    async def refresh_status(self) -> None:
-        """Send the status again if Slack is about to drop it. Cheap; may be called at any time."""
-        if not self._delivery.is_open:
-            self._status.refresh()
-
-    def status_due(self) -> float | None:
-        """Seconds until `refresh_status` sends the status again; None: there is none."""
-        return None if self._delivery.is_open else self._status.due()
 
     def may_write(self, priority: Priority, wake: Callable[[], None]) -> bool:
         """Whether `write` would go to Slack at once. If not, `wake` is called when it would; ask again then.
@@ -155,27 +146,24 @@ class Sink:
         self._client.cancel_writes()
 
     def pause(self) -> float:
-        return self._delivery.pause(self._clock.monotonic())
+        return self._delivery.pause()
 
     def due(self) -> float | None:
-        """Seconds until `tick` has something to do although nothing more is written; None: never."""
-        return self._delivery.due(self._clock.monotonic())
-
-    async def write(self, batch: Batch) -> WriteResult:
-        """Show a batch, and the text that the ledger may send.
-
-        Whatever is returned, what is not shown now is shown later, by `finish` at the latest.
-        """
-        self.enqueue(batch)
-        return await self.tick()
+        """Seconds until `write` has something to do although nothing more comes; None: never."""
+        return self._delivery.due()
 
     def enqueue(self, batch: Batch) -> None:
         """Take a batch without showing it: `finish` shows how its cards ended."""
         self._delivery.add(batch)
 
-    async def tick(self) -> WriteResult:
-        """Show what waits, begin a new message before one grows too old."""
+    async def write(self, batch: Batch | None = None) -> WriteResult:
+        """Show a batch, and the text that the ledger may send; begin a new message before one grows too old.
+
+        Whatever is returned, what is not shown now is shown later, by `finish` at the latest.
+        """
         delivery = self._delivery
+        if batch is not None:
+            delivery.add(batch)
         if delivery.ended is None and delivery.is_live:
             if delivery.begins:
                 await self._status.close()
@@ -212,7 +200,7 @@ class Sink:
         """No message is open, and the next comes with the next text: until then show a status."""
         if self._delivery.is_exhausted:
             self._status_at = self._delivery.begun
-            await self._file_fallback.announce()
+            await self._file.announce()
             return
         self._status.reopen(forget=self._delivery.begun != self._status_at)
         if self.opened:
@@ -220,15 +208,20 @@ class Sink:
 
     def _show_wait(self) -> None:
         """Slack takes a message that must not be lost only later, if ever."""
-        self._status.reopen(forget=True)
         self._status_at = self._delivery.begun
-        self._status.show(TRYING_AGAIN)
+        self._status.show_again(TRYING_AGAIN)
+
+    def _note_session(self, status: str) -> None:
+        """A status sets the thread's agent session too (facts: Slack 4)."""
+        self._delivery.stream.session = "processing" if status else "active"
+
+    # -- the end ---------------------------------------------------------------------------------------------
 
     async def abandon(self) -> None:
         """The thread is gone: write nothing more, and end its streams if Slack lets them end."""
         self._client.cancel_writes()
         await self._status.close()
-        await self._delivery.reconciler.close_open(self._delivery.known(), self._delivery.last)
+        await self._delivery.reconciler.close_open(self._delivery.known, self._delivery.last)
 
     async def finish(self, ending: TurnEnd) -> None:
         """End the turn: what is missing, how every card ended, what the reader should know.
@@ -260,7 +253,8 @@ class Sink:
     async def _finish(self, ending: TurnEnd) -> None:
         delivery = self._delivery
         if delivery.ended is None:
-            await self._deliver(ending)
+            delivery.add(Batch("", ending.cards, ending.plan_title))
+            await (self._stop if ending.outcome is Outcome.STOPPED else self._deliver)(ending)
         if delivery.ended is WriteResult.STOPPED:  # in Slack: what the stream shows stays
             ending = _stopped(ending)
             last, footer = delivery.last, self._footer(ending)
@@ -274,7 +268,7 @@ class Sink:
         try:
             await self._finish(first)
         except SlackError as error:
-            _log.error("answer stays unfinished: %s", error, extra=self._destination.log_fields)
+            _log.error("answer stays unfinished: %s", error, extra=self._api.log_fields)
             return False
         return True
 
@@ -282,29 +276,21 @@ class Sink:
         delivery = self._delivery
         self._api.give_back()
         await self._status.close()
-        await delivery.reconciler.close_open(delivery.known(), delivery.last, _closing(ending))
+        await delivery.reconciler.close_open(delivery.known, delivery.last, _closing(ending))
         if not self._is_note_posted and delivery.begun == self._status_at:
             await self._status.clear()
         if not delivery.is_gone:
             await delivery.stream.rest_session(_session(ending))
 
-    def _note_session(self, status: str) -> None:
-        """A status sets the thread's agent session too (facts: Slack 4)."""
-        self._delivery.stream.session = "processing" if status else "active"
-
     async def _deliver(self, ending: TurnEnd) -> None:
-        self._delivery.add(Batch("", ending.cards, ending.plan_title))
-        if ending.outcome is Outcome.STOPPED:
-            await self._stop(ending)
-            return
         text = ending.rest if ending.rewrite is None else ending.rewrite
         is_rewrite = ending.rewrite is not None and self.opened
-        goes_on = not is_rewrite and bool(self._delivery.ledger.text.strip())
-        question = "" if ending.form is None else await _question(ending.form)
-        text = _join(text, question, goes_on=goes_on)
+        goes_on = not is_rewrite and bool(self.ledger.text.strip())
+        if ending.form is not None and (question := await _question(ending.form)):
+            text = f"{text}\n\n{question}" if text.strip() or goes_on else question
         shows = text or goes_on or ending.note or self.opened or self._asked is not None
         assert shows, "nothing to show, and no note"
-        await (self._rewrite(text, ending) if is_rewrite else self._show_rest(text, ending))
+        await (self._rewrite if is_rewrite else self._show_rest)(text, ending)
 
     async def _show_rest(self, text: str, ending: TurnEnd) -> None:
         delivery, close = self._delivery, _closing(ending)
@@ -319,14 +305,13 @@ class Sink:
         if delivery.is_exhausted and delivery.ended is None and not self._client.is_cancelled:
             attached = await self._attach_file(delivery.ledger.text, ending)
             if attached is None:
-                await self._file_fallback.withdraw()
+                await self._file.withdraw()
                 delivery.raise_limit()
                 await delivery.advance(footer=self._footer(ending), close=close)
             ending = attached or ending
         if self._client.is_cancelled and delivery.ended is None:
             await self._stop(ending if attached is None else replace(ending, note=f"Stopped. {ending.note}"))
-            return
-        if not await delivery.finish(self._footer(ending), close, _session(ending)):
+        elif not await delivery.finish(self._footer(ending), close, _session(ending)):
             await self._post_note(ending, must=attached is None)
 
     async def _rewrite(self, text: str, ending: TurnEnd) -> None:
@@ -335,7 +320,7 @@ class Sink:
         pieces = split_into_segments(text, delivery.limits())
         first = await _in_steps(islice(pieces, limit + 1))
         fits = len(first) <= limit
-        is_signed = await rewrite(delivery, first[:limit], self._footer(ending) if fits else (), close)
+        is_signed = await delivery.rewrite(first[:limit], self._footer(ending) if fits else (), close)
         attached: TurnEnd | None = None
         if delivery.ended is None and (not fits or delivery.is_exhausted):
             attached = await self._attach_file(text, ending)
@@ -354,7 +339,7 @@ class Sink:
 
     async def _attach_file(self, text: str, ending: TurnEnd) -> TurnEnd | None:
         self._status_at = self._delivery.begun
-        return await self._file_fallback.attach(text, ending)
+        return await self._file.attach(text, ending)
 
     async def _post_all(self, pieces: Sequence[Segment], ending: TurnEnd) -> bool:
         """The rest of an answer as messages of their own. False: the footer is nowhere yet."""
@@ -384,7 +369,19 @@ class Sink:
         self._is_note_posted = isinstance(posted, CallOk)
 
     def _footer(self, ending: TurnEnd) -> list[Block]:
-        return blocks.tail(ending, self._destination.turn, self._destination.channel)
+        return footer_blocks(ending, self._destination.turn, self._destination.channel)
+
+
+def footer_blocks(ending: TurnEnd, turn: str, channel: str) -> list[Block]:
+    """All that is under the last message of a turn."""
+    under = [blocks.context(ending.note)] if ending.note else []
+    if ending.offer_retry:
+        under.append(blocks.retry_button(turn))
+    if ending.form is not None:
+        under.append(blocks.context(blocks.ANSWER_HERE))
+    if ending.outcome is Outcome.ANSWERED:
+        under += [blocks.feedback(turn), blocks.footer(channel)]
+    return under
 
 
 def _stopped(ending: TurnEnd) -> TurnEnd:
@@ -416,10 +413,3 @@ def _closing(ending: TurnEnd) -> CardClosing:
 def _session(ending: TurnEnd) -> str:
     """How the thread's agent session reads afterwards; "" for at rest (facts: Slack 1.9)."""
     return "suspended" if ending.outcome is Outcome.ASKED else ""
-
-
-def _join(text: str, question: str, *, goes_on: bool) -> str:
-    """The answer and the agent's question as one text. `goes_on`: some of the answer came before."""
-    if not question:
-        return text
-    return f"{text}\n\n{question}" if text.strip() or goes_on else question

@@ -1,4 +1,4 @@
-"""What tells a reader that work goes on: the typing status under a thread, and the mark on a queued question.
+"""What shows a reader that work goes on: the typing status under a thread, and the mark on a queued question.
 
 Both are best effort and never in the way of the answer.
 """
@@ -6,21 +6,19 @@ Both are best effort and never in the way of the answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 
 from ..clock import Clock
 from ..settings.models import StreamSettings
-from ..turn.buffer import TIMER_TOLERANCE
 from .api import SlackApi
 from .blocks import shorten
 from .calls import CallFailed
 from .faults import Fault
-from .orders import Destination
+from .model import Destination
 
 WAITING_REACTION = "hourglass_flowing_sand"
 
-_TICK = 0.1  # least seconds between two checks
 _CLOSE_TIMEOUT = 2.0  # seconds the answer waits for a status that is under way
 
 
@@ -28,8 +26,8 @@ class TypingStatus:
     """The status of one thread, for one turn. `on_shown` gets each that Slack took, or may have taken.
 
     Slack drops a status after two minutes and clears it when the app writes; one that arrives after a stream
-    was opened stays as a second message (facts: Slack 4). So statuses are sent from a task of their own, the
-    latest wins, and whoever is about to write calls `close` first, which waits for the call under way.
+    was opened stays as a second message (facts: Slack 4). So a task of its own sends them and keeps them
+    fresh, and `close`, to be called before anything is written, waits for the call under way.
     """
 
     def __init__(
@@ -46,49 +44,22 @@ class TypingStatus:
         self._sent: str | None = None
         self._sent_at: float | None = None
         self._task: asyncio.Task[None] | None = None
-        self._is_closed = self._is_refused = False
-        self._is_calling = False
+        self._changed = asyncio.Event()
+        self._is_closed = self._is_refused = self._is_calling = False
 
     def show(self, text: str) -> None:
-        """Show `text`, now or when the last status is old enough. "" clears."""
+        """Show `text`, now or when the last status is old enough; the latest wins. "" clears."""
         text = shorten(text, self._settings.status_chars)
-        if self._is_closed or (text == (self._sent or "") and not self._is_stale()):
-            self._wanted = None
-            return
-        self._wanted = text
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._send_wanted(), name=f"status {self._place.turn}")
-
-    def due(self) -> float | None:
-        """Seconds until `refresh` sends the status again; None: none is shown."""
+        self._wanted = None if self._is_closed or text == (self._sent or "") else text
         if self._wanted is not None:
-            return self._settings.status_refresh  # it is sent in a moment
-        if self._is_closed or not self._sent or self._sent_at is None:
-            return None
-        return max(0.0, self._settings.status_refresh - self._age())
+            self._changed.set()
+            if self._task is None or self._task.done():
+                self._task = asyncio.create_task(self._keep_shown(), name=f"status {self._place.turn}")
 
-    def refresh(self) -> None:
-        """Send the status again if Slack is about to drop it. Cheap; may be called at any time."""
-        if self._sent and self._wanted is None and self._is_stale():
-            self.show(self._sent)
-
-    @asynccontextmanager
-    async def kept(self) -> AsyncIterator[None]:
-        """The status stays while the block runs, then it is closed."""
-        keeper = asyncio.create_task(self._keep_fresh(), name=f"status kept {self._place.turn}")
-        try:
-            yield
-        finally:
-            keeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await keeper
-            await self.close()
-
-    async def _keep_fresh(self) -> None:
-        while True:
-            age = 0.0 if self._sent_at is None else self._age()
-            await asyncio.sleep(max(_TICK, self._settings.status_refresh - age))
-            self.refresh()
+    def show_again(self, text: str) -> None:
+        """Show `text` although statuses were closed: no message is open, and the app has written since."""
+        self.reopen(forget=True)
+        self.show(text)
 
     async def close(self) -> None:
         """Show no status any more. Returns when none is under way."""
@@ -96,17 +67,16 @@ class TypingStatus:
         task, self._task = self._task, None
         if task is None or task.done():
             return
-        if self._is_calling:
-            await asyncio.wait({task}, timeout=_CLOSE_TIMEOUT)
+        if not self._is_calling:
+            task.cancel()
+            return
+        await asyncio.wait({task}, timeout=_CLOSE_TIMEOUT)
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
 
     def reopen(self, *, forget: bool) -> None:
-        """Statuses may be shown again: no message is open.
-
-        `forget`: what was shown last is gone, because the app has written since.
-        """
+        """Statuses may be shown again: no message is open. `forget`: the app has written since the last."""
         if self._is_closed and not self._is_refused:
             self._is_closed = False
             if forget:
@@ -118,26 +88,27 @@ class TypingStatus:
             self._sent = None
             await self._call("")
 
-    def _is_stale(self) -> bool:
-        return self._sent_at is not None and self._age() >= self._settings.status_refresh - TIMER_TOLERANCE
+    def _left(self, seconds: float) -> float:
+        """What is left of so many seconds after the last status."""
+        return 0.0 if self._sent_at is None else self._sent_at + seconds - self._clock.monotonic()
 
-    def _is_due(self) -> bool:
-        return self._sent_at is None or self._age() >= self._settings.status_interval
-
-    def _age(self) -> float:
-        return self._clock.monotonic() - (self._sent_at or 0.0)
-
-    async def _send_wanted(self) -> None:
-        while self._wanted is not None:
-            if not self._is_due():
-                await asyncio.sleep(self._settings.status_interval - self._age())
-            text, self._wanted = self._wanted, None
-            if text is None:
-                return
-            self._sent, self._sent_at = text, self._clock.monotonic()
-            self._is_calling = True
-            await self._call(text)
-            self._is_calling = False
+    async def _keep_shown(self) -> None:
+        """Send what is wanted, and again before Slack drops it."""
+        while not self._is_closed and (self._wanted is not None or self._sent):
+            if self._wanted is None:
+                self._changed.clear()
+                try:
+                    async with asyncio.timeout(self._left(self._settings.status_refresh)):
+                        await self._changed.wait()
+                except TimeoutError:
+                    self._wanted = self._sent
+            elif (left := self._left(self._settings.status_interval)) > 0:
+                await asyncio.sleep(left)
+            else:
+                self._sent, self._sent_at = self._wanted, self._clock.monotonic()
+                self._wanted, self._is_calling = None, True
+                await self._call(self._sent)
+                self._is_calling = False
 
     async def _call(self, text: str) -> None:
         place = self._place
@@ -155,14 +126,14 @@ class TypingStatus:
 
 
 class QueuedReaction:
-    """The mark on the message `ts` of a question that waits for its turn, which has the name `turn`.
+    """The mark on the message `ts` of a question that waits for its turn. `api` is that turn's.
 
-    It is a reaction, because a status would be below the answer being written. Setting and removing it
-    have budgets of their own, so the removal may come first. So one task does both in order.
+    It is a reaction, because a status would be below the answer being written. Setting and removing it have
+    budgets of their own, so the removal may come first. So one task does both in order.
     """
 
-    def __init__(self, api: SlackApi, channel: str, ts: str, turn: str) -> None:
-        self._api = api.for_turn(turn)
+    def __init__(self, api: SlackApi, channel: str, ts: str) -> None:
+        self._api = api
         self._args = {"channel": channel, "timestamp": ts, "name": WAITING_REACTION}
         self._is_over = False
         self._changed = asyncio.Event()
@@ -176,18 +147,16 @@ class QueuedReaction:
         try:
             while not self._is_over and not self._api.reserve("reactions.add", wake=self._changed.set):
                 await self._change()
-            if self._is_over or not await self._is_set():
+            if self._is_over:
+                return
+            added = await self._api.call("reactions.add", self._args)
+            if isinstance(added, CallFailed) and added.fault is not Fault.UNKNOWN:
                 return
             while not self._is_over:
                 await self._change()
             await self._api.call("reactions.remove", self._args)
         finally:
             self._api.give_back()
-
-    async def _is_set(self) -> bool:
-        """Set the mark. Whether it is there, or may be."""
-        added = await self._api.call("reactions.add", self._args)
-        return not isinstance(added, CallFailed) or added.fault is Fault.UNKNOWN
 
     async def _change(self) -> None:
         await self._changed.wait()

@@ -1,10 +1,9 @@
 """PURE. Slack tells the bot of its own streams: which start does an event belong to?
 
 A start without an answer may have opened a stream. Slack sends an event for every stream that begins, sooner
-than the thread can be read, but it carries no text and no mark of ours (facts: Slack 1.8). Certain is the
-order: a stream is newer than every message that was known when it was asked for, and one that Slack's answer
-named belongs to that call. So an event waits for the answer to the call under way; what that call does not
-claim goes to the newest start that still misses a stream. Other events are ignored.
+than the thread can be read, but without text or any mark of ours (facts: Slack 1.8). Certain is the order: a
+stream is newer than every message that was known when it was asked for. So an event waits for the answer to
+the call under way; what that call does not claim goes to the newest start that still misses a stream.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ Spawn = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
 class StreamStart:
     """A stream that was asked for in `thread` (channel, thread_ts). `ts` is the name an event gave it.
 
-    The stream is newer than `after`, in seconds of Slack's clock. `tell` is called once: while the call is
-    under way when a stream began that may be its own, later when `ts` is known.
+    It is newer than `after`, in seconds of Slack's clock. `tell` is called once: while the call is under way
+    when a stream began that may be its own, later when `ts` is known.
     """
 
     thread: ThreadName
     after: float
     ts: str | None = None
-    tell: Callable[[], None] | None = None
+    tell: Callable[[], object] | None = None
 
     def notify(self) -> None:
         tell, self.tell = self.tell, None
@@ -50,8 +49,7 @@ class _Thread:
 class StreamStartTracker:
     """The streams of all turns that Slack has not named yet. One call at a time in a thread.
 
-    `spawn` runs what is done about a late stream, maybe after its turn is over. The threads used longest ago
-    are forgotten.
+    `spawn` runs what is done about a late stream, maybe after its turn is over.
     """
 
     def __init__(self, spawn: Spawn, max_threads: int = _MAX_THREADS) -> None:
@@ -69,18 +67,24 @@ class StreamStartTracker:
         thread.under_way = StreamStart(name, max(map(_seconds, (after, *thread.known))))
         return thread.under_way
 
-    def named(self, start: StreamStart, ts: str) -> None:
-        """Slack's answer, or the thread itself, named its stream."""
-        self._settle(start, ts)
-
-    def refused(self, start: StreamStart) -> None:
-        self._settle(start)
+    def settle(self, start: StreamStart, ts: str | None = None) -> None:
+        """The call was refused (None), or Slack's answer or the thread itself named its stream."""
+        thread = self._threads.get(start.thread)
+        if thread is None:
+            return
+        if ts is not None:
+            thread.known.add(ts)
+            thread.missing = [each for each in thread.missing if each is not start]
+        if thread.under_way is start:
+            waiting, thread.under_way, thread.waiting = thread.waiting, None, []
+            for each in sorted(set(waiting) - thread.known, key=_seconds, reverse=True):
+                _give(thread, each)
 
     def doubted(self, start: StreamStart) -> None:
         """The call has no answer: an event that came, or the next one, names its stream."""
         if (thread := self._threads.get(start.thread)) is not None:
             thread.missing.append(start)
-            self._settle(start)
+            self.settle(start)
 
     def saw(self, channel: str, thread_ts: str, ts: str) -> bool:
         """An event: a stream of the bot began. Whether that may be one that is missing."""
@@ -96,18 +100,6 @@ class StreamStartTracker:
     def known(self, channel: str, thread_ts: str) -> Collection[str]:
         thread = self._threads.get((channel, thread_ts))
         return frozenset() if thread is None else frozenset(thread.known)
-
-    def _settle(self, start: StreamStart, ts: str | None = None) -> None:
-        thread = self._threads.get(start.thread)
-        if thread is None:
-            return
-        if ts is not None:
-            thread.known.add(ts)
-            thread.missing = [each for each in thread.missing if each is not start]
-        if thread.under_way is start:
-            waiting, thread.under_way, thread.waiting = thread.waiting, None, []
-            for each in sorted(set(waiting) - thread.known, key=_seconds, reverse=True):
-                _give(thread, each)
 
 
 def _give(thread: _Thread, ts: str) -> bool:

@@ -1,7 +1,4 @@
-"""PURE. What the bot asks of a store: small contracts, so that each can be kept somewhere else.
-
-Times are seconds since 1970 (UTC), given by the caller. Errors are `StoreError`.
-"""
+"""PURE. What the bot asks of a store. Times are seconds since 1970 (UTC), errors are `StoreError`."""
 
 from __future__ import annotations
 
@@ -19,8 +16,7 @@ MOST_WAITS = 20
 class Conversation:
     """What is known of a thread with one agent.
 
-    `waits`: each person whose answer the agent waits for, to the id of the task that asked; the one asked
-    last is last. Read-only.
+    `waits`: each person whose answer the agent waits for, to the id of the task that asked, in this order.
     """
 
     context_id: str | None = None
@@ -30,78 +26,42 @@ class Conversation:
         object.__setattr__(self, "waits", MappingProxyType(dict(self.waits)))
 
     def asked(self, user: str, task_id: str) -> Conversation:
-        """The same while `task_id` waits for `user`. Beyond `MOST_WAITS` people the first is dropped."""
-        others = [(each, task) for each, task in self.waits.items() if each != user]
+        """The same while `task_id` waits for `user`. Of too many people the first is dropped."""
+        others = self.answered(user).waits.items()
         return replace(self, waits=dict([*others, (user, task_id)][-MOST_WAITS:]))
 
     def answered(self, user: str) -> Conversation:
-        """The same without waiting for `user`."""
         return replace(self, waits={each: task for each, task in self.waits.items() if each != user})
 
 
-@dataclass(frozen=True, slots=True)
-class FeedbackEntry:
-    """A pressed feedback button. `value` is "positive" or "negative"."""
-
-    turn: str
-    user: str
-    value: str
-    at: float
-
-
-class Inbox(Protocol):
-    """Accepted questions, each once."""
+class Store(Protocol):
+    """Accepted questions, conversations, feedback, and what was learned about agents."""
 
     async def accept(self, key: str, now: float) -> bool:
-        """Accept the question named `key`. False: it was accepted before, within the dedupe time. Atomic.
-
-        An error means that it was not accepted.
-        """
+        """Accept a question. False: it was accepted before, within the dedupe time. Atomic."""
 
     async def release(self, key: str) -> None:
-        """Undo `accept`: the question was not started, and may be accepted again."""
+        """Undo `accept`."""
 
     async def remove_old(self, now: float) -> None:
-        """Remove the keys that are older than the dedupe time. `accept` does not need it."""
+        """Remove the keys that are older than the dedupe time."""
 
+    async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
+        """What is known of a thread."""
 
-class Conversations(Protocol):
-    """Slack thread to A2A context, for each agent."""
-
-    async def get(self, agent: str, thread: ThreadKey) -> Conversation:
-        """What is known; an empty `Conversation` for a new thread."""
-
-    async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
+    async def save_conversation(
+        self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
+    ) -> None:
         """Replace what is known."""
 
+    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
+        """Replace this person's feedback to this turn. False: it was the same. Atomic."""
 
-class FeedbackStore(Protocol):
-    """Feedback. A later entry of the same person on the same turn replaces the earlier."""
+    async def profile(self, agent: str) -> dict[str, str]:
+        """What was learned about an agent, by name."""
 
-    async def record(self, entry: FeedbackEntry) -> bool:
-        """Keep `entry`. False: this person gave the same value for this turn before. Atomic."""
-
-    async def entries(self, turn: str) -> tuple[FeedbackEntry, ...]:
-        """All entries of a turn, oldest first."""
-
-
-class AgentProfiles(Protocol):
-    """What was learned about an agent, and saves an attempt next time (its protocol version, for example)."""
-
-    async def get(self, agent: str) -> dict[str, str]:
-        """All that is known, by name."""
-
-    async def set(self, agent: str, name: str, value: str, now: float) -> None:
-        """Keep one fact; replaces an earlier value."""
-
-
-class Store(Protocol):
-    """All contracts, opened and closed together."""
-
-    inbox: Inbox
-    conversations: Conversations
-    feedback: FeedbackStore
-    profiles: AgentProfiles
+    async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
+        """Replace one fact about an agent."""
 
     async def close(self) -> None:
         """Release everything. May be called twice."""

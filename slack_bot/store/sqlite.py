@@ -1,8 +1,7 @@
 """The store in one file: SQLite, no server, one process.
 
-`synchronous=FULL`, because a question that was accepted is acknowledged to Slack next, and Slack will not
-send it again (delivery.md 8). Every method is one statement and so atomic; only the removal of old keys takes
-several, so that it needs little room and blocks no other write.
+`synchronous=FULL`: a question that was accepted is acknowledged to Slack, which will not send it again
+(delivery.md 8). Every method but the removal of old keys is one statement, and so atomic.
 """
 
 from __future__ import annotations
@@ -20,145 +19,88 @@ import aiosqlite
 
 from ..errors import StoreError
 from ..turn.record import ThreadKey
-from . import contracts
-from .contracts import Conversation, FeedbackEntry
+from .contracts import Conversation, Store
 
 _STEPS = ("schema.sql", "schema_2.sql")  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
-_KEYS_AT_ONCE = 100
-"""Old keys removed in one statement. SQLite copies every page that it changes to its journal first: fewer
-keys need less free space."""
+_KEYS_AT_ONCE = (
+    100  # SQLite copies every page that it changes to its journal: fewer keys need less free space
+)
 
 
-class _Rows:
-    """One connection. Its errors are StoreError."""
+class SqliteStore(Store):
+    """A store in one file. Use `open_sqlite`."""
 
-    def __init__(self, connection: aiosqlite.Connection, path: Path) -> None:
-        self._connection = connection
-        self._path = path
-        self._closed = False
+    def __init__(self, connection: aiosqlite.Connection, path: Path, dedupe_hours: float) -> None:
+        self._connection, self._path = connection, path
+        self._keep = dedupe_hours * 3600
+        self._is_closed = False
 
-    async def write(self, statement: str, *values: object) -> int:
+    async def _write(self, statement: str, *values: object) -> int:
         """Run one statement. Returns how many rows it changed."""
         async with _as_store_errors(self._path), self._connection.execute(statement, values) as cursor:
             return cursor.rowcount
 
-    async def read(self, query: str, *values: object) -> list[Any]:
-        """All rows of one query."""
+    async def _read(self, query: str, *values: object) -> list[Any]:
         async with _as_store_errors(self._path):
             return list(await self._connection.execute_fetchall(query, values))
 
-    async def close(self) -> None:
-        """Close the connection; once is enough."""
-        if not self._closed:
-            self._closed = True
-            await self._connection.close()
-
-
-class _Inbox:
-    """Accepted keys."""
-
-    def __init__(self, rows: _Rows, dedupe_hours: float) -> None:
-        self._rows = rows
-        self._keep = dedupe_hours * 3600
-
     async def accept(self, key: str, now: float) -> bool:
-        accepted = await self._rows.write(
+        statement = (
             "INSERT INTO accepted (key, at) VALUES (?1, ?2)"
-            " ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE accepted.at <= excluded.at - ?3",
-            key,
-            now,
-            self._keep,
+            " ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE accepted.at <= excluded.at - ?3"
         )
-        return accepted > 0
+        return await self._write(statement, key, now, self._keep) > 0
 
     async def release(self, key: str) -> None:
-        await self._rows.write("DELETE FROM accepted WHERE key = ?", key)
+        await self._write("DELETE FROM accepted WHERE key = ?", key)
 
     async def remove_old(self, now: float) -> None:
         statement = (
             "DELETE FROM accepted WHERE key IN"
             " (SELECT key FROM accepted WHERE at <= ?1 - ?2 ORDER BY at LIMIT ?3)"
         )
-        while await self._rows.write(statement, now, self._keep, _KEYS_AT_ONCE) == _KEYS_AT_ONCE:
+        while await self._write(statement, now, self._keep, _KEYS_AT_ONCE) == _KEYS_AT_ONCE:
             pass
 
-
-class _Conversations:
-    """Conversations, one row for each thread and agent."""
-
-    def __init__(self, rows: _Rows) -> None:
-        self._rows = rows
-
-    async def get(self, agent: str, thread: ThreadKey) -> Conversation:
-        found = await self._rows.read(
+    async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
+        found = await self._read(
             "SELECT context_id, waits FROM contexts"
             " WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
             *(agent, thread.team, thread.channel, thread.ts),
         )
         return Conversation(found[0][0], json.loads(found[0][1])) if found else Conversation()
 
-    async def put(self, agent: str, thread: ThreadKey, conversation: Conversation, now: float) -> None:
-        await self._rows.write(
+    async def save_conversation(
+        self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
+    ) -> None:
+        await self._write(
             "INSERT OR REPLACE INTO contexts (agent, team, channel, thread, context_id, waits, at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             *(agent, thread.team, thread.channel, thread.ts),
             *(conversation.context_id, json.dumps(dict(conversation.waits)), now),
         )
 
-
-class _Feedback:
-    """Feedback, one row for each turn and person."""
-
-    def __init__(self, rows: _Rows) -> None:
-        self._rows = rows
-
-    async def record(self, entry: FeedbackEntry) -> bool:
-        changed = await self._rows.write(
+    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
+        statement = (
             "INSERT INTO presses (turn, user, value, at) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (turn, user) DO UPDATE SET value = excluded.value, at = excluded.at"
-            " WHERE presses.value <> excluded.value",
-            *(entry.turn, entry.user, entry.value, entry.at),
+            " WHERE presses.value <> excluded.value"
         )
-        return changed > 0
+        return await self._write(statement, turn, user, value, now) > 0
 
-    async def entries(self, turn: str) -> tuple[FeedbackEntry, ...]:
-        found = await self._rows.read(
-            "SELECT turn, user, value, at FROM presses WHERE turn = ? ORDER BY at, user", turn
-        )
-        return tuple(FeedbackEntry(*row) for row in found)
+    async def profile(self, agent: str) -> dict[str, str]:
+        return dict(await self._read("SELECT name, value FROM lore WHERE agent = ?", agent))
 
-
-class _AgentProfiles:
-    """Facts, one row each."""
-
-    def __init__(self, rows: _Rows) -> None:
-        self._rows = rows
-
-    async def get(self, agent: str) -> dict[str, str]:
-        return dict(await self._rows.read("SELECT name, value FROM lore WHERE agent = ?", agent))
-
-    async def set(self, agent: str, name: str, value: str, now: float) -> None:
-        await self._rows.write(
-            "INSERT OR REPLACE INTO lore (agent, name, value, at) VALUES (?, ?, ?, ?)",
-            *(agent, name, value, now),
-        )
-
-
-class SqliteStore:
-    """A store in one file. Use `open_sqlite`."""
-
-    def __init__(self, rows: _Rows, dedupe_hours: float) -> None:
-        self._rows = rows
-        self.inbox: contracts.Inbox = _Inbox(rows, dedupe_hours)
-        self.conversations: contracts.Conversations = _Conversations(rows)
-        self.feedback: contracts.FeedbackStore = _Feedback(rows)
-        self.profiles: contracts.AgentProfiles = _AgentProfiles(rows)
+    async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
+        statement = "INSERT OR REPLACE INTO lore (agent, name, value, at) VALUES (?, ?, ?, ?)"
+        await self._write(statement, agent, name, value, now)
 
     async def close(self) -> None:
-        """See `contracts.Store`."""
-        await self._rows.close()
+        if not self._is_closed:
+            self._is_closed = True
+            await self._connection.close()
 
 
 async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
@@ -173,13 +115,11 @@ async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
         await connection.execute("PRAGMA synchronous = FULL")
         await _migrate(connection, path)
         on_failure.pop_all()
-    return SqliteStore(_Rows(connection, path), dedupe_hours)
+    return SqliteStore(connection, path, dedupe_hours)
 
 
 def _unusable(path: Path) -> str | None:
-    """Why nothing can be written at `path`, with the remedy. SQLite does not say so, or only at the first
-    write. It needs the directory too, for its journal.
-    """
+    """Why nothing can be written at `path`, which SQLite says only at the first write, and the remedy."""
     folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__URL"
     if not folder.is_dir():
         return f"the directory {folder} does not exist; create it, or {elsewhere}"
@@ -198,7 +138,7 @@ def _unusable(path: Path) -> str | None:
 
 
 async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
-    """Bring the file to VERSION in one transaction. A file from a newer version is left alone."""
+    """Bring the file to VERSION in one transaction."""
     found = list(await connection.execute_fetchall("PRAGMA user_version"))
     version = int(found[0][0])
     if version > VERSION:
@@ -220,10 +160,7 @@ async def _as_store_errors(path: Path) -> AsyncIterator[None]:
         yield
     except (sqlite3.DatabaseError, OSError, ValueError) as error:
         code = getattr(error, "sqlite_errorcode", None)
-        is_damaged = code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
-        problem = (
-            "is damaged or is not a SQLite file; move it away and start again"
-            if is_damaged
-            else f"cannot be used ({error})"
-        )
+        problem = f"cannot be used ({error})"
+        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            problem = "is damaged or is not a SQLite file; move it away and start again"
         raise StoreError(f"The store {path} (SLACK_BOT_STORE__URL) {problem}.") from error

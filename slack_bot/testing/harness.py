@@ -1,12 +1,5 @@
 """The whole bot against an emulated workspace: `run_bot` with a scripted agent in memory, `bot_on_network`
 with real sockets. Nothing of the bot is replaced, only what is behind its two HTTP borders.
-
-@on_virtual_time
-async def test_it() -> None:
-    async with run_bot(answer("Hello.")) as bot:
-        root = await bot.ask("hi")
-        await bot.idle()
-        assert bot.read(root) == ["Hello."]
 """
 
 from __future__ import annotations
@@ -16,8 +9,8 @@ import itertools
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import httpx
@@ -51,7 +44,6 @@ from .tape.tape import Tape
 
 AGENT_URL = "http://agent.invalid/"
 CHANNEL = "C1"
-PEOPLE = ("U1", "U2")
 _PORTS = itertools.count(20_000 + os.getpid() % 100 * 100)
 
 
@@ -59,10 +51,7 @@ _PORTS = itertools.count(20_000 + os.getpid() % 100 * 100)
 
 
 def bot_settings(overrides: Mapping[str, Any] | None = None, agent_url: str = AGENT_URL) -> Settings:
-    """The defaults with `overrides`, for an emulated workspace. Nothing is read from the environment.
-
-    Raises SettingsError for a setting that does not exist or a value that cannot be.
-    """
+    """The defaults with `overrides`, for an emulated workspace. Nothing is read from the environment."""
     env = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "A2A_AGENT_URL": agent_url}
     settings = load(env, env_file=None, secrets_dir=None)
     return with_overrides(settings, overrides) if overrides else settings
@@ -94,24 +83,20 @@ async def build_in_memory(
     store: Store | None = None,
     rate_limiter: RateLimiter | None = None,
 ) -> App:
-    """A bot in `workspace`, without a socket. `transport` None: its agent is reached over the network.
-
-    `rate_limiter` is for several bots that share one app's rates.
-    """
-    session: Any = SlackSession(workspace, clock, timeout=settings.slack.timeout)
+    """A bot in `workspace`, without a socket. `transport` None: its agent is reached over the network."""
     return await build(
         settings,
         clock=clock,
         observer=observer,
         http_transport=transport,
-        slack_session=session,
+        slack_session=SlackSession(workspace, clock, timeout=settings.slack.timeout),
         store=store or MemoryStore(settings.store.dedupe_hours),
         rate_limiter=rate_limiter,
     )
 
 
 async def deliver(app: App, payload: Mapping[str, Any], *, retry: int = 0) -> BoltResponse:
-    """Hand a payload of Slack's to the bot, as Socket Mode does. `retry`: Slack's number of the attempt."""
+    """Hand a payload of Slack's to the bot, as Socket Mode does. `retry`: how often it came before."""
     headers: dict[str, Sequence[str]] = {"x-slack-retry-num": [str(retry)]} if retry else {}
     request = AsyncBoltRequest(body=dict(payload), mode="socket_mode", headers=headers)
     return await app.bolt.async_dispatch(request)
@@ -119,14 +104,21 @@ async def deliver(app: App, payload: Mapping[str, Any], *, retry: int = 0) -> Bo
 
 async def keep_delivering(app: App, workspace: Workspace) -> None:
     """Hand all that Slack sends to the bot, as it comes, until this is cancelled."""
-    arrived = asyncio.Event()
-    stop = workspace.listen(lambda change: arrived.set() if change.kind == "envelope" else None)
-    try:
+    with _changes(workspace, "envelope") as changed:
         while True:
-            arrived.clear()
+            changed.clear()
             for envelope in workspace.take():
                 await deliver(app, envelope.payload)
-            await arrived.wait()
+            await changed.wait()
+
+
+@contextmanager
+def _changes(workspace: Workspace, *kinds: str) -> Iterator[asyncio.Event]:
+    """An event that is set whenever something of these kinds changed."""
+    changed = asyncio.Event()
+    stop = workspace.listen(lambda change: changed.set() if change.kind in kinds else None)
+    try:
+        yield changed
     finally:
         stop()
 
@@ -134,7 +126,7 @@ async def keep_delivering(app: App, workspace: Workspace) -> None:
 async def set_context(app: App, thread: ThreadKey, context_id: str) -> None:
     """The bot knows the A2A context of a thread already."""
     known = Conversation(context_id=context_id)
-    await app.store.conversations.put(app.agent.name, thread, known, app.clock.wall())
+    await app.store.save_conversation(app.agent.name, thread, known, app.clock.wall())
 
 
 # -- in memory
@@ -205,7 +197,7 @@ def _new_workspace(
     rules: WorkspaceRules | None = None, faults: Mapping[str, Sequence[str | None]] | None = None
 ) -> Workspace:
     workspace = Workspace(rules=rules or WorkspaceRules.real(), faults=faults)
-    workspace.add_channel(CHANNEL).members.update(workspace.add_user(user).id for user in PEOPLE)
+    workspace.add_channel(CHANNEL).members.update(workspace.add_user(user).id for user in ("U1", "U2"))
     return workspace
 
 
@@ -217,15 +209,21 @@ async def run_bot(
     cut_after: int | None = None,
     rules: WorkspaceRules | None = None,
     through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
+    observer: Observer = lambda fact: None,
     **overrides: Any,
 ) -> AsyncIterator[BotHarness]:
     """A bot whose agent answers the n-th question with the n-th tape, cut after so many events.
 
     `rules`: Slack's limits; None: all of them. `faults`: what Slack's API answers, as in `FaultScript`.
-    `through` wraps the transport between the bot and its agent. `overrides` are settings by leaf name. It
-    runs on virtual time: see `on_virtual_time`.
+    `through` wraps the transport between the bot and its agent. `observer` gets each fact, after the harness
+    has kept it. `overrides` are settings by leaf name. It runs on virtual time: see `on_virtual_time`.
     """
     clock, facts = virtual_clock.new_clock(), list[Fact]()
+
+    def observe(fact: Fact) -> None:
+        facts.append(fact)
+        observer(fact)
+
     workspace = _new_workspace(rules, faults)
     agent = ScriptedAgent(*(tapes or (answer("Hello."),)), cut_after=cut_after, clock=clock)
     app = await build_in_memory(
@@ -233,7 +231,7 @@ async def run_bot(
         bot_settings(overrides),
         clock,
         through(ScriptedTransport(agent)),
-        observer=lambda fact: facts.append(fact),
+        observer=observe,
         store=store,
     )
     async with app:
@@ -293,12 +291,8 @@ async def wait_until(condition: Callable[[], object], workspace: Workspace, with
 
     TimeoutError after `within` seconds.
     """
-    changed = asyncio.Event()
-    stop = workspace.listen(lambda _: changed.set())
-    try:
-        async with asyncio.timeout(within):
+    async with asyncio.timeout(within):
+        with _changes(workspace, "thread", "envelope") as changed:
             while not condition():
                 changed.clear()
                 await changed.wait()
-    finally:
-        stop()

@@ -1,11 +1,7 @@
 """An event loop whose time is virtual: when nothing is ready, its clock jumps to the next timer.
 
-Five minutes take milliseconds, timers fire in order, and two runs of the same input are equal. Code that uses
-the loop's time, `asyncio.sleep` and `asyncio.timeout` needs no change.
-
-Sockets, subprocesses and threads do not work on this loop. File descriptors are polled without waiting; work
-for a thread is done at once, in the loop. Where everything waits and no timer is set, it raises `Deadlock`
-and names the waiting tasks.
+Five minutes take milliseconds, and two runs of the same input are equal. Sockets, subprocesses and threads do
+not work on this loop: file descriptors are polled without waiting; work for a thread is done at once.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import Context
 from typing import Any, ParamSpec, TypeVar, TypeVarTuple, Unpack
 
-from ..clock import Clock
+from ..clock import Clock, loop_clock
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,7 +25,7 @@ WALL_ZERO = 1_700_000_000.0
 
 
 class Deadlock(RuntimeError):
-    """Everything waits and no timer is set."""
+    """Everything waits and no timer is set; the message names the waiting tasks."""
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -38,7 +34,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self, start: float = 0.0) -> None:
         self._virtual = start
         self._owner = threading.get_ident()
-        super().__init__(_JumpingSelector(self._jump))
+        super().__init__(_JumpingSelector(self))
 
     def time(self) -> float:
         """Virtual seconds."""
@@ -62,39 +58,32 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
         return self.create_task(work())
 
-    def _jump(self, timeout: float | None) -> None:
-        if timeout is None:
-            raise Deadlock(f"nothing is ready and no timer is set; waiting: {self._waiting()}")
-        self._virtual += timeout
-
-    def _waiting(self) -> str:
-        names = sorted(
-            f"{task.get_name()} in {getattr(task.get_coro(), '__qualname__', '?')}"
-            for task in asyncio.all_tasks(self)
-        )
-        return ", ".join(names) or "no task"
+    def jump(self, seconds: float | None) -> None:
+        """It is so many seconds later. None: nothing would ever happen."""
+        if seconds is None:
+            tasks = asyncio.all_tasks(self)
+            names = sorted(f"{t.get_name()} in {getattr(t.get_coro(), '__qualname__', '?')}" for t in tasks)
+            waiting = ", ".join(names) or "no task"
+            raise Deadlock(f"nothing is ready and no timer is set; waiting: {waiting}")
+        self._virtual += seconds
 
 
 class _JumpingSelector(selectors.SelectSelector):
-    """Never waits: calls `jump` with the seconds to wait (None: for ever)."""
+    """Never waits: its loop jumps over the time."""
 
-    def __init__(self, jump: Callable[[float | None], None]) -> None:
+    def __init__(self, loop: VirtualLoop) -> None:
         super().__init__()
-        self._jump = jump
+        self._loop = loop
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         if not ready and (timeout is None or timeout > 0):
-            self._jump(timeout)
+            self._loop.jump(timeout)
         return ready
 
 
 def run(main: Coroutine[Any, Any, T], *, start: float = 0.0) -> T:
-    """Run `main` to its end on virtual time and close the loop, as `asyncio.run` does.
-
-    Raises:
-        Deadlock: everything waits and no timer is set.
-    """
+    """Run `main` to its end on virtual time and close the loop, as `asyncio.run` does."""
     with asyncio.Runner(loop_factory=lambda: VirtualLoop(start)) as runner:
         return runner.run(main)
 
@@ -111,8 +100,4 @@ def on_virtual_time(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P,
 
 def new_clock(wall_zero: float = WALL_ZERO) -> Clock:
     """A clock for a virtual loop: wall time is `wall_zero` at virtual second 0 and moves with it."""
-
-    def monotonic() -> float:
-        return asyncio.get_running_loop().time()
-
-    return Clock(monotonic=monotonic, wall=lambda: wall_zero + monotonic())
+    return loop_clock(wall=lambda: wall_zero + asyncio.get_running_loop().time())

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from typing import Literal, get_args, get_origin
 
-from ..settings.load import ALIASES, env_name, sections
+from ..settings.load import ALIASES, sections
+from ..settings.suggestions import env_name
 
 _HEAD = """\
 # Every setting, with its default. Generated from slack_bot/settings/models.py; a test keeps it so.

@@ -18,13 +18,14 @@ _NO_LIMIT = 1 << 40
 
 
 def open_capture(path: Path, key: str | None = None, around: Scenario | None = None) -> Tape | Recording:
-    """The capture in the file at `path`, to be replayed in `around`. Raises UnreadableInput, as `read_tape`
-    does; a capture without events is one where the agent fails in that scenario.
+    """The capture at `path`, to be replayed in `around`. Raises UnreadableInput.
+
+    It may be without events where the agent fails in that scenario.
     """
     try:
         with path.open("rb") as file:
             is_long = path.stat().st_size >= LONG
-            # a mapped file looks like its bytes, and stays mapped for as long as anybody holds it
+            # a mapped file looks like its bytes
             data = cast(bytes, mmap(file.fileno(), 0, access=ACCESS_READ)) if is_long else file.read()
     except OSError as error:
         raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
@@ -41,7 +42,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def taped(capture: Tape | Recording) -> Tape:
-    """A recording as the tape of the same stream; what HTTP itself said becomes a comment."""
+    """A recording as the tape of the same stream."""
     if isinstance(capture, Tape):
         return capture
     ends = [Moment(capture.ended, end="cut" if capture.cut else "closed")]

@@ -1,7 +1,4 @@
-"""A file that a verb writes: tried before anything is asked, touched only when there is something to write.
-
-A capture of five minutes must not be lost at its end, nor an older file for nothing.
-"""
+"""A file that a verb writes: tried first, touched only when there is something to write."""
 
 from __future__ import annotations
 
@@ -9,34 +6,77 @@ from collections.abc import Iterable
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Self
 
 from ..errors import UnreadableInput
 
 
-class MemoryOutput:
-    """Keeps what is written; `path` is only a name."""
+class Output:
+    """Keeps what is written in memory; `path` is only a name."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str | Path) -> None:
         self.path = path
         self.data = b""
-
-    @property
-    def has_content(self) -> bool:
-        """Something was written."""
-        return bool(self.data)
+        self.has_content = False
 
     def text(self, text: str) -> None:
-        """As a file would."""
+        """UTF-8; lone surrogates, which JSON may hold, are kept."""
         self.write(text.encode("utf-8", "surrogatepass"))
 
     def write(self, data: bytes) -> None:
         """Keep `data`."""
         self.data += data
+        self.has_content = True
+
+
+class OutputFile(Output):
+    """The file at `path`. It is not there before the first `write`.
+
+    `inputs` are the files that are read, None and addresses among them. Raises UnreadableInput if `path` is
+    one of these or cannot be written.
+    """
+
+    def __init__(self, path: str, inputs: Iterable[str | None] = ()) -> None:
+        self._path = Path(path)
+        super().__init__(self._path)
+        self._file: FileIO | None = None
+        if any(each is not None and _is_one_file(self._path, Path(each)) for each in inputs):
+            raise UnreadableInput(f"{path}: this file is read, so it is not written; give another file")
+        is_new = not self._path.exists()
+        try:
+            with self._path.open("ab"):
+                pass
+            if is_new:
+                self._path.unlink()  # at once: nothing is left if the process is killed
+        except OSError as error:
+            reason = error.strerror or "cannot be written"
+            raise UnreadableInput(f"{path}: {reason}; give another file") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, data: bytes) -> None:
+        """Write at once: what was written is there if this process is killed."""
+        try:
+            if self._file is None:
+                self._file = self._path.open("wb", buffering=0)
+                self.has_content = True
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            reason = error.strerror or "the disk refused"
+            raise UnreadableInput(f"{self.path}: {reason}; what was written before is kept") from error
 
 
 def check_distinct(*paths: str | None) -> None:
-    """Raises UnreadableInput where two of `paths`, None left out, are one file: the second would be lost."""
+    """Raises UnreadableInput where two of `paths` are one file."""
     wanted = [Path(each) for each in paths if each is not None]
     for number, path in enumerate(wanted):
         if any(_will_be_one_file(path, other) for other in wanted[:number]):
@@ -52,65 +92,8 @@ def _will_be_one_file(one: Path, other: Path) -> bool:
 
 
 def _is_one_file(one: Path, other: Path) -> bool:
-    """By whatever name or link; False where either is not there, and for a terminal, which may be both."""
+    """False where either is not there, and for a terminal, which may be both."""
     try:
         return one.is_file() and one.samefile(other)
     except (OSError, ValueError):
         return False
-
-
-class OutputFile:
-    """The file at `path`. It is not there before the first `write`, and each write is in it at once.
-
-    `inputs` are the files that are read, None and addresses among them. Raises UnreadableInput if `path` is
-    one of these or cannot be written.
-    """
-
-    def __init__(self, path: str, inputs: Iterable[str | None] = ()) -> None:
-        self.path = Path(path)
-        self._file: FileIO | None = None
-        if any(each is not None and _is_one_file(self.path, Path(each)) for each in inputs):
-            raise UnreadableInput(f"{path}: this file is read, so it is not written; give another file")
-        is_new = not self.path.exists()
-        try:
-            with self.path.open("ab"):
-                pass
-            if is_new:
-                self.path.unlink()  # at once: nothing is left if the process is killed
-        except OSError as error:
-            reason = error.strerror or "cannot be written"
-            raise UnreadableInput(f"{path}: {reason}; give another file") from error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    @property
-    def has_content(self) -> bool:
-        """Something was written."""
-        return self._file is not None
-
-    def text(self, text: str) -> None:
-        """Write text as UTF-8; lone surrogates, which JSON may hold, are kept."""
-        self.write(text.encode("utf-8", "surrogatepass"))
-
-    def write(self, data: bytes) -> None:
-        """Write at once: what was written is there if this process is killed."""
-        try:
-            if self._file is None:
-                self._file = self.path.open("wb", buffering=0)
-            rest = memoryview(data)
-            while rest:
-                rest = rest[self._file.write(rest) :]
-        except OSError as error:
-            reason = error.strerror or "the disk refused"
-            raise UnreadableInput(f"{self.path}: {reason}; what was written before is kept") from error
-
-
-Output: TypeAlias = OutputFile | MemoryOutput
-"""Where a capture goes."""

@@ -1,15 +1,11 @@
 """PURE. Replaces words by other words of the same length: a text keeps its shape and loses its content.
 
-A word is replaced letter by letter, and each replacement depends on the letters before it in the word. So
-equal words stay equal, different ones different, the beginning of a word becomes the beginning of its
-replacement, and a text may come in deltas cut anywhere. Replacements are chosen in the order in which words
-appear: the same tape always gives the same result, and without the tape nothing can be looked up.
+Each letter's replacement depends on the letters before it in the word. So equal words stay equal, different
+ones different, and a text may come in deltas cut anywhere. Replacements are chosen in the order of the text:
+the same tape always gives the same result, and without the tape nothing can be looked up.
 
-At most `MOST_NODES` replacements are remembered: a tape with a new token in every event would fill the
-memory. After that, new words are shifted letter by letter, by a key that is a hash of all text read so far:
-without the tape it is not known.
-
-White space, punctuation, emoji and Markdown stay. So do a few words of the protocol (`KEPT`).
+At most `MOST_NODES` replacements are remembered. After that, new words are shifted letter by letter, by a key
+that is a hash of all text read so far.
 """
 
 from __future__ import annotations
@@ -22,16 +18,9 @@ from hashlib import sha256
 KEPT = ("https", "http", "FINAL", "ANSWER")
 """Words that every parser of a tape needs. Their first letters stay in other words, too."""
 JSON_KEPT = (
-    *(
-        "is_task_complete",
-        "require_user_input",
-        "was_task_successful",
-        "content",
-        "metadata",
-        "true",
-        "false",
-    ),
-    *("null", "user_input", "input_fields", "field_name", "field_description", "field_values", "required"),
+    *("is_task_complete", "require_user_input", "was_task_successful", "content", "metadata", "true"),
+    *("false", "null", "user_input", "input_fields", "field_name", "field_description", "field_values"),
+    "required",
 )
 """Further words where an agent writes its answer as JSON text."""
 
@@ -46,14 +35,13 @@ _WIDER = (0x20000, 0x2A6D6)  # four bytes
 
 @dataclass(slots=True)
 class _Node:
-    """The replacement of each next letter, after the letters before it; `seed` is a hash of these."""
+    """The replacement of each next letter after the letters of a word, of which `seed` is a hash."""
 
     seed: bytes = b""
     next: dict[str, tuple[str, _Node]] = field(default_factory=dict)
 
     @property
     def taken(self) -> set[str]:
-        """The replacements in use."""
         return {chosen for chosen, _ in self.next.values()}
 
 
@@ -74,11 +62,9 @@ class Pseudonyms:
         return Scrambler(self)
 
     def text(self, text: str) -> str:
-        """The replacement of a whole text."""
         return self.stream().push(text)
 
     def note(self, text: str) -> None:
-        """`text` counts for the key."""
         if not self._key:
             self._read.update(text.encode("utf-8", "surrogatepass"))
 

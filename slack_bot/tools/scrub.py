@@ -1,17 +1,16 @@
 """`slack-bot scrub`: a capture of any kind becomes a tape that can be shared.
 
-Every text, name, id and link is replaced; shape and times stay. What decides how a tape is read stays too:
-kinds, states, artifact names, flags, the words of tool notifications, and their keys. Everything else is
-replaced, other keys as well: an agent's data may have people's names as keys.
+Shape and times stay, and what decides how a tape is read: kinds, states, artifact names, flags, the words of
+tool notifications, and their keys. All else is replaced, other keys as well: they may be people's names.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -67,7 +66,7 @@ _ZERO = datetime(2000, 1, 1, tzinfo=UTC)
 _SMALL = 1000  # smaller numbers are counts and positions; larger ones may be private
 _HEAD = ("format", "version", "wire", "method", "settings")
 _FLAGS = ("is_narration", "is_final_answer")
-_TOOLS = re.compile("tool_notification")
+_TOOLS = "tool_notification"
 
 
 def main(args: argparse.Namespace) -> int:
@@ -82,21 +81,22 @@ def main(args: argparse.Namespace) -> int:
 
 def scrubbed(tape: Tape) -> tuple[Json, Iterator[Moment]]:
     """`tape` with its content replaced: its head, and its moments one by one."""
-    is_json = any(text.lstrip().startswith("{") for moment in tape.moments for text in _texts(moment.event))
+    is_json = any(text.lstrip().startswith("{") for moment in tape.moments for text in texts_in(moment.event))
     scrubber = _Scrubber(Pseudonyms((*KEPT, *JSON_KEPT) if is_json else KEPT))
     return scrubber.head(tape.head), map(scrubber.moment, tape.moments)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> Iterator[str]:
+    """Every value called `text` in an event."""
     if isinstance(value, dict):
         for name, each in value.items():
             if name == "text" and isinstance(each, str):
                 yield each
             else:
-                yield from _texts(each)
+                yield from texts_in(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _texts(each)
+            yield from texts_in(each)
 
 
 class _Scrubber:
@@ -114,17 +114,16 @@ class _Scrubber:
         return kept
 
     def moment(self, moment: Moment) -> Moment:
-        if moment.event is not None:
-            return replace(moment, event=self._event(moment.event))
-        if moment.error is not None:
-            return replace(moment, error=self._object(moment.error))
-        if moment.comment is not None:
-            is_ours = moment.comment == INTERRUPTED
-            return moment if is_ours else replace(moment, comment=self._text(moment.comment))
-        if moment.raw is not None:
-            return replace(moment, raw=self._raw(moment.raw))
-        if moment.question is not None:
-            return replace(moment, question=self._words.text(moment.question))
+        changes: dict[str, Callable[[Any], Any]] = {
+            "event": self._event,
+            "error": self._object,
+            "comment": lambda text: text if text == INTERRUPTED else self._text(text),
+            "raw": self._raw,
+            "question": self._words.text,
+        }
+        for name, change in changes.items():
+            if (value := getattr(moment, name)) is not None:
+                return replace(moment, **{name: change(value)})
         return moment
 
     # -- events ----------------------------------------------------------------------------------------------
@@ -137,18 +136,16 @@ class _Scrubber:
         if not isinstance(artifact, dict):
             return self._object(event)
         name = str(artifact.get("name") or "")
-        if _TOOLS.search(name):
+        if _TOOLS in name:
             for stream in self._streams.values():
                 stream.pause()
             return self._object(event)
         stream = self._stream(artifact, name, begins=update.get("append") is False)
-        parts = artifact.get("parts")
-        texts = iter([stream.push(text) for text in _plain_texts(parts)])
+        texts = iter([stream.push(part["text"]) for part in _text_parts(artifact)])
         found = self._object(event)
         inner = (found["artifactUpdate"] if update is wrapper else found)["artifact"]
-        for part in inner.get("parts") or ():
-            if isinstance(part, dict) and isinstance(part.get("text"), str):
-                part["text"] = next(texts)
+        for part in _text_parts(inner):
+            part["text"] = next(texts)
         return found
 
     def _stream(self, artifact: Json, name: str, *, begins: bool) -> Scrambler:
@@ -171,7 +168,6 @@ class _Scrubber:
         return found
 
     def _key(self, name: str) -> str:
-        """A known key stays; another one is replaced like text."""
         if name in KNOWN_KEYS:
             return name
         if name in self._ids:
@@ -211,8 +207,9 @@ class _Scrubber:
         begins = _BEGINNINGS.match(text)
         at = begins.end() if begins else 0
         rest = text[at:]
-        if any(dialect.announcements.search(rest.strip()) for dialect in BY_NAME.values() if rest):
-            return text if _WORD.fullmatch(rest.strip()) else text[:at] + self._words.text(rest)
+        is_word = _WORD.fullmatch(rest.strip()) is not None
+        if is_word and any(dialect.announcements.search(rest.strip()) for dialect in BY_NAME.values()):
+            return text
         return text[:at] + self._words.text(rest)
 
     def _raw(self, text: str) -> str:
@@ -224,28 +221,26 @@ class _Scrubber:
 
     def _id(self, text: str) -> str:
         """Another id of the same shape, always the same one."""
-        if text not in self._ids:
-            found, attempt = text, 0
-            while found == text or found in self._new_ids:
-                seed = f"{len(self._ids)} {attempt}".encode()
-                digest = sha256(seed).hexdigest() * (len(text) // 64 + 1)
-                kinds = zip(text, digest, strict=False)
-                found = "".join(new if old.isalnum() else old for old, new in kinds)
-                found += digest[: attempt // 50]  # there may be no other free id of this length
-                attempt += 1
-            self._ids[text] = found
-            self._new_ids.add(found)
-        return self._ids[text]
+        found, attempt = self._ids.get(text, text), 0
+        while text not in self._ids and (found == text or found in self._new_ids):
+            digest = sha256(f"{len(self._ids)} {attempt}".encode()).hexdigest() * (len(text) // 64 + 1)
+            kinds = zip(text, digest, strict=False)
+            found = "".join(new if old.isalnum() else old for old, new in kinds)
+            found += digest[: attempt // 50]  # there may be no other free id of this length
+            attempt += 1
+        self._ids[text] = found
+        self._new_ids.add(found)
+        return found
 
     def _stamp(self, text: str) -> str:
         """The first timestamp becomes 2000-01-01; distances stay."""
         moment = datetime.fromisoformat(text)
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        self._first = moment if self._first is None else self._first
-        shifted: datetime = _ZERO + timedelta(seconds=(moment - self._first).total_seconds())
-        return shifted.isoformat().replace("+00:00", "Z")
+        self._first = self._first or moment
+        return (_ZERO + (moment - self._first)).isoformat().replace("+00:00", "Z")
 
 
-def _plain_texts(parts: Any) -> list[str]:
+def _text_parts(artifact: Json) -> list[Json]:
+    parts = artifact.get("parts")
     found = parts if isinstance(parts, list) else []
-    return [part["text"] for part in found if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    return [part for part in found if isinstance(part, dict) and isinstance(part.get("text"), str)]

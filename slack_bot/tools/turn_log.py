@@ -1,20 +1,21 @@
 """PURE. What happened in the turns of one thread, in order. Replay, explain, trace and conform read it.
 
-A log takes the bot's facts, and the visible text of the answers each time it changed. It keeps the calls,
-the ends of the turns and the visible text, as changes. It keeps the agent's events and the bot's decisions
-only on demand, so that a long stream fills no memory. Times are monotonic seconds.
+The agent's events and the bot's decisions are kept only on demand, so that a long stream fills no memory.
+Times are monotonic seconds.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from sys import intern
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
+from zlib import crc32
 
 from ..a2a.wire.decode import decode
-from ..a2a.wire.frames import Frame
+from ..a2a.wire.frames import ArtifactUpdate, Frame, MessageReply, Snapshot, StatusUpdate
 from ..errors import AgentError
 from ..observe.facts import (
     AddedMarkup,
@@ -26,17 +27,8 @@ from ..observe.facts import (
     TurnEnded,
     TurnStarted,
 )
-from ..turn.events import (
-    AnswerReplaced,
-    AnswerText,
-    FinalAnswer,
-    InputRequired,
-    StopRequested,
-    StreamEnded,
-    TaskEnded,
-)
+from ..turn import events
 from .replay.diff import common_prefix
-from .replay.stream_text import StreamText, name_of, text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +83,10 @@ class LoggedTurn:
 
     @property
     def calls(self) -> list[SlackCalled]:
-        """The Web API calls."""
         return [each for each in self.entries if isinstance(each, SlackCalled)]
 
     @property
     def changes(self) -> list[TextChange]:
-        """The changes of the visible text."""
         return [each for each in self.entries if isinstance(each, TextChange)]
 
     @property
@@ -132,7 +122,6 @@ class TurnLog:
 
     @property
     def text(self) -> str:
-        """The visible text of all answers."""
         return self._text or ""
 
     def markup(self) -> dict[str, AddedMarkup]:
@@ -142,33 +131,26 @@ class TurnLog:
 
     @property
     def entries(self) -> Iterator[Entry]:
-        """All entries of all turns."""
         return (entry for turn in self.turns for entry in turn.entries)
 
     def take(self, fact: Fact) -> None:
         """One more fact, in the order of time."""
-        match fact:
-            case AgentEvent():
-                self.events[fact.kind] += not fact.from_poll
-                if self._keeps_events or self._follow is not None:
-                    self._add(self._output(fact))
-            case EventHandled():
-                _note(self.turns[-1], fact)
-                self._add(fact)
-            case TurnStarted():
-                if self.turns[-1].started is not None:
-                    self.turns.append(LoggedTurn(len(self.turns), self.text))
-                self.turns[-1].started = fact
-                self._add(fact)
-            case TurnEnded():
-                self.turns[-1].ended = fact
-                self._add(fact)
-            case SlackCalled():
-                self._add(fact)
-            case MessageIgnored():
-                pass
-            case _:
-                assert_never(fact)
+        if isinstance(fact, MessageIgnored):
+            return
+        if isinstance(fact, AgentEvent):
+            self.events[fact.kind] += not fact.from_poll
+            if self._keeps_events or self._follow is not None:
+                self._add(self._output(fact))
+            return
+        if isinstance(fact, TurnStarted):
+            if self.turns[-1].started is not None:
+                self.turns.append(LoggedTurn(len(self.turns), self.text))
+            self.turns[-1].started = fact
+        elif isinstance(fact, TurnEnded):
+            self.turns[-1].ended = fact
+        elif isinstance(fact, EventHandled):
+            _note(self.turns[-1], fact)
+        self._add(fact)
 
     def look(self, at: float, visible: str) -> None:
         """The answer text in the thread at `at`."""
@@ -183,8 +165,9 @@ class TurnLog:
 
     def _output(self, fact: AgentEvent) -> AgentOutput:
         number = None if fact.from_poll else self.events.total()
-        name, text, new_text, frame = fact.kind, "", "", _frame(fact)
-        if frame is not None:
+        frame, name, text, new_text = None, fact.kind, "", ""
+        with suppress(AgentError):
+            frame = decode(fact.raw)
             name, text, new_text = name_of(frame), text_of(frame), self._stream_text.new_text(frame)
         if fact.from_poll and isinstance(state := fact.raw.get("state"), str):
             name = f"task {state}"
@@ -198,36 +181,31 @@ class TurnLog:
             self._follow(turn, entry)
 
 
-def _frame(fact: AgentEvent) -> Frame | None:
-    try:
-        return decode(fact.raw)
-    except AgentError:
-        return None
-
-
 def _note(turn: LoggedTurn, fact: EventHandled) -> None:
-    """What a decision says of its turn."""
     event = fact.event
-    if isinstance(event, StopRequested):
-        turn.is_stopped = True
+    turn.is_stopped |= isinstance(event, events.StopRequested)
     if fact.late:
         return
     if turn.first_answer is None and is_answer(event):
         turn.first_answer = fact.at
-    if turn.first_end is None and isinstance(event, FinalAnswer | TaskEnded | StreamEnded):
+    if turn.first_end is None and isinstance(
+        event, events.FinalAnswer | events.TaskEnded | events.StreamEnded
+    ):
         turn.first_end = fact.at
-    if turn.settled is None and isinstance(event, TaskEnded | InputRequired | FinalAnswer):
+    if turn.settled is None and isinstance(
+        event, events.TaskEnded | events.InputRequired | events.FinalAnswer
+    ):
         turn.settled = None if is_guessed(event) else fact.at
 
 
 def is_answer(event: object) -> bool:
     """`event` brings answer text."""
-    return isinstance(event, AnswerText | AnswerReplaced | FinalAnswer)
+    return isinstance(event, events.AnswerText | events.AnswerReplaced | events.FinalAnswer)
 
 
 def is_guessed(event: object) -> bool:
     """`event` is the bot's own word that what it has is the answer."""
-    return isinstance(event, FinalAnswer) and not event.certain
+    return isinstance(event, events.FinalAnswer) and not event.certain
 
 
 def failed_calls(turn: LoggedTurn) -> list[SlackCalled]:
@@ -246,3 +224,64 @@ def is_of_stop(error: str | None, is_stopped: bool) -> bool:
 def non_space_chars(text: str) -> int:
     """How many characters of `text` are not white space."""
     return sum(map(len, text.split()))
+
+
+# -- what an event of the agent says -------------------------------------------------------------------------
+
+
+class StreamText:
+    """Knows what an agent's events have said. A task snapshot repeats what came piece by piece.
+
+    Sizes and checksums are kept, not texts.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, int]] = {}
+
+    def new_text(self, frame: Frame) -> str:
+        """The part of the event's text that is new."""
+        found = ""
+        for key, text in _texts(frame):
+            size, checksum = self._known.get(key, (0, 0))
+            if isinstance(frame, Snapshot):
+                self._known[key] = len(text), _checksum(text)
+                found += text[size:] if _checksum(text[:size]) == checksum else text
+            else:
+                if not (isinstance(frame, ArtifactUpdate) and frame.append):
+                    size = checksum = 0
+                self._known[key] = size + len(text), _checksum(text, checksum)
+                found += text
+        return found
+
+
+def name_of(frame: Frame) -> str:
+    """What a person would call `frame`: the artifact's name, the state."""
+    match frame:
+        case ArtifactUpdate(artifact=artifact):
+            return artifact.name or "artifact"
+        case StatusUpdate(state=state):
+            return f"status {state}"
+        case Snapshot(state=state):
+            return f"task {state}"
+        case MessageReply():
+            return "message"
+        case _:
+            return "unknown"
+
+
+def text_of(frame: Frame) -> str:
+    """The text of `frame`."""
+    return "".join(text for _, text in _texts(frame))
+
+
+def _texts(frame: Frame) -> Iterator[tuple[str, str]]:
+    """The texts of `frame`, each with a name of what it is a text of."""
+    if isinstance(frame, ArtifactUpdate | Snapshot):
+        for each in (frame.artifact,) if isinstance(frame, ArtifactUpdate) else frame.artifacts:
+            yield f"artifact {each.artifact_id or each.name}", each.text
+    if isinstance(frame, StatusUpdate | Snapshot | MessageReply) and frame.message is not None:
+        yield f"message {frame.message.message_id}", frame.message.text
+
+
+def _checksum(text: str, before: int = 0) -> int:
+    return crc32(text.encode("utf-8", "surrogatepass"), before)

@@ -1,7 +1,4 @@
-"""What to do. A closed union of frozen orders; `runner` carries them out.
-
-Each has a `reason`, in plain words, for the developer who asks why a text went where it went.
-"""
+"""What to do: a closed union of frozen orders, which `runner` carries out. `reason` is for developers."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ class CardState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskCard:
-    """A task card. `details` and `output` are deltas, because Slack appends them (facts: Slack 1.4)."""
+    """A task card. `details` and `output` are deltas: Slack appends them (facts: Slack 1.4)."""
 
     id: str
     title: str
@@ -37,7 +34,7 @@ class TaskCard:
 
 @dataclass(frozen=True, slots=True)
 class ShowStatus:
-    """The typing status under the thread. Only before a stream is open; best effort."""
+    """The typing status under the thread."""
 
     text: str
     reason: str = ""
@@ -60,7 +57,7 @@ class FlushText:
 
 @dataclass(frozen=True, slots=True)
 class RetractText:
-    """The last `chars` characters of the agent's text, which were never sent, are not to be shown."""
+    """The last `chars` characters, which were never sent, are not to be shown."""
 
     chars: int
     reason: str = ""
@@ -68,7 +65,7 @@ class RetractText:
 
 @dataclass(frozen=True, slots=True)
 class UpdateCard:
-    """Open or change a task card. Begins a message where none is open."""
+    """Open or change a task card."""
 
     card: TaskCard
     reason: str = ""
@@ -84,7 +81,7 @@ class SetPlanTitle:
 
 @dataclass(frozen=True, slots=True)
 class RewriteAnswer:
-    """The thread shows something else than the answer: in the end it must read `text`."""
+    """In the end the thread must read `text`, not what it shows."""
 
     text: str
     reason: str = ""
@@ -92,7 +89,7 @@ class RewriteAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ShowForm:
-    """Show the agent's question: at the turn's end, or in a message of its own where the turn goes on."""
+    """Show the agent's question: at the turn's end, or below what is shown if the turn goes on."""
 
     form: Form
     reason: str = ""
@@ -110,7 +107,7 @@ class SaveIds:
 
 @dataclass(frozen=True, slots=True)
 class EndTurn:
-    """The turn is over. `note` is for the reader, in plain words, "" where the answer says it all."""
+    """The turn is over. `note` is for the reader."""
 
     outcome: Outcome
     note: str = ""

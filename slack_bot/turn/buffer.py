@@ -1,25 +1,22 @@
 """When waiting text is shown: soon, but cut only where it may be cut.
 
-That depends on what came and on the time, never on which token happens to come next: `deadline` says when to
-look again, so the last words before a pause do not stay unseen (delivery.md 3).
-
-White space alone is not worth a call, and Slack trims it: it stays in front of what comes next. Cuts are made
-behind white space, not before it, for the same reason.
+Slack trims white space: alone it is not sent, and cuts are behind it (delivery.md 3).
 """
 
 from __future__ import annotations
 
 import re
 
+from .fit import best_cut
 from .graphemes import cluster_cut
 from .ledger import Ledger
-from .markdown import Cuts, MarkdownState, best_cut, find_cuts, line_cut
+from .markdown import Cuts, MarkdownState, find_cuts
 
 TIMER_TOLERANCE = 1e-6
 """Seconds a timer may fire before the time it was set to, by rounding."""
-_PAUSES_IN_AGE = 5  # a pause is this part of the answer's age: the reader never misses more than a fifth
-_SETTLED = 200  # characters that are safe to be cut behind, before they are not read again
-_GROWTH = 32  # text without a cut is read again when it grew by this part of it: one token, for a line or two
+_PAUSES_IN_AGE = 5
+_SETTLED = 200  # characters up to a safe cut that are not read again
+_GROWTH = 32  # text without a cut is read again when it grew by this part of it
 _SLOW_GROWTH = 8  # the same for more than `_MUCH` characters
 _MUCH = 1_000
 _WORD_MOST = 40  # letters; a longer run of them is a script without spaces, where nothing is torn
@@ -29,34 +26,30 @@ _WORD = re.compile(rf"(?<!\w)\w{{1,{_WORD_MOST}}}\Z")
 class StreamBuffer:
     """Decides when `ledger` may send its waiting text. It holds no text itself.
 
-    `first_flush_delay` and `flush_interval` are seconds. A line is ready at its end. Less than a line is
-    ready, up to the last safe cut, `first_flush_delay` after the first token of all, and from then on a pause
-    after the last flush: a fifth of the answer's age, but at least `first_flush_delay` and at most
-    `flush_interval`. What cannot be cut safely waits once as long again and is then shown as it is.
-
-    Only the front of a long text is read, so the work of a call has a bound.
+    A line is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush_delay`
+    seconds after the first token, then a pause after the last flush: a fifth of the age, but at least
+    that delay and at most `flush_interval`. What cannot be cut safely waits once as long again.
     """
 
     def __init__(self, ledger: Ledger, *, first_flush_delay: float, flush_interval: float) -> None:
-        self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.max_call_chars
+        self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.limits.max_call_chars
         self._first, self._interval = first_flush_delay, flush_interval
         self._forced = 0  # how many characters `flush` wants out
         self._since: float | None = None  # when the wait began; None: nothing to be seen waits
         self._joined: float | None = None  # the first push since text was released
-        self._state = MarkdownState()  # of all text that was released
-        self._cuts = Cuts()
-        self._looked = 0  # how many characters `_cuts` was found in
-        self._base = 0  # a safe cut from which on the text is read
-        self._base_state = MarkdownState()  # as `_state`, at that cut
         self._began_at: float | None = None  # when the first token of all came
         self._released_at: float | None = None  # when the text of the present call was released
         self._last = 0.0  # when the text before was released: a slow call is no reason to wait longer
-        self.begun = False
-        """Something that can be seen was released."""
+        self.begun = False  # something that can be seen was released
+        self._state = MarkdownState()  # of all text that was released
+        self._look_again()
+
+    def _look_again(self) -> None:
+        self._cuts, self._looked = Cuts(), 0  # known cuts, found in so many characters
+        self._base, self._base_state = 0, self._state  # a safe cut from which on the text is read
 
     def push(self, text: str, now: float) -> None:
-        """Add `text`, which came at `now`."""
-        self._ledger.push(text)
+        self._waiting.push(text)
         if text and not text.isspace():
             self._began_at = now if self._began_at is None else self._began_at
             self._since = now if self._since is None else self._since
@@ -64,54 +57,44 @@ class StreamBuffer:
 
     @property
     def waiting(self) -> int:
-        """How many characters were not released."""
         return self._waiting.size
 
     def flush(self, *, in_word: bool = False) -> None:
-        """Nothing follows soon: all that waits now is ready, whatever the cut.
-
-        `in_word`: the rest of the last word comes later, so the word waits for it.
-        """
+        """All that waits now is ready, whatever the cut; `in_word`: but for the last word."""
         word = _WORD.search(self._waiting.tail(_WORD_MOST + 1)) if in_word else None
         self._forced = self._waiting.size - (len(word.group()) if word else 0)
 
     def retract(self, count: int) -> None:
-        """The last `count` characters that wait are not to be shown after all."""
+        """The last `count` characters are not to be shown after all."""
         assert count <= self._waiting.size, "it was released"
         self._waiting.drop_last(count)
         self._forced = min(self._forced, self._waiting.size)
         self._look_again()
-        if not self._waiting.is_visible(self._waiting.size):
+        if not self._is_visible:
             self._since = self._joined = None
             if not self.begun and self._released_at is None:
                 self._began_at = None
 
     def deadline(self) -> float | None:
-        """When `release` may have something to do without a further push; a time that has passed means now.
+        """When `release` may have something to do; None: nothing to be seen waits.
 
-        None: nothing to be seen waits. Only a line's end is looked for here, so it may be too early:
-        `is_ready` looks for other cuts when the time has come, and knows better afterwards.
+        It may be too early: only `is_ready` looks for cuts within a line.
         """
         if self._since is None or self._is_due():
             return self._since
-        pause = self._pause()
+        age = self._last - self._began_at if self.begun and self._began_at is not None else 0.0
+        pause = min(self._interval, max(self._first, age / _PAUSES_IN_AGE))
         due = max(self._since, self._last + pause) if self.begun else self._since + pause
         return due if self._cuts.safe or self._needs_look() else due + pause
 
     def is_ready(self, now: float) -> bool:
-        """`release` may have something to do now."""
-        if not self._has_passed(self.deadline(), now):
-            return False
-        if not self._is_due() and self._needs_look():
+        while (due := self.deadline()) is not None and now + TIMER_TOLERANCE >= due:
+            if self._is_due() or not self._needs_look():
+                return True
             self._look()
-        return self._has_passed(self.deadline(), now)
-
-    def _pause(self) -> float:
-        age = 0.0 if self._began_at is None or not self.begun else self._last - self._began_at
-        return min(self._interval, max(self._first, age / _PAUSES_IN_AGE))
+        return False
 
     def release(self, now: float) -> int:
-        """Let the ledger send what should be shown now. Returns how many characters that is."""
         count = self._cut(now) if self.is_ready(now) else 0
         if count:
             text = self._ledger.release(count)
@@ -123,85 +106,68 @@ class StreamBuffer:
         return count
 
     def release_all(self) -> None:
-        """Nothing more comes: let the ledger send all of it, unless it is white space alone."""
-        if self._waiting.is_visible(self._waiting.size):
+        if self._is_visible:
             self._ledger.release(self._waiting.size)
             self.begun = True
 
     def acknowledge(self, now: float) -> None:
-        """The call with what was released last is over."""
         if self._released_at is not None:
             waited = now if self._joined is None else self._joined
-            self._since = waited if self._waiting.is_visible(self._waiting.size) else None
+            self._since = waited if self._is_visible else None
             self._last, self._released_at = self._released_at, None
 
-    def _look_again(self) -> None:
-        """What is known about cuts was about another text."""
-        self._cuts, self._looked = Cuts(), 0
-        self._base, self._base_state = 0, self._state
+    @property
+    def _is_visible(self) -> bool:
+        return self._waiting.is_visible(self._waiting.size)
 
     def _is_forced(self) -> bool:
         return self._forced > 0 and self._waiting.is_visible(self._forced)
 
     def _is_due(self) -> bool:
-        """Something goes without waiting: a line, all of it, or as much as one call can take."""
         if self._waiting.size > self._max or self._is_forced():
             return True
         if not self._cuts.line and self._waiting.front.find("\n", self._looked) >= 0:
             self._look()
         return self._cuts.line > 0
 
-    @staticmethod
-    def _has_passed(deadline: float | None, now: float) -> bool:
-        return deadline is not None and now + TIMER_TOLERANCE >= deadline
-
     def _needs_look(self) -> bool:
-        """No cut is known, and the text has grown enough to be worth another reading."""
         new = len(self._waiting.front) - self._looked
         return new > 0 and not self._cuts.safe and self._has_grown(new)
 
+    def _has_grown(self, new: int) -> bool:
+        return new * (_GROWTH if self._looked < _MUCH else _SLOW_GROWTH) >= max(1, self._looked)
+
     def _look(self) -> None:
-        """Learn where the text may be cut."""
-        text = self._waiting.front
-        self._looked = len(text)
-        base, lead = self._base, self._lead()
-        line = line_cut(text[base:], self._max - base, self._base_state) if "\n" in text else 0
-        if line and base + line > lead:
-            self._cuts = Cuts(line=base + line)
-            return
-        found = find_cuts(text[base:], self._max - base, before=self._base_state)
+        text, base, before = self._waiting.front, self._base, self._base_state
+        self._looked, lead = len(text), _white(text)
+        found = find_cuts(text[base:], self._max - base, before, words="\n" not in text)
+        if "\n" in text and not (found.line and base + found.line > lead):
+            found = find_cuts(text[base:], self._max - base, before)
         cuts = (found.line and base + found.line, base + found.safe, base + found.word)
         self._cuts = Cuts(*(at if at > lead else 0 for at in cuts))
         if found.safe > _SETTLED and not found.line:
             self._base = base + found.safe
-            self._base_state = self._base_state.then(text[base : self._base])
-
-    def _has_grown(self, new: int) -> bool:
-        """The text is longer by `new` characters than when it was read, which is worth another reading."""
-        return new * (_GROWTH if self._looked < _MUCH else _SLOW_GROWTH) >= max(1, self._looked)
+            self._base_state = before.then(text[base : self._base])
 
     def _cut(self, now: float) -> int:
-        """How much goes now; 0: nothing yet, after all."""
+        text = self._waiting.front
         if self._is_forced() and self._forced <= self._max:
             return self._forced
-        text = self._waiting.front
         if self._waiting.size > self._max:
-            cut = best_cut(text, self._max, before=self._state)
-            return cut if cut > self._lead() else self._anywhere()
+            return best_cut(text, self._state, self._max, self._max - self._max // 4, None)
         new = len(text) - self._looked
         if new and (self._looked < _MUCH or self._has_grown(new)):
             self._cuts, self._looked = Cuts(), 0
         if not self.is_ready(now):
             return 0
-        return self._cuts.line or self._cuts.safe or self._cuts.word or self._anywhere()
+        return self._cuts.line or self._cuts.safe or self._cuts.word or _anywhere(text)
 
-    def _anywhere(self) -> int:
-        """As much as one call takes. Half a flag goes rather than nothing: its other half may never come."""
-        text = self._waiting.front
-        whole = min(self._max, len(text))
-        cut = cluster_cut(text, whole)
-        return cut if cut > self._lead() else whole
 
-    def _lead(self) -> int:
-        """How many characters of white space the text begins with."""
-        return len(self._waiting.front) - len(self._waiting.front.lstrip())
+def _white(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _anywhere(text: str) -> int:
+    """All of it but half a cluster, unless nothing else is there: its other half may never come."""
+    cut = cluster_cut(text, len(text))
+    return cut if cut > _white(text) else len(text)

@@ -1,18 +1,16 @@
 """Whether two texts are the same answer, and what is missing from one of them.
 
-Agents send one answer several times with different white space: streamed, stripped, joined (facts: A2A 8.1).
-So texts are compared word by word, in NFC.
-
-Normalising a run of combining marks costs the square of its length, and an agent may send a megabyte of them.
-So a word is normalised in pieces, and a very long one not at all: in another form it counts as different.
+Agents repeat an answer with other white space (facts: A2A 8.1), so texts are compared word by word, in NFC.
+That costs the square of a run of combining marks: a long word is normalised in pieces.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Generator
 from itertools import zip_longest
+from typing import NamedTuple
 
 _WORD = re.compile(r"\S+")
 _PIECE = 500  # characters
@@ -21,23 +19,16 @@ _STEP = 100_000  # characters that are compared in one step
 
 
 def normalize(text: str) -> str:
-    """`text` in NFC, runs of white space as one space, none at the ends."""
+    """`text` in NFC, with single spaces."""
     words = text.split()
     return " ".join(words if text.isascii() else map(_composed, words))
 
 
 def _composed(word: str) -> str:
-    if len(word) <= _PIECE:
-        return unicodedata.normalize("NFC", word)
     if len(word) > _LONG_WORD or word.isascii():
         return word
     pieces = (word[at : at + _PIECE] for at in range(0, len(word), _PIECE))
     return "".join(unicodedata.normalize("NFC", piece) for piece in pieces)
-
-
-def equivalent(one: str, other: str) -> bool:
-    """Both have the same words."""
-    return one == other or Comparison(one, other).result().is_same
 
 
 def contains(whole: str, part: str) -> bool:
@@ -47,72 +38,65 @@ def contains(whole: str, part: str) -> bool:
 
 
 def preview(text: str) -> str:
-    """`text` without the dots that say it was cut short, which no other text has."""
+    """`text` without the dots that say it was cut short."""
     cut = text.rstrip()
     return cut.removesuffix("…").removesuffix("...") or text
 
 
-def missing_suffix(shown: str, whole: str) -> str | None:
-    """What `shown` lacks at its end to have the words of `whole`; None if it is not its beginning.
+class Comparison(NamedTuple):
+    """Whether both texts have the same words, and what `missing_suffix` returns."""
 
-    It is cut from `whole`, with the white space before it, unless `shown` ends in white space of its own.
-    """
-    return Comparison(shown, whole).result().missing
+    is_same: bool
+    missing: str | None
 
 
-class Comparison:
-    """Compares `shown` with `whole`. `work` does it step by step, because both may be megabytes.
-
-    Then `is_same` is whether both have the same words, and `missing` is what `missing_suffix` returns.
-    """
-
-    def __init__(self, shown: str, whole: str) -> None:
-        self.shown, self.whole = shown, whole
-        self.is_same = False
-        self.missing: str | None = None
-        self._at: int | None = 0  # in `whole`, behind the last word that both have; None: they differ
-
-    def work(self) -> Iterator[None]:
-        """Compare, some ten thousand words a step."""
-        if self.whole.startswith(self.shown):
-            self.missing = self.whole[len(self.shown) :]
-            self.is_same = not self.missing or self.missing.isspace()
-            return
-        yield from self._compare_words()
-        if self._at is not None:
-            rest = self.whole[self._at :]
-            self.missing = rest.lstrip() if self.shown[-1:].isspace() or not self.shown else rest
-
-    def result(self) -> Comparison:
-        """Do all the work. Returns this."""
-        for _ in self.work():
-            pass
-        return self
-
-    def _compare_words(self) -> Iterator[None]:
-        pairs = zip_longest(_WORD.finditer(self.shown), _WORD.finditer(self.whole))
-        due = _STEP
-        for ours, theirs in pairs:
-            if ours is not None and ours.end() >= due:
-                due = ours.end() + _STEP
-                yield
-            if ours is None:  # `whole` goes on
-                return
-            if theirs is None:
-                self._at = None
-                return
-            if not self._compare(ours, theirs):
-                return
-        self.is_same = True
-
-    def _compare(self, ours: re.Match[str], theirs: re.Match[str]) -> bool:
-        """Compare one word with another. False where nothing behind them counts any more."""
+def compare_in_steps(shown: str, whole: str) -> Generator[None, None, Comparison]:
+    """Compare, some ten thousand words a step."""
+    if whole.startswith(shown):
+        rest = whole[len(shown) :]
+        return Comparison(not rest.strip(), rest)
+    at: int | None = 0  # in `whole`, behind the last word that both have; None: they differ
+    due, is_same = _STEP, True
+    for ours, theirs in zip_longest(_WORD.finditer(shown), _WORD.finditer(whole)):
+        if ours is None:
+            is_same = False
+            break
+        if theirs is None:
+            return Comparison(is_same=False, missing=None)
+        if ours.end() >= due:
+            due = ours.end() + _STEP
+            yield
         word, other = ours.group(), theirs.group()
         if word == other:
-            self._at = None if self._at is None else theirs.end()
-            return True
-        if self._at is not None and ours.end() == len(self.shown) and other.startswith(word):
-            self._at = theirs.start() + len(word)
-            return False
-        self._at = None
-        return _composed(word) == _composed(other)
+            at = at if at is None else theirs.end()
+        elif at is not None and ours.end() == len(shown) and other.startswith(word):
+            at, is_same = theirs.start() + len(word), False
+            break
+        elif _composed(word) == _composed(other):
+            at = None
+        else:
+            return Comparison(is_same=False, missing=None)
+    if at is None:
+        return Comparison(is_same, None)
+    rest = whole[at:]
+    return Comparison(is_same, rest.lstrip() if not shown or shown[-1].isspace() else rest)
+
+
+def compare(shown: str, whole: str) -> Comparison:
+    """Compare in one step."""
+    steps = compare_in_steps(shown, whole)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return Comparison(*end.value)
+
+
+def equivalent(one: str, other: str) -> bool:
+    """Both have the same words."""
+    return one == other or compare(one, other).is_same
+
+
+def missing_suffix(shown: str, whole: str) -> str | None:
+    """The end of `whole` that `shown` lacks; None if `shown` is not its beginning."""
+    return compare(shown, whole).missing

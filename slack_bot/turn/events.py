@@ -1,8 +1,4 @@
-"""What happened in a turn. A closed union of frozen facts; `machine` decides what they mean.
-
-Each has a `reason`, in a few words: why it was taken for what it is ("is_final_answer on streaming_result").
-It is for developers and decides nothing.
-"""
+"""What happened in a turn: a closed union of frozen facts. `reason` is for developers only."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One step of a plan. `id` is the agent's; `title` is ready to be shown."""
+    """One step of a plan. `id` is the agent's."""
 
     id: str
     title: str
@@ -41,7 +37,7 @@ class TaskEnd(StrEnum):
 
 
 class StreamEnd(StrEnum):
-    """How the agent's stream ended, after every attempt to learn more."""
+    """How the agent's stream ended."""
 
     CLOSED = "closed"  # properly: the task's end is known
     REFUSED = "refused"  # the question never reached the agent
@@ -68,11 +64,7 @@ class TaskKnown:
 
 @dataclass(frozen=True, slots=True)
 class Narrated:
-    """The agent says what it is doing. Never part of the answer; the text may be empty.
-
-    `replaces`: this replaces what was said since the last step. `passing`: it says what comes next and is not
-    worth keeping.
-    """
+    """What the agent is doing. `replaces` what it said since the last step; `passing`: not kept."""
 
     text: str
     replaces: bool = False
@@ -90,7 +82,7 @@ class AnswerText:
 
 @dataclass(frozen=True, slots=True)
 class AnswerReplaced:
-    """The answer so far is now exactly `text`, which does not continue the text before."""
+    """The answer so far is now exactly `text`."""
 
     text: str
     reason: str = ""
@@ -98,10 +90,7 @@ class AnswerReplaced:
 
 @dataclass(frozen=True, slots=True)
 class NarrationConfirmed:
-    """The text since the last such event said what the agent was about to do: a tool call followed.
-
-    `unseen`: nothing of it was released yet. The runner sets it.
-    """
+    """A tool call followed the text since the last such event. `unseen`: none of it was released."""
 
     unseen: bool = False
     reason: str = ""
@@ -109,10 +98,7 @@ class NarrationConfirmed:
 
 @dataclass(frozen=True, slots=True)
 class FinalAnswer:
-    """The whole answer in the end. `origin` names where it was found.
-
-    `certain`: the agent itself called it final; otherwise it is the best text there was at the end.
-    """
+    """The whole answer, found at `origin`. `certain`: the agent itself called it final."""
 
     text: str
     origin: str
@@ -122,10 +108,7 @@ class FinalAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A tool call began. `step_id` is its plan step, where the agent says so.
-
-    `title` is the tool's name; `label` says in the agent's words what this call does, "" for nothing.
-    """
+    """A tool call began. `label`: what it does, in the agent's words."""
 
     tool_id: str
     title: str
@@ -147,7 +130,7 @@ class ToolEnded:
 
 @dataclass(frozen=True, slots=True)
 class PlanChanged:
-    """The whole plan in its present state. `title` is what the agent calls it, "" for nothing."""
+    """The whole plan in its present state. `title` is the agent's."""
 
     steps: tuple[PlanStep, ...]
     title: str = ""
@@ -171,7 +154,7 @@ class AuthCompleted:
 
 @dataclass(frozen=True, slots=True)
 class TaskEnded:
-    """The task reached a terminal state. `text` is the agent's own reason, if it gave one."""
+    """The task reached a terminal state. `text` is the agent's own reason."""
 
     end: TaskEnd
     text: str = ""
@@ -197,10 +180,7 @@ class AgentIdle:
 
 @dataclass(frozen=True, slots=True)
 class StreamEnded:
-    """Nothing more comes. `safe` is a sentence for the reader of a bad end.
-
-    `text` is what the agent's server wrote about it.
-    """
+    """Nothing more comes. `safe` is for the reader of a bad end, `text` the server's words."""
 
     end: StreamEnd
     safe: str = ""

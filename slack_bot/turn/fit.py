@@ -1,8 +1,7 @@
 """How much of a text goes into the present message, and whether the message ends there.
 
-A message must end before Slack ends it, at the best place near its limit. What is shown cannot be taken back.
-So where the text comes bit by bit, the nearer the limit, the less good a place is enough: first only a blank
-line, then a line's end. Where there is more than fits, the best place of the last quarter is taken.
+The nearer the limit, the less good a place is enough to end a message: first only a blank line, then a line's
+end. Where more waits than fits, the best place of the last quarter is taken.
 """
 
 from __future__ import annotations
@@ -10,12 +9,12 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from .carryover import LONGEST_CLOSER, closing_markup, last_line
 from .graphemes import cluster_cut
-from .markdown import Cut, CutQuality, MarkdownState, cuts_up_to, open_at_end
+from .markdown import Cut, CutQuality, MarkdownState, cuts_up_to
 
-_LOOK_BACK = 4  # a better place is looked for in the last such part of a message
 _TAKEN_FROM = {CutQuality.PARAGRAPH: 0.90, CutQuality.LINE: 0.94, CutQuality.ROW: 0.97}  # part of the limit
 _LEADS_ON = re.compile(r"[ \t>]*#{1,6}(?:[ \t].*)?|.*[:：]")
 _SENTENCE_END = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*\s*", re.DOTALL)
@@ -29,9 +28,8 @@ _LINE_REACH = 400  # characters of the line before a cut that are looked at
 class MessageLimits:
     """What one message takes.
 
-    `rotate_after` and `rotate_grace` are seconds (`math.inf` for messages that do not age): at `rotate_after`
-    a message ends if it ends well there, and after a grace more in any case. `rotate_bytes` are weighted
-    bytes: text + titles + 2 x (details + output), in UTF-8. `max_call_chars` are characters of one call.
+    After `rotate_after` seconds (`math.inf`: never) it ends if it ends well there, after `rotate_grace` more
+    in any case. `rotate_bytes` are UTF-8 bytes of text + titles + 2 x (details + output).
     """
 
     rotate_after: float = 240.0
@@ -51,12 +49,8 @@ class MessageLimits:
         return self.rotate_bytes // 4
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """`chars` characters of the text go into the message, and it `ends` there."""
-
-    chars: int
-    ends: bool
+Fit: TypeAlias = tuple[int, bool]
+"""How many characters of the text go into the message, and whether it ends there."""
 
 
 def utf8_len(text: str) -> int:
@@ -66,11 +60,11 @@ def utf8_len(text: str) -> int:
 
 def max_chars(text: str, room: int) -> int:
     """How many characters of `text` have at most `room` bytes."""
-    if room <= 0:
-        return 0
+    room = max(0, room)
     data = text[:room].encode("utf-8", "surrogatepass")
-    whole = sum(byte & 0xC0 != 0x80 for byte in data[:room])
-    return whole - 1 if len(data) > room and data[room] & 0xC0 == 0x80 else whole
+    while room < len(data) and data[room] & 0xC0 == 0x80:
+        room -= 1
+    return len(data[:room].decode("utf-8", "surrogatepass"))
 
 
 def fit(
@@ -84,49 +78,44 @@ def fit(
 ) -> Fit:
     """How much of `waiting` fits into a message of `used` bytes whose state is `before`.
 
-    `here`: how good a place the message's present end is; None: it has no text. `final`: no more text comes.
+    `here`: how good its present end is; None: it has no text. `final`: no more text comes.
     """
     if _fits(waiting, before, used, limits):
         if final or used + utf8_len(waiting) < limits.rotate_bytes * _TAKEN_FROM[CutQuality.PARAGRAPH]:
-            return Fit(len(waiting), ends=False)
+            return (len(waiting), False)
         return _passing(waiting, before, used, here, limits)
     room = max_chars(waiting, limits.rotate_bytes - limits.reserve - used)
     if room > limits.max_call_chars:
-        return Fit(_best(waiting, before, limits.max_call_chars, 0, None), ends=False)
-    near = max_chars(waiting, limits.rotate_bytes - limits.rotate_bytes // _LOOK_BACK - used)
-    is_near = used >= limits.rotate_bytes - limits.rotate_bytes // _LOOK_BACK
-    return Fit(_best(waiting, before, room, near, here, is_near=is_near), ends=True)
+        return (best_cut(waiting, before, limits.max_call_chars, 0, None), False)
+    last_quarter = limits.rotate_bytes - limits.rotate_bytes // 4 - used
+    near = max_chars(waiting, last_quarter)
+    return (best_cut(waiting, before, room, near, here, is_near=last_quarter <= 0), True)
 
 
 def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimits) -> Fit | None:
-    """Fit `waiting` up to its first line end, where the message ends; None: no line ends in time."""
+    """End the message at the first line end of `waiting`; None: no line ends in time."""
     room = min(max_chars(waiting, limits.rotate_bytes - limits.reserve - used), limits.max_call_chars)
-    for cut in cuts_up_to(waiting, room, before):
-        if cut.rank >= CutQuality.ROW and not cut.waits and not _may_be_header(waiting, cut.at, before):
-            return Fit(cut.at, ends=True)
+    for cut in cuts_up_to(waiting, room, before, words=False):
+        # of a line that may be a table's header row, the next line is not known yet
+        if "\n" in waiting[cut.at :] or not before.then(waiting[: cut.at]).open.header:
+            return (cut.at, True)
     return None
 
 
-def _may_be_header(waiting: str, at: int, before: MarkdownState) -> bool:
-    """The line that ends at `at` may be a table's header row: the next line is not known yet."""
-    return "\n" not in waiting[at:] and bool(before.then(waiting[:at]).open.header)
-
-
 def quality_at_end(text: str, state_at_end: MarkdownState) -> CutQuality | None:
-    """How good a place the end of `text` is; None: within a word or a mark."""
-    state = open_at_end("", before=state_at_end)
-    if text.endswith("\n"):
-        if state.header:
-            return CutQuality.WORD  # a table's header row, as far as is known
-        if state.fence or state.table or state.emphasis or state.code:
+    """How good the end of `text` is; None: within a word or a mark."""
+    state = state_at_end.at_end
+    is_inside = bool(state.fence or state.table or state.inline)
+    if text.endswith("\n") and not state.header:
+        if is_inside:
             return CutQuality.ROW
-        rank = CutQuality.PARAGRAPH if text[:-1].rpartition("\n")[2].strip() == "" else CutQuality.LINE
-        return _leading_on(text[-_LINE_REACH:], rank)
-    if state.emphasis or state.code or state.fence or state.table:
-        return CutQuality.WORD if text[-1:].isspace() else None
+        is_blank = not text[:-1].rpartition("\n")[2].strip()
+        return _leading_on(text[-_LINE_REACH:], CutQuality.PARAGRAPH if is_blank else CutQuality.LINE)
     if not text[-1:].isspace():
         return None
-    return CutQuality.SENTENCE if _SENTENCE_END.fullmatch(text[-_FRAGILE_REACH:]) else CutQuality.WORD
+    if is_inside or text.endswith("\n") or not _SENTENCE_END.fullmatch(text[-_FRAGILE_REACH:]):
+        return CutQuality.WORD
+    return CutQuality.SENTENCE
 
 
 def _fits(waiting: str, before: MarkdownState, used: int, limits: MessageLimits) -> bool:
@@ -141,22 +130,20 @@ def _fits(waiting: str, before: MarkdownState, used: int, limits: MessageLimits)
 def _passing(
     waiting: str, before: MarkdownState, used: int, here: CutQuality | None, limits: MessageLimits
 ) -> Fit:
-    """All of it fits: but is there a place in it that is good enough this near to the limit?"""
     starts = {
         rank: max_chars(waiting, math.ceil(part * limits.rotate_bytes) - used)
         for rank, part in _TAKEN_FROM.items()
     }
     if here in starts and used >= _TAKEN_FROM[here] * limits.rotate_bytes:
-        return Fit(0, ends=True)
-    for cut in cuts_up_to(waiting, len(waiting) - 1, before):
-        rank = _rank(cut, waiting)
-        if rank in starts and cut.at >= starts[rank] and not cut.waits:
-            return Fit(cut.at, ends=True)
-    return Fit(len(waiting), ends=False)
+        return (0, True)
+    for cut in cuts_up_to(waiting, len(waiting) - 1, before, words=False):
+        if cut.at >= starts.get(_rank(cut, waiting), math.inf):
+            return (cut.at, True)
+    return (len(waiting), False)
 
 
-def _best(
-    waiting: str,
+def best_cut(
+    text: str,
     before: MarkdownState,
     room: int,
     near: int,
@@ -164,31 +151,29 @@ def _best(
     *,
     is_near: bool = False,
 ) -> int:
-    """The best place up to `room`, from `near` on if there is one. 0: the message's present end."""
+    """The best place up to `room`, if possible from `near` on; 0: the present end, which is `here` good."""
     found: dict[CutQuality, int] = {}
     word = anywhere = 0
-    lead = len(waiting) - len(waiting.lstrip()) if here is None else 0  # nobody sees a message of white space
-    for cut in cuts_up_to(waiting, room, before):
-        if cut.waits or cut.at <= lead:
+    lead = len(text) - len(text.lstrip()) if here is None else 0  # nobody sees a message of white space
+    for cut in cuts_up_to(text, room, before):
+        if cut.at <= lead:
             continue
-        rank = _rank(cut, waiting)
         anywhere = cut.at
         if cut.inside and cut.rank < CutQuality.ROW:
             continue
         word = cut.at
         if cut.at >= near:
-            found[rank] = cut.at
+            found[_rank(cut, text)] = cut.at
     if is_near and here is not None and here >= max(found, default=CutQuality.WORD):
         return found.get(here, 0)
     if found:
         return found[max(found)]
     if word or anywhere or here is not None or is_near:
         return word or anywhere
-    return _anywhere(waiting, max(1, room))
+    return _anywhere(text, max(1, room))
 
 
 def _rank(cut: Cut, text: str) -> CutQuality:
-    """How good `cut` is with the text around it: no heading alone at the end of a message."""
     if cut.rank is CutQuality.ROW and _CLOSES.match(text, cut.at):
         return CutQuality.SENTENCE  # the next message would begin with an empty fence
     if cut.rank < CutQuality.LINE:
@@ -198,11 +183,11 @@ def _rank(cut: Cut, text: str) -> CutQuality:
 
 
 def _leading_on(text: str, rank: CutQuality) -> CutQuality:
+    """No heading alone ends a message."""
     return CutQuality.ROW if _LEADS_ON.fullmatch(last_line(text)) else rank
 
 
 def _anywhere(text: str, room: int) -> int:
-    """As much as there is room for, but no cut through a cluster, a run of marks or an entity."""
     cut = cluster_cut(text, room)
     fragile = _FRAGILE.search(text[max(0, cut - _FRAGILE_REACH) : cut])
     if fragile and len(fragile.group()) < min(cut, _FRAGILE_REACH):

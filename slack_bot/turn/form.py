@@ -1,8 +1,4 @@
-"""A question to the human: what the agent wants to know.
-
-Interactive forms come later; until then a question is shown as text with its fields named, and the next
-message of the asker answers it.
-"""
+"""A question of the agent: text with its fields named. The asker's next message answers it."""
 
 from __future__ import annotations
 
@@ -11,10 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One thing the agent wants to know. `choices` is empty for free text.
-
-    `hidden_choices`: how many more there are, which are too many to be shown.
-    """
+    """One thing the agent wants to know. `choices` is empty for free text; so many more are not shown."""
 
     name: str
     label: str = ""
@@ -25,10 +18,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What an agent asks. `prompt` is its own words, which may be empty where only fields came.
-
-    `hidden_fields`: how many more there are, which are too many to be shown.
-    """
+    """What an agent asks. `prompt` is its own words; `hidden_fields` more are not shown."""
 
     prompt: str
     fields: tuple[Field, ...] = ()
@@ -37,7 +27,7 @@ class Form:
     hidden_fields: int = 0
 
     def as_markdown(self) -> str:
-        """The question as a person reads it: title, prompt, then one line a field."""
+        """The question as a person reads it."""
         head = [f"**{self.title}**"] if self.title else []
         if self.prompt:
             head.append(self.prompt)

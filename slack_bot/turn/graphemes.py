@@ -1,8 +1,4 @@
-"""Characters that are drawn as one and must not be cut apart, not even where a text must be cut somewhere.
-
-Combining marks, emoji sequences, flags, surrogate pairs: a small part of Unicode's grapheme rules, on the
-safe side. A joiner always joins, whatever follows.
-"""
+"""Characters that are drawn as one: a small part of Unicode's rules, on the safe side."""
 
 from __future__ import annotations
 
@@ -14,16 +10,18 @@ _LINE_ENDS = frozenset("\n\r\x85\u2028\u2029")
 
 
 def inside_cluster(text: str, at: int) -> bool:
-    """`at` is between characters that are drawn as one, or at the end behind one that lacks its partner."""
+    """`at` is between characters that are drawn as one, or behind the first half of a pair."""
     if not 0 < at <= len(text):
         return False
     last, following = text[at - 1], text[at : at + 1]
-    if following and _extends(last, following):
-        return True
     if last == _ZWJ or "\ud800" <= last <= "\udbff":
         return True
-    cut_flag = _is_flag_half(last) and (not following or _is_flag_half(following))
-    return cut_flag and _flags_before(text, at) % 2 == 1
+    if following and not _is_flag_half(following):
+        return _extends(last, following)
+    first = at
+    while first > 0 and _is_flag_half(text[first - 1]):
+        first -= 1
+    return (at - first) % 2 == 1
 
 
 def _extends(last: str, char: str) -> bool:
@@ -32,20 +30,11 @@ def _extends(last: str, char: str) -> bool:
         return char == "\n" and last == "\r"
     if char == _ZWJ or "\U0001f3fb" <= char <= "\U0001f3ff" or "\U000e0020" <= char <= "\U000e007f":
         return True
-    return unicodedata.category(char).startswith("M") or (
-        "\udc00" <= char <= "\udfff" and "\ud800" <= last <= "\udbff"
-    )
+    return unicodedata.category(char).startswith("M")
 
 
 def _is_flag_half(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
-
-
-def _flags_before(text: str, at: int) -> int:
-    first = at
-    while first > 0 and _is_flag_half(text[first - 1]):
-        first -= 1
-    return at - first
 
 
 def cluster_cut(text: str, limit: int) -> int:

@@ -1,11 +1,7 @@
 """Which marks are open within a line of Markdown (emphasis, code spans, links), and where its words end.
 
-This is not a Markdown parser. It asks what a reader would see if the text ended here: an open mark shows as
-stars and brackets until its partner comes. So the rules are looser than CommonMark's: a star next to a letter
-closes if it can and opens if it cannot. A mark that is wrongly taken for open costs an interval of waiting;
-the opposite error shows stars.
-
-One pass, one stack, every mark pushed and popped at most once: linear for hostile text too.
+Its rules are looser than CommonMark's: a star next to a letter closes if it can, else it opens. A mark
+wrongly taken for open costs a pause, the opposite error shows stars.
 """
 
 from __future__ import annotations
@@ -27,16 +23,16 @@ _TOKEN = re.compile(
 _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]"
 )
+_ENDS_SENTENCE = ".!?…"  # behind these a text may be shown before the white space that follows has come
 _MOST_OPEN = 100  # marks; the outermost of more were not meant, and all would be carried from line to line
 _TOKEN_TAIL = 40  # of a long word, only its end can be a marker or end a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class CutPlace:
-    """A border between words, at index `at` of the line: behind white space, or in a script without it.
+    """A border between words. `token` is the word before, which `leads` the line or not.
 
-    `mark` is the index of the innermost open mark (-1: no mark of this line is open), `token` the end of the
-    word before, `leads` whether that word is the line's first.
+    `mark` is the index of the innermost open mark; -1: none of this line is open.
     """
 
     at: int
@@ -52,75 +48,60 @@ class _Mark:
     at: int
 
 
-_ENDS_SENTENCE = ".!?…"  # behind these a text may be shown before the white space that follows has come
-
-
 class InlineMarks:
-    """The marks open in a line, read from left to right. `opened` is what earlier lines left open."""
+    """The marks open in a line. `opened` is what earlier lines left open."""
 
     def __init__(self, opened: tuple[str, ...] = ()) -> None:
         self._stack = [_Mark(run[0], len(run), -1) for run in opened]
-        self._held = dict.fromkeys("`*_~[(<", 0)
-        for run in opened:
-            self._held[run[0]] += 1
 
-    @property
-    def emphasis(self) -> tuple[str, ...]:
-        """The open emphasis runs, outermost first."""
-        return tuple(mark.char * mark.count for mark in self._stack if mark.char in "*_~")
-
-    @property
-    def code(self) -> str:
-        """The backticks of the open code span, if there is one."""
-        return next((mark.char * mark.count for mark in self._stack if mark.char == "`"), "")
+    def runs(self, chars: str) -> tuple[str, ...]:
+        return tuple(mark.char * mark.count for mark in self._stack if mark.char in chars)
 
     def read(self, line: str) -> InlineMarks:
-        """Read `line`. Returns these marks."""
         for found in _TOKEN.finditer(line):
             if found.lastgroup == "mark":
-                self._read(found.group(), line, found.start(), found.end())
+                self._read(found.group(), line, *found.span())
         return self
 
     def places(self, line: str) -> Iterator[CutPlace]:
-        """Read `line` and yield every border between its words, in order."""
         word, leads = 0, True
         for found in _TOKEN.finditer(line):
             start, end = found.span()
             if found.lastgroup == "mark":
                 self._read(found.group(), line, start, end)
             elif found.lastgroup == "word":
-                borders = [char.end() for char in _SPACELESS.finditer(line, start, end)]
-                yield from (
-                    self._place(at, line[at - 1], False) for at in borders if not inside_cluster(line, at)
-                )
+                borders = (char.end() for char in _SPACELESS.finditer(line, start, end))
+                yield from (self._place(at, line[at - 1]) for at in borders if not inside_cluster(line, at))
             elif found.lastgroup == "space":
                 token = line[max(word, start - _TOKEN_TAIL) : start]
                 if not inside_cluster(line, end):
-                    yield self._place(end, token, leads)
+                    yield self._place(end, token, leads=leads)
                 word, leads = end, leads and not token
         if word < len(line) and line[-1] in _ENDS_SENTENCE and not self._stack and not leads:
-            yield self._place(len(line), line[max(word, len(line) - _TOKEN_TAIL) :], False)
+            yield self._place(len(line), line[max(word, len(line) - _TOKEN_TAIL) :])
 
-    def _place(self, at: int, token: str, leads: bool) -> CutPlace:
+    def _place(self, at: int, token: str, *, leads: bool = False) -> CutPlace:
         return CutPlace(at, self._stack[-1].at if self._stack else -1, token, leads)
 
     def _read(self, run: str, line: str, start: int, end: int) -> None:
-        match self._stack[-1].char if self._stack else "", run[0]:
+        stack = self._stack
+        match stack[-1].char if stack else "", run[0]:
             case "`", char:
-                if char == "`" and len(run) == self._stack[-1].count:
-                    self._pop()
+                if char == "`" and len(run) == stack[-1].count:
+                    stack.pop()
             case "<", char:
                 if char == ">":
-                    self._pop()
+                    stack.pop()
             case "(", _:
                 self._read_address(run, start)
             case _, "`" | "[" | "<":
                 self._push(run[0], len(run), start)
-            case _, "]":
-                self._close_bracket(run, start)
-            case _, "*" | "_":
-                self._read_emphasis(run, line[start - 1 : start], line[end : end + 1], start)
-            case _, "~" if len(run) == 2:
+            case _, "]" if self._is_open("["):
+                began = self._back_to("[")
+                stack.pop()
+                if run.endswith("("):
+                    self._push("(", 1, began.at)
+            case _, "*" | "_" | "~" if run[0] != "~" or len(run) == 2:
                 self._read_emphasis(run, line[start - 1 : start], line[end : end + 1], start)
 
     def _read_address(self, run: str, start: int) -> None:
@@ -128,43 +109,31 @@ class InlineMarks:
         if run.endswith("("):
             self._push("(", 1, start)
         elif run == ")":
-            self._pop()
-
-    def _close_bracket(self, run: str, start: int) -> None:
-        if not self._held["["]:
-            return
-        self._pop_to("[")
-        began = self._pop()
-        if run.endswith("("):
-            self._push("(", 1, began.at)
+            self._stack.pop()
 
     def _read_emphasis(self, run: str, before: str, after: str, start: int) -> None:
         char, left = run[0], len(run)
         if char == "_" and before.isalnum() and after.isalnum():
             return
-        while left and before.strip() and self._held[char]:
-            self._pop_to(char)
-            mark = self._stack[-1]
+        while left and before.strip() and self._is_open(char):
+            mark = self._back_to(char)
             used = min(left, mark.count)
             left -= used
             mark.count -= used
             if not mark.count:
-                self._pop()
+                self._stack.pop()
         if left and after.strip():
             self._push(char, left, start)
 
     def _push(self, char: str, count: int, at: int) -> None:
         if len(self._stack) >= _MOST_OPEN:
-            self._held[self._stack.pop(0).char] -= 1
+            self._stack.pop(0)
         self._stack.append(_Mark(char, count, at))
-        self._held[char] += 1
 
-    def _pop(self) -> _Mark:
-        mark = self._stack.pop()
-        self._held[mark.char] -= 1
-        return mark
+    def _is_open(self, char: str) -> bool:
+        return any(mark.char == char for mark in self._stack)
 
-    def _pop_to(self, char: str) -> None:
-        """What was opened after the mark that closes now was no mark."""
+    def _back_to(self, char: str) -> _Mark:
         while self._stack[-1].char != char:
-            self._pop()
+            self._stack.pop()
+        return self._stack[-1]

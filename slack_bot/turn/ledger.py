@@ -2,11 +2,10 @@
 
 Each character is in exactly one place, in order: it waits, is released (it may be sent), was sent, or is
 confirmed and shown in a message. `StreamBuffer` decides when waiting text is released. Only Slack's ok
-confirms. While the outcome of a call is in doubt, nothing more is given out. So no character is asked for
-twice, and none is lost, whatever becomes of a call.
+confirms. While the outcome of a call is in doubt, nothing more is given out. So no character is lost, and
+none is shown twice.
 
-An answer is laid into segments, one message each, because a message takes only so much, for so long. The
-ledger knows neither Slack nor the time. It is used so:
+An answer is laid into segments, one message each, because a message takes only so much, for so long:
 
     ledger.push(text)
     ledger.release(ledger.waiting.size)
@@ -22,7 +21,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -31,62 +29,48 @@ from .fit import Fit, MessageLimits, fit, fit_line, quality_at_end, utf8_len
 from .markdown import CutQuality, MarkdownState
 
 _BEGINS_BLOCK = re.compile(r">|#{1,6}(?:\s|\Z)|[-+*](?:\s|\Z)|\d{1,9}[.)](?:\s|\Z)")
-_HEAD = 2_048  # characters of the released text that may decide about how a message begins
+_HEAD = 2_048  # characters that may decide about how a message begins
 _MARGIN = 400  # characters read beyond one call's worth, to know what follows the cut
 
 
 class TextQueue:
-    """Text in order, of which only the front is read.
-
-    `front` holds all of it, or at least its first `reach` characters. `size` is the number of all.
-    """
+    """Text in order. `front` is its first `reach` characters, `size` the number of all."""
 
     def __init__(self, reach: int) -> None:
         self._reach = reach
         self.front, self.size = "", 0
-        self._more: deque[str] = deque()  # what follows the front
+        self._more: list[str] = []  # what follows the front, in pieces
 
     def push(self, text: str) -> None:
-        """Add `text` at the end."""
         self.size += len(text)
-        if not self._more and len(self.front) + len(text) <= self._reach:
-            self.front += text
-            return
-        self._more.extend(text[at : at + self._reach] for at in range(0, len(text), self._reach))
-        self._refill()
+        room = self._reach - len(self.front)
+        self.front += text[:room]
+        if len(text) > room:
+            self._more.append(text[room:])
 
     def take(self, count: int) -> str:
         """Remove the first `count` characters and return them."""
-        if count == self.size:
-            text = self.front + "".join(self._more)
-            self.clear()
-            return text
-        while len(self.front) < count:
-            self.front += self._more.popleft()
-        text, self.front = self.front[:count], self.front[count:]
-        self.size -= count
-        self._refill()
-        return text
-
-    def clear(self) -> None:
-        """Remove all of it."""
-        self.front, self.size = "", 0
-        self._more.clear()
+        return self._keep(slice(count, None))[:count]
 
     def drop_last(self, count: int) -> None:
-        """Remove the last `count` characters."""
-        kept = (self.front + "".join(self._more))[: self.size - count]
-        self.clear()
-        self.push(kept)
+        self._keep(slice(self.size - count))
+
+    def clear(self) -> None:
+        self._keep(slice(0))
+
+    def _keep(self, part: slice) -> str:
+        text = self.front + "".join(self._more)
+        self.front, self.size, self._more = "", 0, []
+        self.push(text[part])
+        return text
 
     def tail(self, count: int) -> str:
-        """The last `count` characters."""
         tail = ""
-        for piece in reversed(self._more):
-            tail = piece + tail
+        for piece in (*reversed(self._more), self.front):
+            tail = piece[-count:] + tail
             if len(tail) >= count:
-                return tail[-count:]
-        return (self.front + tail)[-count:]
+                break
+        return tail[-count:]
 
     def is_visible(self, count: int) -> bool:
         """More than white space is among the first `count` characters."""
@@ -94,23 +78,10 @@ class TextQueue:
             return True
         return count > len(self.front) and any(piece.strip() for piece in self._more)
 
-    def _refill(self) -> None:
-        """Move pieces into the front, all at once: one by one would copy the front for each."""
-        pieces, size = [self.front], len(self.front)
-        while self._more and size < self._reach:
-            pieces.append(self._more.popleft())
-            size += len(pieces[-1])
-        self.front = "".join(pieces)
-
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One message, as far as it is known.
-
-    `body` is its part of the answer. `opening` and `closing` are what was added around it to make it look
-    right. `weight` is in weighted bytes, cards included. `opened_at` is when its first call was asked for.
-    `quality`: how good a place its end is, as `quality_at_end` has it.
-    """
+    """One message. `body` is its part of the answer, `weight` its weighted bytes, cards included."""
 
     opened_at: float
     opening: str = ""
@@ -118,38 +89,44 @@ class Segment:
     closing: str = ""
     weight: int = 0
     state: MarkdownState = field(default=MarkdownState(), repr=False)
-    quality: CutQuality | None = None
 
     @property
     def text(self) -> str:
-        """What the message shows."""
         return self.opening + self.body + self.closing
 
-    def state_with(self, text: str) -> MarkdownState:
-        """The message's state with `text` behind its body."""
+    @property
+    def quality(self) -> CutQuality | None:
+        return quality_at_end(self.text, self.state)
+
+    def grown(self, opening: str, body: str, cards: int) -> Segment:
+        """The message with `body` behind it; `opening` only where it had no text."""
+        added = opening + body
         is_blank = not self.opening and (not self.body or self.body.isspace())
-        return state_of(text) if is_blank else self.state.then(text)
+        return Segment(
+            self.opened_at,
+            self.opening or opening,
+            self.body + body,
+            "",
+            self.weight + utf8_len(added) + cards,
+            state_of(added) if is_blank else self.state.then(added),
+        )
+
+    def closed(self, closing: str) -> Segment:
+        """The message with `closing` behind it."""
+        return replace(self, closing=closing, weight=self.weight + utf8_len(closing))
 
 
 @dataclass(frozen=True, slots=True)
 class SendText:
-    """Write `text` into the present message; `body` is the part of the answer in it.
+    """Write `text` into the present message, which this `begins` or `ends`.
 
-    `begins`: the message does not exist yet. `ends`: it gets nothing more, a `FinishSegment` follows.
-    `cards` is the weight of the cards that go along, 0 if they must wait. `text` is "" where only cards go.
+    `cards` is the weight of the cards that go along. `text` is "" where only cards go.
     """
 
-    body: str
+    text: str
     begins: bool
     ends: bool = False
     cards: int = 0
-    opening: str = ""
-    closing: str = ""
-
-    @property
-    def text(self) -> str:
-        """What is written."""
-        return self.opening + self.body + self.closing
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,122 +143,101 @@ Step = SendText | FinishSegment | SegmentsExhausted
 
 
 class Ledger:
-    """Lays one answer into segments. Its work for a call is proportional to a segment, not to the answer."""
+    """Lays one answer into segments. The work for a call does not grow with the answer.
+
+    `present` is the message that text goes into now. `in_doubt`: a call had no answer and is not settled.
+    """
 
     def __init__(self, limits: MessageLimits) -> None:
-        self._limits = limits
+        self.limits = limits
         self.waiting = TextQueue(limits.max_call_chars + _MARGIN)
-        """The text that may not be sent yet."""
         self.released = ""
-        """The text that may be sent, and was not."""
-        self._sent: SendText | None = None
-        self._sent_at = 0.0
-        self.in_doubt = False
-        """A call had no answer and is not settled."""
-        self._over: list[Segment] = []
         self.present: Segment | None = None
-        """The message that text goes into now; None: the next text begins one."""
-        self._ending = False  # the present message gets no more text
-        self._ended = False  # and it has what closes it
+        self.in_doubt = False
+        self._over: list[Segment] = []
+        self._sent: tuple[str, Segment, bool] | None = None  # text, then its message, and whether that ends
+        self._is_ending = False  # the present message gets no more text
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """All messages so far, the present one last."""
         return (*self._over, self.present) if self.present else tuple(self._over)
 
     @property
     def text(self) -> str:
-        """The answer as far as it was released: confirmed, sent, or still to be sent."""
-        sent = self._sent.body if self._sent else ""
-        return "".join((*(segment.body for segment in self.segments), sent, self.released))
-
-    @property
-    def max_call_chars(self) -> int:
-        """Characters that one call takes."""
-        return self._limits.max_call_chars
+        return "".join((*(segment.body for segment in self.segments), self._sent_body, self.released))
 
     @property
     def has_more(self) -> bool:
-        """Released text that can be seen is not confirmed."""
-        return _is_visible(self.released) or (self._sent is not None and _is_visible(self._sent.body))
+        return any(text and not text.isspace() for text in (self.released, self._sent_body))
 
-    # -- what comes ------------------------------------------------------------------------------------------
+    @property
+    def _sent_body(self) -> str:
+        return self._sent[0] if self._sent else ""
 
     def push(self, text: str) -> None:
-        """More of the answer: it waits."""
         self.waiting.push(text)
 
     def release(self, count: int) -> str:
-        """The first `count` waiting characters, which are returned, may be sent."""
+        """Let the first `count` waiting characters be sent. Returns them."""
         text = self.waiting.take(count)
         self.released += text
         return text
 
     def discard(self) -> None:
-        """Drop all text that is not confirmed. Not while a call is out or in doubt."""
         assert self._sent is None, "text is on its way"
         self.waiting.clear()
         self.released = ""
 
-    # -- what is asked ---------------------------------------------------------------------------------------
-
     def use(self, limits: MessageLimits) -> None:
-        """From now on these limits hold: for another surface, or with more segments."""
-        self._limits = limits
+        self.limits = limits
 
     def rotate(self) -> None:
         """The present message ends here, whatever its size and age; `next` says how."""
-        self._ending = self.present is not None
+        self._is_ending = self.present is not None
 
     def deadline(self, now: float = math.inf) -> float | None:
-        """When `next` may have something to do although no text came; None: never. Ask again at that time."""
+        """When `next` may have something to do although no text came; None: never."""
         present = self.present
-        if present is None or self._sent is not None or math.isinf(self._limits.rotate_after):
+        if present is None or self._sent is not None or math.isinf(self.limits.rotate_after):
             return None
-        due = present.opened_at + self._limits.rotate_after
-        return due if now < due or _ends_well(present) else due + self._limits.rotate_grace
+        due = present.opened_at + self.limits.rotate_after
+        return due if now < due or _ends_well(present) else due + self.limits.rotate_grace
 
     def next(self, now: float, *, cards: int = 0, final: bool = False) -> Step | None:
-        """The next step; None: nothing to do, or the outcome of a call is not known yet.
-
-        `cards` is the weight of cards that wait to go along: title + 2 x (details + output), in UTF-8 bytes.
-        `final`: no more text comes.
-        """
+        """The next step; None: nothing to do now. `cards`: their weight, if some wait to go along."""
         if self._sent is not None:
             return None
         present = self.present
         if present is not None and self._must_end(present, now, cards, final=final):
-            return self._end(present, now)
+            return self._end(present)
         if not self.has_more and not cards:
             return None
-        if present is None and len(self._over) >= self._limits.max_segments:
+        if present is None and len(self._over) >= self.limits.max_segments:
             return SegmentsExhausted()
-        opening, fitted = self._fit(now, cards, final=final)
-        if present is not None and fitted.ends and not fitted.chars:
-            return self._end(present, now)
-        return self._send(opening, fitted, cards, now)
-
-    # -- what became of it -----------------------------------------------------------------------------------
+        opening, (chars, ends) = self._fit(now, cards, final=final)
+        if present is not None and ends and not chars:
+            return self._end(present)
+        body, self.released = self.released[:chars], self.released[chars:]
+        grown = (present or Segment(now)).grown(opening, body, cards)
+        closing = self._closing(grown) if ends else ""
+        self._sent = body, grown.closed(closing), ends
+        return SendText(opening + body + closing, present is None, ends, cards)
 
     def confirmed(self) -> None:
         """Slack said ok to what `next` gave out last."""
-        self._confirm(self._take_sent())
+        _, self.present, self._is_ending = self._take_sent()
 
     def refused(self) -> None:
-        """It was not applied. The message takes more; `next` gives the text out again."""
-        self.released = self._take_sent().body + self.released
+        """It was not applied: `next` gives the text out again."""
+        self.released = self._take_sent()[0] + self.released
 
     def unknown(self) -> None:
-        """It had no answer: it was applied or not. Nothing is given out until it is `settled`."""
+        """It had no answer. Nothing is given out until it is `settled`."""
         assert self._sent is not None, "nothing is on its way"
         self.in_doubt = True
 
     def settled(self, *, stands: bool) -> None:
-        """The text given out last was applied (`stands`), or nothing of it; the message takes no more.
-
-        If not, a message that it would have begun does not exist. Call `confirmed` instead where the message
-        was found whole and takes more.
-        """
+        """All of it was applied (`stands`), or nothing; the message takes no more, if it exists."""
         if stands:
             self.confirmed()
         else:
@@ -293,97 +249,61 @@ class Ledger:
         """The present message is stopped."""
         assert self.present is not None, "no message is open"
         self._over.append(self.present)
-        self.present = None
-        self._ending = self._ended = False
+        self.present, self._is_ending = None, False
 
-    def _take_sent(self) -> SendText:
+    def _take_sent(self) -> tuple[str, Segment, bool]:
         sent, self._sent, self.in_doubt = self._sent, None, False
         assert sent is not None, "nothing is on its way"
         return sent
 
-    def _confirm(self, sent: SendText) -> None:
-        old = self.present or Segment(self._sent_at)
-        state = old.state_with(sent.opening + sent.body)
-        body = old.body + sent.body
-        text = (old.opening or sent.opening) + body + sent.closing
-        self.present = Segment(
-            opened_at=old.opened_at,
-            opening=old.opening or sent.opening,
-            body=body,
-            closing=sent.closing,
-            weight=old.weight + utf8_len(sent.text) + sent.cards,
-            state=state,
-            quality=quality_at_end(text, state),
-        )
-        self._ended = self._ending = sent.ends
-
-    # -- deciding --------------------------------------------------------------------------------------------
-
     def _must_end(self, present: Segment, now: float, cards: int, *, final: bool) -> bool:
-        if self._ending:
+        limits = self.limits
+        if self._is_ending or (cards and present.weight + cards > limits.rotate_bytes - limits.reserve):
             return True
-        limits = self._limits
-        if cards and present.weight + cards > limits.rotate_bytes - limits.reserve:
-            return True
-        due = present.opened_at + limits.rotate_after  # summed as in `deadline`: no rounding may part them
+        due = present.opened_at + limits.rotate_after  # summed as in `deadline`
         if now >= due + limits.rotate_grace:
             return self.has_more or not final
         return now >= due and not final and _ends_well(present)
 
-    def _end(self, present: Segment, now: float) -> Step:
-        """End the message as it is."""
-        self._ending = True
-        closing = "" if self._ended else self._closing(present.text, present.state, present.weight)
+    def _end(self, present: Segment) -> Step:
+        self._is_ending = True
+        closing = "" if present.closing else self._closing(present)
         if not closing:
             return FinishSegment()
-        self._sent, self._sent_at = SendText("", begins=False, ends=True, closing=closing), now
-        return self._sent
+        self._sent = "", present.closed(closing), True
+        return SendText(closing, begins=False, ends=True)
 
     def _fit(self, now: float, cards: int, *, final: bool) -> tuple[str, Fit]:
-        """What goes in front of the released text, and how much of the text goes into the message."""
-        present, limits = self.present, self._limits
         if not self.has_more:
-            return "", Fit(0, ends=False)
-        opening = self._opening() if present is None or not present.text else ""
-        before = (present.state if present else MarkdownState()).then(opening)
-        used = (present.weight if present else 0) + cards + utf8_len(opening)
-        here = present.quality if present and present.text else None
-        if present is not None and not final and now >= present.opened_at + limits.rotate_after:
+            return "", (0, False)
+        present, limits = self.present or Segment(now), self.limits
+        opening = "" if present.text else self._opening()
+        before, used = present.state.then(opening), present.weight + cards + utf8_len(opening)
+        if not final and now >= present.opened_at + limits.rotate_after:
             line = fit_line(self.released, before, used, limits)
             if line is not None:
                 return opening, line
+        here = present.quality if present.text else None
         return opening, fit(self.released, before, used, here, limits, final=final)
 
-    def _send(self, opening: str, fitted: Fit, cards: int, now: float) -> SendText:
-        present = self.present
-        old = present or Segment(now)
-        body, self.released = self.released[: fitted.chars], self.released[fitted.chars :]
-        closing = ""
-        if fitted.ends:
-            added = opening + body
-            closing = self._closing(
-                old.text + added, old.state_with(added), old.weight + cards + utf8_len(added)
-            )
-        self._sent_at = now
-        self._sent = SendText(body, present is None, fitted.ends, cards, opening, closing)
-        return self._sent
-
-    def _closing(self, text: str, state: MarkdownState, weight: int) -> str:
-        """What closes the message that reads `text`; "" where it has no room or cannot be opened again."""
-        added = closing_markup(state, text[-1:]) if text else ""
-        if not added or weight + utf8_len(added) > self._limits.rotate_bytes:
+    def _closing(self, message: Segment) -> str:
+        """What closes `message`; "" where it has no room or cannot be opened again."""
+        text, limits = message.text, self.limits
+        added = closing_markup(message.state, text[-1:]) if text else ""
+        if not added or message.weight + utf8_len(added) > limits.rotate_bytes:
             return ""
-        again = opening_markup(state, last_line(text.lstrip()), "\n")  # with all that may follow a mark
-        return added if utf8_len(again) <= self._limits.decoration else ""
+        again = opening_markup(
+            message.state, last_line(text.lstrip()), "\n"
+        )  # with all that may follow a mark
+        return added if utf8_len(again) <= limits.decoration else ""
 
     def _opening(self) -> str:
-        """What the next message begins with: what was open in the last one, or nothing."""
         last = next((segment for segment in reversed(self._over) if segment.text), None)
         if last is None:
             return ""
         head = self.released[:_HEAD]
         added = opening_markup(last.state, last_line((last.opening + last.body).lstrip()), head)
-        if utf8_len(added) > self._limits.decoration and not last.closing:
+        if utf8_len(added) > self.limits.decoration and not last.closing:
             added = ""  # what was closed is opened again, whatever limits hold by now
         if not added and last.state.line and _begins_block(last.state, head):
             return WORD_JOINER  # in the middle of a line it begins no quote, no list and no fence
@@ -391,13 +311,9 @@ class Ledger:
 
 
 def split_into_segments(text: str, limits: MessageLimits) -> Iterator[Segment]:
-    """The whole of `text` as the messages it needs, however many, one by one as they are asked for.
-
-    White space at its end is left out.
-    """
+    """`text` as the messages it needs, however many, without white space at its end."""
     ledger = Ledger(replace(limits, rotate_after=math.inf, max_segments=len(text) + 1))
-    ledger.push(text)
-    ledger.release(len(text))
+    ledger.released = text
     while (step := ledger.next(0.0, final=True)) is not None:
         if isinstance(step, SendText):
             ledger.confirmed()
@@ -409,15 +325,11 @@ def split_into_segments(text: str, limits: MessageLimits) -> Iterator[Segment]:
 
 
 def _begins_block(state: MarkdownState, head: str) -> bool:
-    """In a message of its own `head` would begin a block; behind `state` it does not."""
     line = head.partition("\n")[0] + "\n"
     is_fence = state_of(line).open.fence and not state.then(line).open.fence
     return bool(is_fence or _BEGINS_BLOCK.match(head))
 
 
 def _ends_well(segment: Segment) -> bool:
-    return not segment.text or (segment.quality is not None and segment.quality >= CutQuality.ROW)
-
-
-def _is_visible(text: str) -> bool:
-    return bool(text) and not text.isspace()
+    quality = segment.quality
+    return not segment.text or (quality is not None and quality >= CutQuality.ROW)

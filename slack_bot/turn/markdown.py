@@ -1,25 +1,18 @@
 """Where a growing Markdown text may be cut, and what is open at a cut.
 
-Slack re-parses a streamed message with every append, so a cut is ugly only until the rest comes. Two kinds of
-ugliness count: an open mark shows as stars and brackets, and a table's header row without its separator row
-is a line of bars. Text waits for their end.
-
-Only for what begins in the new text: waiting would not remove what is shown already, and whole lines never
-wait (delivery.md 3). `MarkdownState` is what of a message decides about its next cut.
-
-Lines are classified one at a time: fences, tables, blank lines, and lines that begin a block. Every function
-reads its text once.
+Slack re-parses a streamed message with every append, so a cut is ugly only until the rest comes: open marks
+show as stars, a header row without its separator row as bars. Text waits for the end of marks that begin in
+it, until its line is whole (delivery.md 3).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 
-from .graphemes import cluster_cut
-from .inline_marks import CutPlace, InlineMarks
+from .inline_marks import InlineMarks
 
 _FENCE = re.compile(
     r"(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<run>`{3,}|~{3,})(?P<info>.*)"
@@ -27,12 +20,12 @@ _FENCE = re.compile(
 _FENCE_END = re.compile(r"[ \t>]*(?P<run>`{3,}|~{3,})[ \t]*")
 _BLOCK = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|>|(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$))")
 _HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
-_BAR = re.compile(r"(?<!\\)\|")
+BAR = re.compile(r"(?<!\\)\|")
+RULE_SIGNS = frozenset("|-: \t")
 _RULE = re.compile(r":?-+:?")
-_LONE = re.compile(r"[#*|>_~`=:+-]+")
+_LONE = re.compile(r"[#*|>_~`=:+-]+")  # alone at the end of what is shown, it would be drawn as a mark
 _NUMBER = re.compile(r"\d{1,9}[.)]")
 _SENTENCE = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*")
-_RULE_SIGNS = frozenset("|-: \t")
 _LONG_LINE = 300  # characters of an unfinished line that are read again for each cut
 _LONG_ROW = 4_000  # the same, where it may be a table's row
 _LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut before it: a table's separator row
@@ -42,11 +35,11 @@ _LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut befor
 class OpenMarks:
     """What is open at the end of a text.
 
-    `fence` is the fence's opening line up to its info string `info`; `emphasis` the open runs, outermost
-    first; `code` the backticks of an open code span; `header` a line that is a table's header row if a
-    separator row follows; `table` the header and separator rows of the present table, each with its line end.
+    `lead`, `fence` and `info` are a fence's first line; `emphasis` the runs, outermost first; `header` a line
+    that is a table's header row if a separator row follows; `table` the header and separator rows.
     """
 
+    lead: str = ""
     fence: str = ""
     info: str = ""
     emphasis: tuple[str, ...] = ()
@@ -54,35 +47,43 @@ class OpenMarks:
     header: str = ""
     table: str = ""
 
+    @property
+    def inline(self) -> tuple[str, ...]:
+        """Emphasis and code span, outermost first."""
+        return (*self.emphasis, self.code) if self.code else self.emphasis
+
 
 _NOTHING = OpenMarks()
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownState:
-    """A message so far: what is `open` where its last line begins, and that unfinished `line`."""
+    """What of a message decides about its next cut: what is `open` before its unfinished `line`."""
 
     open: OpenMarks = OpenMarks()
     line: str = ""
 
     def then(self, text: str) -> MarkdownState:
-        """The message after `text` was added to it."""
-        lines = (self.line + text).split("\n")
+        """The message with `text` behind it."""
+        *lines, last = (self.line + text).split("\n")
         state = self.open
-        for line in lines[:-1]:
+        for line in lines:
             state = _after(state, line)
-        return MarkdownState(state, lines[-1])._shortened()
+        if len(last) > (_LONG_ROW if "|" in last else _LONG_LINE):
+            return MarkdownState(_within(state, last), "x")
+        return MarkdownState(state, last)
 
-    def _shortened(self) -> MarkdownState:
-        """Of a line too long to be read again and again, keep what is open in it, and one letter."""
-        size = len(self.line)
-        if size <= _LONG_LINE or (size <= _LONG_ROW and "|" in self.line):
-            return self
-        return MarkdownState(_within(self.open, self.line), "x")
+    @property
+    def at_end(self) -> OpenMarks:
+        """What is open where the message ends."""
+        if not self.line:
+            return self.open
+        is_fence = self.open.fence or _fence(self.line)
+        return _after(self.open, self.line) if is_fence else _within(self.open, self.line)
 
 
 class CutQuality(IntEnum):
-    """How good a place is for the border between two messages."""
+    """How good a place is to end a message."""
 
     WORD = 0
     SENTENCE = 1
@@ -93,37 +94,26 @@ class CutQuality(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A place `at` which a text may be cut: how good it is, and what is against it."""
+    """A place `at` which a text may be cut. `inside`: a mark that begins in the new text is open."""
 
     at: int
     rank: CutQuality
-    waits: bool = False  # a lone marker would end the text, or a header row without its separator row
-    inside: bool = False  # a mark that begins in the new text is open
+    inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """The largest indexes up to a limit at which a text may be cut; 0 where there is none.
-
-    `line`: after a line end. `safe`: where it may be cut when it is shown live. `word`: between words,
-    whatever is open there.
-
-    A safe cut is never within a word, a code span, emphasis, a link or an entity, and never so that a lone
-    `#`, `*`, `|` or list marker ends what is shown. A table's header row waits for its separator row. Within
-    a code fence every border between words is safe.
-    """
+    """The last cuts of a text: behind a line, between words where nothing is open, and between any words."""
 
     line: int = 0
     safe: int = 0
     word: int = 0
 
 
-def find_cuts(text: str, limit: int | None = None, *, before: str | MarkdownState = "") -> Cuts:
-    """All three cuts of `text`. `before` is what the message shows already."""
+def find_cuts(text: str, limit: int, before: MarkdownState, *, words: bool = True) -> Cuts:
+    """The last cuts of `text` up to `limit`. Without `words`, only `line` is right."""
     line = safe = word = 0
-    for cut in cuts_up_to(text, limit, before):
-        if cut.waits:
-            continue
+    for cut in cuts_up_to(text, limit, before, words=words):
         word = cut.at
         if cut.rank >= CutQuality.ROW:
             line = cut.at
@@ -132,79 +122,25 @@ def find_cuts(text: str, limit: int | None = None, *, before: str | MarkdownStat
     return Cuts(line, safe, word)
 
 
-def line_cut(text: str, limit: int, before: MarkdownState) -> int:
-    """`find_cuts(text, limit, before=before).line`, without a look at words."""
+def cuts_up_to(text: str, limit: int, before: MarkdownState, *, words: bool = True) -> Iterator[Cut]:
+    """The cuts of `text` up to `limit`, in order. `words`: not only line ends."""
     last = min(limit, len(text))
-    lines = (before.line + text[: last + _LOOK_AHEAD]).split("\n")
-    state, at, found, header = before.open, -len(before.line), 0, 0
-    for line in lines[:-1]:
-        after, begins = _after(state, line), at
-        at += len(line) + 1
-        rules = bool(state.header) and is_rule(state.header, line)
-        if 0 < header <= last and not rules:
-            found = header
-        header = at if after.header and begins >= 0 else 0
-        if not header and at <= last:
-            found = at
-        state = after
-    if 0 < header <= last and not set(lines[-1]) <= _RULE_SIGNS:
-        found = header
-    return found
-
-
-def best_cut(text: str, limit: int, *, before: str | MarkdownState = "") -> int:
-    """Where to end a message that takes `limit` (> 0) characters: never 0 unless `text` is empty.
-
-    In the last quarter a blank line is better than a line end, that than a sentence's end, and that than a
-    word's. Failing that, the last border between words; failing that, `limit` less a cluster it would cut.
-    """
-    if len(text) <= limit:
-        return len(text)
-    near = limit - limit // 4
-    best: dict[CutQuality, int] = {}
-    word = 0
-    for cut in cuts_up_to(text, limit, before):
-        if not cut.waits:
-            word = cut.at
-        if not cut.waits and not (cut.inside and cut.rank < CutQuality.ROW):
-            best[cut.rank] = cut.at
-    for rank in sorted(best, reverse=True):
-        if best[rank] >= near:
-            return best[rank]
-    return max(best.values(), default=word) or cluster_cut(text, limit)
-
-
-def open_at_end(text: str, *, before: str | MarkdownState = "") -> OpenMarks:
-    """What is open where `text` ends."""
-    state = _state(before).then(text)
-    is_open, line = state.open, state.line
-    if not line:
-        return is_open
-    return _after(is_open, line) if is_open.fence or _fence(line) else _within(is_open, line)
-
-
-def _state(before: str | MarkdownState) -> MarkdownState:
-    return MarkdownState().then(before) if isinstance(before, str) else before
-
-
-def cuts_up_to(text: str, limit: int | None, before: str | MarkdownState) -> Iterator[Cut]:
-    """The cuts of `text` in order, those above 0 and not above `limit`."""
-    last = len(text) if limit is None else min(limit, len(text))
-    for cut in _cuts(_state(before), text[: last + _LOOK_AHEAD]):
+    for cut in _cuts(before, text[: last + _LOOK_AHEAD], words):
         if cut.at > last:
             return
         if cut.at > 0:
             yield cut
 
 
-def _cuts(before: MarkdownState, text: str) -> Iterator[Cut]:
-    """Every cut of `text`. Those of a possible header row come when the row below it is known."""
-    lines = (before.line + text).split("\n")
+def _cuts(before: MarkdownState, text: str, words: bool) -> Iterator[Cut]:
+    """Those of a possible header row come when the row below it is known, and none behind half a row."""
+    *lines, last = (before.line + text).split("\n")
     state, offset = before.open, -len(before.line)
     header: list[Cut] = []
-    for line in lines[:-1]:
+    for line in lines:
         after = _after(state, line)
-        cuts = [*_line_cuts(state, line, offset), Cut(offset + len(line) + 1, _end_rank(after, line))]
+        cuts = list(_line_cuts(state, line, offset)) if words else []
+        cuts.append(Cut(offset + len(line) + 1, _end_rank(after, line)))
         rules = state.header and is_rule(state.header, line)
         if header and not rules:
             yield from header
@@ -212,85 +148,57 @@ def _cuts(before: MarkdownState, text: str) -> Iterator[Cut]:
         if not header:
             yield from cuts[-1:] if rules else cuts
         state, offset = after, offset + len(line) + 1
-    yield from _last_line_cuts(state, lines[-1], offset, header)
-
-
-def _last_line_cuts(state: OpenMarks, line: str, offset: int, header: list[Cut]) -> Iterator[Cut]:
-    """The cuts of an unfinished line, after those of a possible header row above it."""
-    cuts = _line_cuts(state, line, offset)
-    if header and set(line) <= _RULE_SIGNS:
-        yield from (replace(cut, waits=True) for cut in header)
+    if header and RULE_SIGNS.issuperset(last):
         return
     yield from header
-    bar = _BAR.search(line)
-    if bar is None or offset < 0 or state.fence or state.table:
-        yield from cuts
-        return
-    for cut in cuts:
-        yield replace(cut, waits=cut.waits or cut.at > offset + bar.start())
+    bar = None if offset < 0 or state.fence or state.table else BAR.search(last)
+    for cut in _line_cuts(state, last, offset) if words else ():
+        if bar is None or cut.at <= offset + bar.start():
+            yield cut
 
 
 def _line_cuts(state: OpenMarks, line: str, offset: int) -> Iterator[Cut]:
-    """The cuts within one line."""
-    if not line:
-        return
     if state.fence:
         yield from (Cut(offset + place.at, CutQuality.WORD) for place in InlineMarks().places(line))
-    elif not line.lstrip(" \t>").startswith(("```", "~~~")):
-        marks = InlineMarks(_inherited(state, line))
-        yield from (_word_cut(place, offset) for place in marks.places(line))
+    elif line and not line.lstrip(" \t>").startswith(("```", "~~~")):
+        for place in InlineMarks(_inherited(state, line)).places(line):
+            if not (_LONE.fullmatch(place.token) or (place.leads and _NUMBER.fullmatch(place.token))):
+                rank = CutQuality.SENTENCE if _SENTENCE.fullmatch(place.token) else CutQuality.WORD
+                yield Cut(offset + place.at, rank, inside=place.mark >= max(0, -offset))
 
 
 def _end_rank(after: OpenMarks, line: str) -> CutQuality:
-    """How good the end of `line` is, with `after` open there."""
-    if after.fence or after.table or after.emphasis or after.code or _HEADING.match(line):
+    if after.fence or after.table or after.inline or _HEADING.match(line):
         return CutQuality.ROW
     return CutQuality.LINE if line.strip() else CutQuality.PARAGRAPH
 
 
-def _word_cut(place: CutPlace, offset: int) -> Cut:
-    rank = CutQuality.SENTENCE if _SENTENCE.fullmatch(place.token) else CutQuality.WORD
-    lone = _LONE.fullmatch(place.token) or (place.leads and _NUMBER.fullmatch(place.token))
-    return Cut(offset + place.at, rank, waits=bool(lone), inside=place.mark >= max(0, -offset))
-
-
 def _after(state: OpenMarks, line: str) -> OpenMarks:
-    """What is open after the whole `line`, given without its line end."""
     if state.fence:
-        end = _FENCE_END.fullmatch(line) if line else None
-        return _NOTHING if end and end["run"].startswith(_fence_run(state.fence)) else state
-    if not line:
-        return _NOTHING
-    if fence := _fence(line):
-        return OpenMarks(fence=fence["lead"] + fence["run"], info=fence["info"])
-    return _after_text(state, line)
-
-
-def _after_text(state: OpenMarks, line: str) -> OpenMarks:
-    """The same for a line that neither is in a fence nor begins one."""
+        end = _FENCE_END.fullmatch(line)
+        return _NOTHING if end and end["run"].startswith(state.fence) else state
     if not line.strip() or _HEADING.match(line):
         return _NOTHING
+    if fence := _fence(line):
+        return OpenMarks(fence["lead"], fence["run"], fence["info"])
     if state.header and is_rule(state.header, line):
         return OpenMarks(table=f"{state.header}{line}\n")
     if state.table and not _BLOCK.match(line):
         return state
-    after = _within(replace(state, table=""), line)
-    return replace(after, header=f"{line}\n" if _BAR.search(line) else "")
+    return _read(state, line, f"{line}\n" if BAR.search(line) else "")
 
 
 def _within(state: OpenMarks, line: str) -> OpenMarks:
-    """What is open at the end of the unfinished `line`."""
-    if state.fence or state.table:
-        return state
+    return state if state.fence or state.table else _read(state, line)
+
+
+def _read(state: OpenMarks, line: str, header: str = "") -> OpenMarks:
     marks = InlineMarks(_inherited(state, line)).read(line)
-    return replace(state, emphasis=marks.emphasis, code=marks.code, header="")
+    return OpenMarks(emphasis=marks.runs("*_~"), code="".join(marks.runs("`")), header=header)
 
 
 def _inherited(state: OpenMarks, line: str) -> tuple[str, ...]:
-    """The marks that earlier lines left open and that go on in `line`."""
-    if state.table or _BLOCK.match(line):
-        return ()
-    return (*state.emphasis, *([state.code] if state.code else []))
+    return () if state.table or _BLOCK.match(line) else state.inline
 
 
 def is_rule(header: str, line: str) -> bool:
@@ -300,17 +208,11 @@ def is_rule(header: str, line: str) -> bool:
 
 
 def _cells(row: str) -> list[str]:
-    bare = row.strip().removeprefix("|")
-    cells = _BAR.split(bare)
+    cells = BAR.split(row.strip().removeprefix("|"))
     return cells[:-1] if len(cells) > 1 and not cells[-1].strip() else cells
 
 
 def _fence(line: str) -> re.Match[str] | None:
-    """`line` begins a fence; three backticks with more of them in the line are a code span."""
+    """Three backticks with more of them in the line are a code span."""
     found = _FENCE.fullmatch(line)
     return found if found and (found["run"][0] == "~" or "`" not in found["info"]) else None
-
-
-def _fence_run(fence: str) -> str:
-    mark = fence[-1]
-    return fence[len(fence.rstrip(mark)) :]

@@ -1,4 +1,4 @@
-"""What a turn is about and how it ended: values that outlive the process."""
+"""What a turn is about and how it ended."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SEED = uuid.UUID("5f6a2d1e-9c1b-5f0e-8f6d-0a2a5ac4b071")
 
 
 class Outcome(StrEnum):
-    """How a turn ended. `run_turn` returns it, the store keeps it, a metric counts it."""
+    """How a turn ended."""
 
     ANSWERED = "answered"
     ASKED = "asked"  # the agent waits for the human
@@ -23,7 +23,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ThreadKey:
-    """A conversation in Slack. `ts` is the root message's ts, so a thread and its root are one."""
+    """A conversation in Slack. `ts` is its root message's."""
 
     team: str
     channel: str
@@ -34,9 +34,8 @@ class ThreadKey:
 class Question:
     """One message to the agent, as accepted from Slack.
 
-    `ts` is the asker's message. `user_team` is the *asker's* team, which Slack wants as recipient team and
-    which differs from `thread.team` in Slack Connect channels. `task_id` is set only where the message
-    answers an agent that asked. `attempt` counts the asker's retries; each is another question.
+    `user_team` is the asker's, which differs from `thread.team` in Slack Connect channels. `task_id`: it
+    answers an agent that asked. `attempt` counts the asker's retries.
     """
 
     thread: ThreadKey
@@ -58,7 +57,7 @@ class Question:
 
     @property
     def message_id(self) -> str:
-        """The A2A messageId, always the same for the same Slack message (delivery.md 7.1)."""
+        """The A2A messageId, the same for the same Slack message (delivery.md 7.1)."""
         return message_id_of(self.key)
 
 
@@ -69,9 +68,9 @@ def message_id_of(key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """The result of a turn. `reason` is plain words for operators, never agent text.
+    """The result of a turn. `reason` is for operators, never agent text.
 
-    `awaiting_task_id` is the task that the asker's next message in this thread must name, if the agent waits.
+    `awaiting_task_id` is the task that the asker's next message in this thread must name.
     """
 
     outcome: Outcome

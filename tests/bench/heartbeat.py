@@ -29,7 +29,7 @@ from typing import Any, TextIO
 from slack_bot.a2a.wire import transport
 from slack_bot.app import build, serve
 from slack_bot.observe.facts import Fact, TurnEnded
-from slack_bot.settings.load import load_for_run
+from slack_bot.settings.load import load
 
 from . import hostile_answers, hostile_data, hostile_events
 from .figures import machine, progress
@@ -136,7 +136,7 @@ async def _bot(rows: Path) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     with rows.open("a", encoding="ascii") as out:
-        async with await build(load_for_run(http=False), observer=lambda fact: _note(out, fact)) as app:
+        async with await build(load(http=False), observer=lambda fact: _note(out, fact)) as app:
             beating = asyncio.create_task(_beat(out))
             await serve(app, stop)
             beating.cancel()

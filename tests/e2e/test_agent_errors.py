@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from slack_bot.observe.facts import TurnEnded, reference_of
-from slack_bot.observe.logs import LogObserver, TextLines
+from slack_bot.observe.logs import LogLines, LogObserver
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.tape.builders import chunk, failure, status, task
 from slack_bot.testing.tape.recording import Recording, read_recording
@@ -108,8 +108,7 @@ def test_the_reference_finds_the_turn_in_the_log_and_only_a_debug_log_has_the_wo
     @on_virtual_time
     async def story() -> None:
         tape: Any = FAILURES[name]
-        async with run_bot(tape) as bot:
-            bot.app.observers.add(LogObserver())
+        async with run_bot(tape, observer=LogObserver()) as bot:
             root = await bot.ask("hi")
             await bot.idle()
             sights.append(reader_sees(bot, root))
@@ -121,7 +120,7 @@ def test_the_reference_finds_the_turn_in_the_log_and_only_a_debug_log_has_the_wo
     lines = {level: "" for level in ("INFO", "DEBUG")}
     for record in caplog.records:
         level = "DEBUG" if record.levelno == logging.DEBUG else "INFO"
-        lines[level] += TextLines().format(record) + "\n"
+        lines[level] += LogLines("text").format(record) + "\n"
     found = [line for line in lines["INFO"].splitlines() if f" ref={reference}" in line]
     assert any("turn ends: " in line for line in found)
     assert SECRET not in lines["INFO"]

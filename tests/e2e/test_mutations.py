@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,19 +24,20 @@ from slack_bot.slack.blocks import text_chunk
 from slack_bot.slack.calls import CallOk
 from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.surfaces.stream import StreamSurface
+from slack_bot.slack.stream_surface import StreamSurface
 from slack_bot.slack.turn_client import TurnClient
+from slack_bot.tools.conform.case_runner import run_case
 from slack_bot.tools.conform.cases import Case, open_suite
-from slack_bot.tools.conform.runner import CaseRun, run_case
-from slack_bot.turn import machine
+from slack_bot.tools.conform.results import CaseRun
+from slack_bot.turn import buffer, machine
 from slack_bot.turn.actions import AppendText, NoOp
 from slack_bot.turn.buffer import StreamBuffer
-from slack_bot.turn.compare import Comparison
+from slack_bot.turn.compare import Comparison, compare
 from slack_bot.turn.events import AnswerText, InputRequired, Narrated, StreamEnd, StreamEnded
-from slack_bot.turn.failures import task_failure
 from slack_bot.turn.fit import MessageLimits
 from slack_bot.turn.ledger import Ledger
-from slack_bot.turn.machine import Turn
+from slack_bot.turn.machine import Latch, Turn
+from slack_bot.turn.notices import task_failure
 from slack_bot.turn.record import Outcome
 from slack_bot.turn.sanitize import StreamSanitizer
 
@@ -88,14 +89,14 @@ def everything_at_the_end(patch: Patch) -> None:
 
 
 def words_are_cut(patch: Patch) -> None:
-    patch.setattr(StreamBuffer, "_cut", lambda self, now: self._anywhere())
+    patch.setattr(StreamBuffer, "_cut", lambda self, now: buffer._anywhere(self._waiting.front))
 
 
 def latch_is_never_set(patch: Patch) -> None:
     def forgetting(honest: Callable[[Turn, Any], Any]) -> Callable[[Turn, Any], Any]:
         def handle(self: Turn, event: Any) -> Any:
             found = honest(self, event)
-            self._latches.answer_begun = False
+            self._latched.discard(Latch.ANSWER_BEGUN)
             return found
 
         return handle
@@ -106,38 +107,36 @@ def latch_is_never_set(patch: Patch) -> None:
 
 def tagged_text_is_kept_for_the_end(patch: Patch) -> None:
     def grow(self: Turn, event: AnswerText) -> Any:
-        return machine.State.ANSWERING, [NoOp("kept")]
+        return [NoOp("kept")]
 
     patch.setattr(Turn, "_grow", grow)
 
 
 def final_result_is_streamed_again(patch: Patch) -> None:
-    patch.setattr(Turn, "_reconcile", lambda self, text, why: [AppendText(text, why)])
+    patch.setattr(Turn, "_reconcile", lambda self, text, why: AppendText(text, why))
 
 
 def narration_is_streamed(patch: Patch) -> None:
     def narrate(self: Turn, event: Narrated) -> Any:
-        return self.state, [AppendText(event.text, event.reason)]
+        return [AppendText(event.text, event.reason)]
 
     patch.setattr(Turn, "_narrate", narrate)
 
 
 def last_words_are_dropped(patch: Patch) -> None:
-    def compare(self: Turn, shown: str, whole: str) -> Comparison:
-        compared = Comparison(shown, whole).result()
-        compared.missing = "" if shown else whole
-        return compared
+    def steps(shown: str, whole: str) -> Generator[None, None, Comparison]:
+        yield
+        return compare(shown, whole)._replace(missing="" if shown else whole)
 
-    patch.setattr(Turn, "_compare", compare)
+    patch.setattr(machine, "compare_in_steps", steps)
 
 
 def other_result_is_ignored(patch: Patch) -> None:
-    def compare(self: Turn, shown: str, whole: str) -> Comparison:
-        compared = Comparison(shown, whole).result()
-        compared.is_same = bool(shown)
-        return compared
+    def steps(shown: str, whole: str) -> Generator[None, None, Comparison]:
+        yield
+        return compare(shown, whole)._replace(is_same=bool(shown))
 
-    patch.setattr(Turn, "_compare", compare)
+    patch.setattr(machine, "compare_in_steps", steps)
 
 
 def marker_is_shown(patch: Patch) -> None:
@@ -234,7 +233,7 @@ def failure_says_nothing_about_what_to_do(patch: Patch) -> None:
 
 def question_back_is_ignored(patch: Patch) -> None:
     def ask(self: Turn, event: InputRequired) -> Any:
-        return self.state, [NoOp("ignored")]
+        return [NoOp("ignored")]
 
     patch.setattr(Turn, "_ask", ask)
 

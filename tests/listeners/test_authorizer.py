@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -13,8 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.app import build, check_slack
 from slack_bot.errors import SlackError
-from slack_bot.listeners.authorizer import Authorizer, call_or_raise
-from slack_bot.listeners.scopes import NEEDED
+from slack_bot.listeners.authorizer import NEEDED, call_or_raise, missing, new_authorize
 from slack_bot.store.memory import MemoryStore
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import CHANNEL, bot_settings, free_port, run_bot
@@ -33,12 +34,11 @@ def client(token: str = BOT_TOKEN, **faults: list[str | None]) -> AsyncWebClient
 @on_virtual_time
 async def test_the_identity_is_asked_once() -> None:
     web = client()
-    authorizer = Authorizer(web, BOT_TOKEN)
-    identity = await authorizer.identity()
-    assert (identity.team, identity.user) == ("T1", "U0BOT")
-    assert await authorizer.identity() is identity
-    allowed = await authorizer.authorize()
-    assert (allowed.bot_user_id, allowed.bot_id, allowed.bot_token) == ("U0BOT", identity.bot, BOT_TOKEN)
+    authorize = new_authorize(web)
+    identity = await authorize()
+    assert (identity.team_id, identity.bot_user_id) == ("T1", "U0BOT")
+    assert await authorize() is identity
+    assert (identity.bot_id, identity.bot_token) == ("B0BOT", BOT_TOKEN)
     assert len(web.session.workspace.calls) == 1  # type: ignore[union-attr]
 
 
@@ -55,7 +55,7 @@ async def test_the_identity_is_asked_once() -> None:
 @on_virtual_time
 async def test_a_refused_token_is_one_sentence_with_the_remedy(error: str, remedy: str) -> None:
     with pytest.raises(SlackError) as caught:
-        await Authorizer(client(auth_test=[error]), BOT_TOKEN).identity()
+        await new_authorize(client(auth_test=[error]))()
     error = error.removeprefix("error:")
     assert str(caught.value).startswith(f"Slack refused SLACK_BOT_TOKEN ({error}): {remedy}")
     assert caught.value.error == error
@@ -64,7 +64,7 @@ async def test_a_refused_token_is_one_sentence_with_the_remedy(error: str, remed
 @on_virtual_time
 async def test_a_wrong_token_is_not_shown() -> None:
     with pytest.raises(SlackError) as caught:
-        await Authorizer(client("xoxb-hunter2"), "xoxb-hunter2").identity()
+        await new_authorize(client("xoxb-hunter2"))()
     assert (
         str(caught.value)
         == "Slack refused SLACK_BOT_TOKEN (invalid_auth): copy the token again from your Slack app settings."
@@ -151,9 +151,9 @@ async def test_the_token_s_scopes_are_known() -> None:
     session = SayingScopes(Workspace(), virtual_clock.new_clock())
     session.scopes = "chat:write, channels:history,"
     client = AsyncWebClient(token=BOT_TOKEN, session=session, retry_handlers=[])  # type: ignore[arg-type]
-    identity = await Authorizer(client, BOT_TOKEN).identity()
-    assert identity.scopes is not None
-    assert {"chat:write", "channels:history"} <= identity.scopes
+    identity = await new_authorize(client)()
+    assert identity.bot_scopes is not None
+    assert {"chat:write", "channels:history"} <= set(identity.bot_scopes)
 
 
 @on_virtual_time
@@ -165,3 +165,25 @@ async def test_a_missing_scope_is_one_warning_at_sign_in(caplog: pytest.LogCaptu
     (warned,) = [each for each in caplog.records if each.name == "slack_bot.app"]
     assert warned.levelno == logging.WARNING
     assert "lacks the scope channels:history" in warned.getMessage()
+
+
+# -- scopes -----------------------------------------------------------------------------------------------
+
+MANIFEST = Path(__file__).parents[2] / "docs" / "slack-app-manifest.json"
+
+
+def test_the_manifest_asks_for_all_that_is_needed() -> None:
+    asked = set(json.loads(MANIFEST.read_text("utf-8"))["oauth_config"]["scopes"]["bot"])
+    assert set(NEEDED) <= asked
+    assert asked - set(NEEDED) == {"im:read"}  # nothing is lost without it
+    assert list(missing(asked)) == []
+
+
+def test_each_scope_that_is_missing_is_one_sentence_with_what_is_lost_and_the_remedy() -> None:
+    (sentence,) = missing(set(NEEDED) - {"channels:history"})
+    assert sentence == (
+        "the Slack app lacks the scope channels:history: replies in public channels do not reach the bot, and"
+        " what became of a call without an answer cannot be looked up there; add it under OAuth & Permissions"
+        " in your Slack app settings and install the app again"
+    )
+    assert len(list(missing(()))) == len(NEEDED)

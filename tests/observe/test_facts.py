@@ -1,19 +1,32 @@
-"""Watchers are told every fact, in order, all of them."""
+"""What facts say of themselves, and who gets those of single events."""
 
 from __future__ import annotations
 
-from slack_bot.observe.facts import Fact, Observers, TurnStarted
+import pytest
 
-OPENED = TurnStarted(0.0, "T:C:1", "U1", "C1", "1.1", "hello")
+from slack_bot.observe.facts import AgentEvent, Fact, MessageIgnored, reference_of, wants_details
 
 
-def test_all_watchers_are_told() -> None:
-    one: list[Fact] = []
-    two: list[Fact] = []
-    observers = Observers(one.append)
-    observers(OPENED)
-    observers.add(two.append)
-    observers(OPENED)
-    observers.remove(two.append)
-    observers(OPENED)
-    assert (len(one), len(two)) == (3, 1)
+class Brief:
+    """An observer that wants no details."""
+
+    wants_details = False
+
+    def __call__(self, fact: Fact) -> None:
+        pytest.fail("it is never called here")
+
+
+def test_an_observer_gets_the_details_unless_it_does_without() -> None:
+    assert wants_details([].append)
+    assert not wants_details(Brief())
+
+
+def test_a_message_that_is_ignored_has_a_key_of_its_own_and_a_turn_a_short_name() -> None:
+    assert MessageIgnored(0.0, "U1", "C1", "1.0", "2.0", "lunch?", "why").turn == "ignored:C1:2.0"
+    assert len(reference_of("T1:C1:1.0")) == 8
+    assert reference_of("T1:C1:1.0") != reference_of("T1:C1:2.0")
+
+
+@pytest.mark.parametrize(("raw", "expected"), [({"asked": True}, True), ({"asked": 1}, False), ({}, False)])
+def test_what_the_bot_read_is_known_from_what_the_agent_sent(raw: dict[str, object], expected: bool) -> None:
+    assert AgentEvent(0.0, "t", "task", raw).from_poll is expected

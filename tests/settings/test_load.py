@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,14 @@ from slack_bot.settings.load import (
     AgentSettings,
     Settings,
     StreamSettings,
-    env_name,
     load,
-    load_for_run,
+    read_env_file,
     secrets_of,
     sections,
     with_overrides,
 )
 from slack_bot.settings.models import SettingsSection
-from slack_bot.settings.suggestions import RENAMED
+from slack_bot.settings.suggestions import RENAMED, env_name
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}
 
@@ -252,7 +252,7 @@ def test_no_problem_shows_a_secret(name: str, value: str) -> None:
 
 
 def read_for_run(env: dict[str, str], *, http: bool, env_file: Path | None = None) -> Settings:
-    return load_for_run(http, env, env_file, None)
+    return load(env, env_file, None, http=http)
 
 
 def test_what_a_run_needs() -> None:
@@ -329,7 +329,7 @@ def test_a_token_in_quotes_is_reported_in_one_sentence_and_not_shown(quote: str)
     ]
     signed = {**READY, "SLACK_SIGNING_SECRET": f"{quote}hunter2{quote}"}
     assert missing(signed, http=True) == [f"SLACK_SIGNING_SECRET {remedy}"]
-    assert load_for_run(True, {**signed, "SLACK_SIGNING_SECRET": quote}, None, None).slack.signing_secret
+    assert load({**signed, "SLACK_SIGNING_SECRET": quote}, None, None, http=True).slack.signing_secret
 
 
 def test_any_other_value_in_quotes_is_reported() -> None:
@@ -422,3 +422,52 @@ def test_the_tree_is_frozen_and_closed() -> None:
 def test_every_setting_says_what_it_is() -> None:
     for _, model in sections():
         assert all(field.description for field in model.model_fields.values()), model
+
+
+# -- the .env file ----------------------------------------------------------------------------------------
+
+
+def test_values_with_quotes_comments_and_export(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("# mine\nexport A='one'\n\nB=\"two\" # note\nC=\nD\n")
+    assert read_env_file(file) == ({"A": "one", "B": "two", "C": "", "D": None}, [])
+
+
+def test_no_file_is_an_empty_one(tmp_path: Path) -> None:
+    assert read_env_file(tmp_path / ".env") == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("= hunter2\n", [1]),
+        ("A=1\n\n\n'hunter2\nB=2\n", [4]),
+        ("A='hunter2\n", [1]),
+        ("A=1\n: hunter2 =\nB=2\n=3\n", [2, 4]),
+    ],
+)
+def test_each_line_that_cannot_be_read_is_named_once_by_us_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, lines: list[int]
+) -> None:
+    file = tmp_path / ".env"
+    file.write_text(text)
+    with caplog.at_level(logging.DEBUG):
+        values, problems = read_env_file(file)
+    assert problems == [
+        f"{file}, line {line} cannot be read: write NAME=value, and close every quote" for line in lines
+    ]
+    assert (values, caplog.records) == ({}, [])
+
+
+def test_a_directory_is_an_error_unless_it_is_a_virtual_environment(tmp_path: Path) -> None:
+    """Docker makes a directory of a file to be mounted that is not there."""
+    with pytest.raises(SettingsError, match="is a directory, not a file: remove it"):
+        read_env_file(tmp_path)
+    (tmp_path / "pyvenv.cfg").touch()
+    assert read_env_file(tmp_path) == ({}, [])
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"A=\xff\n")
+    with pytest.raises(SettingsError, match="cannot be read as text"):
+        read_env_file(tmp_path / ".env")

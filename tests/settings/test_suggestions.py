@@ -31,7 +31,7 @@ USUAL = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_AP
     ],
 )
 def test_the_remedy_for_a_name_that_is_no_setting(name: str, words: str) -> None:
-    assert remedy(f"SLACK_BOT_{name}", "SLACK_BOT_", SECTIONS, USUAL) == words
+    assert remedy(f"SLACK_BOT_{name}", SECTIONS, USUAL) == words
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_bot.observe.facts import Fact, SlackCalled
 from slack_bot.settings.models import StreamSettings
 from slack_bot.slack.api import SlackApi
-from slack_bot.slack.orders import Destination
+from slack_bot.slack.fault_policy import StreamingRefusalCache
+from slack_bot.slack.model import Destination
+from slack_bot.slack.post_surface import PostSurface
 from slack_bot.slack.sink import Sink
 from slack_bot.slack.stream_starts import StreamStartTracker
-from slack_bot.slack.surfaces.edit import Edits
-from slack_bot.slack.surfaces.fallback import StreamingRefusalCache
-from slack_bot.slack.surfaces.stream import StreamSurface
+from slack_bot.slack.stream_surface import StreamSurface
 from slack_bot.slack.turn_client import TurnClient
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import BOT_TOKEN, SeenMessage, Workspace
@@ -59,7 +59,8 @@ class Scene:
         self.api = SlackApi(self.client, self.clock, self.facts.append, self.settings.retry_timeout)
         self.place = Destination(TURN, self.channel, self.root, user, team, can_stream)
         self.stream_starts = StreamStartTracker(asyncio.ensure_future)
-        self.sink = Sink(self.api, self.place, self.settings, self.clock, memory, self.stream_starts)
+        refusals = memory or StreamingRefusalCache(self.settings.streaming_refusal_ttl)
+        self.sink = Sink(self.api, self.place, self.settings, self.clock, refusals, self.stream_starts)
 
     def turn_client(self, on_wait: Callable[[], None] = lambda: None) -> TurnClient:
         """Calls of this turn."""
@@ -68,7 +69,12 @@ class Scene:
     def streams(self, client: TurnClient | None = None) -> StreamSurface:
         """Streamed messages of this turn."""
         client = client or self.turn_client()
-        return StreamSurface(client, self.settings, self.clock, Edits(client, self.settings))
+        return StreamSurface(client, self.settings, self.clock, self.posts(client))
+
+    def posts(self, client: TurnClient | None = None) -> PostSurface:
+        """Messages of this turn that are written as a whole."""
+        client = client or self.turn_client()
+        return PostSurface(client, self.settings, self.clock, StreamingRefusalCache())
 
     def thread(self) -> list[SeenMessage]:
         """What the bot wrote, as a person sees it."""

@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import SlackCalled
 from slack_bot.settings.models import GovernorSettings, SlackSettings
-from slack_bot.slack.api import MissingScopes, SlackApi, new_web_client
+from slack_bot.slack.api import SlackApi, new_web_client
 from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.faults import Fault
 from slack_bot.slack.rate_limiter.governor import Priority
@@ -426,19 +426,19 @@ async def test_what_is_not_refused_for_good_is_asked_again() -> None:
         assert len(bot.calls(REPLIES)) == 3
 
 
-def test_a_conversation_is_remembered_by_itself_and_other_methods_altogether() -> None:
-    scopes = MissingScopes()
-    scopes.add(REPLIES, "C1")
-    scopes.add("reactions.add", "C1")
-    assert scopes.refuses(REPLIES, "C1")
-    assert not scopes.refuses(REPLIES, "D1")
-    assert scopes.refuses("reactions.add", "C2")
-    assert not scopes.refuses("chat.postMessage", "C1")
+@on_virtual_time
+async def test_a_conversation_is_remembered_by_itself_and_other_methods_altogether() -> None:
+    scene = Scene({REPLIES: ["missing_scope"], "reactions.add": ["missing_scope"]})
+    for channel in ("C1", "C1", "D1", "D1"):
+        await scene.api.call(REPLIES, {"channel": channel, "ts": scene.root})
+        await scene.api.call("reactions.add", {"channel": channel, "timestamp": scene.root, "name": "eyes"})
+    assert scene.methods() == [REPLIES, "reactions.add", REPLIES]
 
 
-def test_not_more_is_remembered_than_a_thousand() -> None:
-    scopes = MissingScopes()
-    for number in range(1_001):
-        scopes.add(REPLIES, f"C{number}")
-    assert not scopes.refuses(REPLIES, "C0")
-    assert scopes.refuses(REPLIES, "C1000")
+@on_virtual_time
+async def test_not_more_is_remembered_than_a_thousand() -> None:
+    scene = Scene({REPLIES: ["missing_scope"]})
+    for number in (*range(1_001), 1_000, 0):
+        await scene.api.call(REPLIES, {"channel": f"C{number}", "ts": scene.root})
+    assert scene.workspace.calls[-1].args["channel"] == "C0"
+    assert len(scene.methods()) == 1_002

@@ -5,12 +5,9 @@ from typing import Any
 import pytest
 
 from slack_bot.slack import blocks
-from slack_bot.slack.orders import TurnEnd
 from slack_bot.testing.slack import blocks as blockkit
 from slack_bot.testing.slack.state import Bot, WorkspaceRules, WorkspaceState
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.form import Form
-from slack_bot.turn.record import Outcome
 
 TURN = "T1:C1:1.2"
 STATE = WorkspaceState("T1", "domain", Bot(), WorkspaceRules())
@@ -24,44 +21,6 @@ def taken(made: list[dict[str, Any]]) -> list[str]:
 
 def words(made: list[dict[str, Any]]) -> str:
     return " / ".join(blockkit.plain(block) for block in made)
-
-
-def test_under_an_answer_stand_feedback_and_footer() -> None:
-    under = blocks.tail(TurnEnd(Outcome.ANSWERED), TURN, "C1")
-    assert taken(under) == ["context_actions", "context"]
-    assert words(under) == "Helpful Not helpful / Mention me in this thread to go on."
-    (buttons,) = under[0]["elements"]
-    assert buttons["action_id"] == "feedback"
-    assert buttons["positive_button"]["value"] == f"positive|{TURN}"
-    assert buttons["negative_button"]["value"] == f"negative|{TURN}"
-
-
-def test_in_a_direct_message_nobody_has_to_mention_anybody() -> None:
-    assert words(blocks.tail(TurnEnd(Outcome.ANSWERED), TURN, "D1")[1:]) == "Write in this thread to go on."
-
-
-def test_under_a_failure_stands_the_reason_with_a_way_to_try_again() -> None:
-    under = blocks.tail(TurnEnd(Outcome.FAILED, note="It broke.", offer_retry=True), TURN, "C1")
-    assert taken(under) == ["context", "actions"]
-    assert words(under) == "It broke. / Try again"
-    assert under[1]["elements"][0]["action_id"] == "retry"
-    assert under[1]["elements"][0]["value"] == TURN
-
-
-def test_under_a_question_stands_where_to_answer() -> None:
-    under = blocks.tail(TurnEnd(Outcome.ASKED, form=Form("Which?")), TURN, "C1")
-    assert taken(under) == ["context"]
-    assert words(under) == "Reply in this thread to answer."
-
-
-def test_a_note_may_be_a_button_only_or_nothing() -> None:
-    assert taken(blocks.tail(TurnEnd(Outcome.FAILED, offer_retry=True), TURN, "C1")) == ["actions"]
-    assert blocks.tail(TurnEnd(Outcome.FAILED), TURN, "C1") == []
-
-
-def test_a_long_note_is_cut_where_slack_would_refuse_it() -> None:
-    ending = TurnEnd(Outcome.FAILED, note="x" * 5_000, offer_retry=True)
-    assert taken(blocks.tail(ending, "t" * 3_000, "C1")) == ["context", "actions"]
 
 
 def test_cards_as_blocks() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from slack_bot.slack.cards import CONTINUES, MAX_CARDS, CardClosing, CardTracker, MessageCards
-from slack_bot.slack.message import SlackMessage
-from slack_bot.slack.surfaces.fallback import SurfaceKind
+from slack_bot.slack.fault_policy import SurfaceKind
+from slack_bot.slack.model import SlackMessage
 from slack_bot.turn.actions import LONGEST, CardState, TaskCard
 
 RUNNING, DONE, ERROR = CardState.RUNNING, CardState.DONE, CardState.ERROR

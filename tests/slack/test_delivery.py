@@ -12,15 +12,18 @@ from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import context
 from slack_bot.slack.cards import CONTINUES, MAX_CARDS, CardClosing
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.orders import Batch, WriteResult
-from slack_bot.slack.surfaces.fallback import StreamingRefusalCache, SurfaceKind
+from slack_bot.slack.fault_policy import StreamingRefusalCache, SurfaceKind
+from slack_bot.slack.model import Batch, WriteResult
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.ledger import Segment
 from tests.bench.reading import reads_as
 from tests.slack.scene import Scene
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
-POST, UPDATE, REPLIES = "chat.postMessage", "chat.update", "conversations.replies"
+POST, UPDATE, DELETE = "chat.postMessage", "chat.update", "chat.delete"
+REPLIES = "conversations.replies"
+OLD = "".join(f"Old line {number}.\n" for number in range(20))
 RUNNING, DONE = CardState.RUNNING, CardState.DONE
 UNDER = [context("under")]
 Story = Callable[[Scene, Delivery], Coroutine[Any, Any, None]]
@@ -57,13 +60,13 @@ def extras(scene: Scene) -> list[tuple[str, ...]]:
 def test_a_message_ends_before_slack_ends_it_by_the_clock_alone() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One.\n", TaskCard("a", "Search", RUNNING))
-        due = delivery.due(scene.clock.monotonic())
+        due = delivery.due()
         assert due == 240.0
         await asyncio.sleep(due)
         await delivery.advance()
         assert [message.state for message in scene.thread()] == ["sealed"]
         await write(delivery, "", TaskCard("a", "Search", RUNNING))
-        assert delivery.due(scene.clock.monotonic()) is None
+        assert delivery.due() is None
         assert len(scene.thread()) == 1
         await write(delivery, "Two.", TaskCard("a", "Search", DONE))
         await end(delivery)
@@ -133,7 +136,7 @@ def test_without_anything_open_the_next_message_waits_for_something_to_say() -> 
         await asyncio.sleep(240)
         await delivery.advance()
         assert [message.state for message in scene.thread()] == ["sealed"]
-        assert delivery.due(scene.clock.monotonic()) is None
+        assert delivery.due() is None
         await end(delivery)
 
     scene = play(story)
@@ -214,10 +217,9 @@ def test_edits_keep_their_distance_and_lose_nothing() -> None:
         await write(delivery, "One. ")
         assert delivery.next_method() == UPDATE
         await write(delivery, "Two. ")
-        now = scene.clock.monotonic()
-        assert (scene.only().text, delivery.pause(now), delivery.due(now)) == ("One. ", 3.0, 3.0)
+        assert (scene.only().text, delivery.pause(), delivery.due()) == ("One. ", 3.0, 3.0)
         await asyncio.sleep(3)
-        assert delivery.due(scene.clock.monotonic()) == 0.0
+        assert delivery.due() == 0.0
         await delivery.advance()
         assert scene.only().text == "One. Two. "
         await end(delivery, "Three.")
@@ -233,7 +235,7 @@ def test_edited_messages_grow_no_older_but_no_larger_either() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, text[:200], TaskCard("a", "Search", RUNNING))
         await asyncio.sleep(1_000)
-        assert delivery.due(scene.clock.monotonic()) is None
+        assert delivery.due() is None
         await write(delivery, text[200:])
         await end(delivery)
 
@@ -327,7 +329,7 @@ def test_an_edited_message_whose_card_could_not_be_closed_is_closed_at_the_end()
         await asyncio.sleep(3)
         await write(delivery, "", TaskCard("a", "A", DONE))
         await end(delivery, "One.")
-        await delivery.reconciler.close_open(delivery.known())
+        await delivery.reconciler.close_open(delivery.known)
 
     scene = play(story, {UPDATE: ["invalid_blocks", "invalid_blocks", None]}, can_stream=False)
     assert "".join(scene.texts()) == "One."
@@ -430,7 +432,7 @@ def test_some_refusals_end_the_answer(error: str, ended: WriteResult) -> None:
         await write(delivery, "Two. ")
         assert delivery.ended is ended
         assert delivery.is_gone == (ended is WriteResult.GONE)
-        assert delivery.due(scene.clock.monotonic()) is None
+        assert delivery.due() is None
         await write(delivery, "Three. ")
 
     scene = play(story, {APPEND: [error]})
@@ -550,11 +552,61 @@ def test_at_rest_nothing_that_waits_is_shown() -> None:
         await write(delivery, "One. ")
         await write(delivery, "Two. ")
         delivery.add(Batch("Three."))
-        await delivery.discard_pending(CardClosing.DONE)
-        await delivery.discard_pending(CardClosing.DONE)
+        assert await delivery.rewrite([Segment(0.0, body="Four.")], UNDER, CardClosing.DONE)
         assert not delivery.ledger.released
 
     for faults in ({}, {APPEND: ["timeout!"]}, {STOP: ["internal_error!", None]}):
         scene = play(story, faults)
-        assert scene.texts() == ["One. Two. "]
+        assert scene.texts() == ["Four."]
         assert scene.workspace.open_streams() == []
+
+
+# -- another answer in place of what is shown
+
+
+def rewritten(*laid: str, faults: Any = None) -> tuple[bool, Scene]:
+    """Three messages stand, of which the last is open; they are made to read `laid`."""
+
+    async def go() -> tuple[bool, Scene]:
+        scene = Scene(faults, rotate_bytes=120)
+        delivery = Delivery(scene.turn_client(), scene.settings, scene.clock, StreamingRefusalCache())
+        delivery.add(Batch(OLD))
+        await delivery.advance()
+        delivery.add(Batch("Never shown."))
+        assert len(scene.thread()) == 3
+        segments = [Segment(0.0, body=text) for text in laid]
+        stands = await delivery.rewrite(segments, UNDER, CardClosing.DONE)
+        return stands, scene
+
+    return virtual_clock.run(go())
+
+
+@pytest.mark.parametrize("laid", [("A.",), ("A.", "B.", "C."), ("A.", "B.", "C.", "D.", "E.")])
+@pytest.mark.parametrize("entry", [None, "timeout", "timeout!", "ratelimited:2"])
+def test_there_are_as_many_messages_as_it_needs(laid: tuple[str, ...], entry: str | None) -> None:
+    silent = [entry, None]
+    stands, scene = rewritten(*laid, faults={STOP: silent, POST: silent, UPDATE: silent, DELETE: silent})
+    assert stands
+    assert scene.texts() == list(laid)
+    assert [message.extras for message in scene.thread()] == [()] * (len(laid) - 1) + [("under",)]
+    assert scene.workspace.open_streams() == []
+
+
+def test_from_the_first_that_is_refused_on_the_answer_is_posted() -> None:
+    stands, scene = rewritten("A.", "B.", "C.", faults={UPDATE: [None, "cant_update_message", None]})
+    assert stands
+    assert scene.texts() == ["A.", "B.", "C."]
+
+
+def test_a_thread_that_goes_meanwhile_is_left_alone() -> None:
+    stands, scene = rewritten("A.", "B.", faults={UPDATE: ["message_not_found"]})
+    assert not stands
+    assert POST not in scene.methods()
+
+
+def test_an_answer_that_can_stand_nowhere_is_left_to_another_way_and_nothing_stands_behind_the_gap() -> None:
+    refused = [None, *["cant_update_message"] * 4, None]
+    stands, scene = rewritten("A.", "B.", "C.", faults={UPDATE: refused, POST: ["missing_scope"]})
+    assert not stands
+    assert scene.texts()[0] == "A."
+    assert "C." not in scene.texts()

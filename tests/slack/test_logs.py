@@ -11,7 +11,7 @@ import pytest
 
 from slack_bot import slack
 from slack_bot.errors import SlackError
-from slack_bot.slack.orders import Batch, TurnEnd
+from slack_bot.slack.model import Batch, TurnEnd
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import BOT_TOKEN
 from slack_bot.turn.actions import CardState, TaskCard
@@ -68,6 +68,8 @@ def test_a_turn_that_fails_is_logged_by_its_ids(faults: Any, caplog: pytest.LogC
 
     async def go() -> Scene:
         scene = Scene(faults)
+        scene.sink.set_task("task-1")
+        scene.sink.set_task(None)
         try:
             await scene.sink.write(Batch(SECRET, (TaskCard("a", SECRET, CardState.RUNNING),), SECRET))
             await scene.sink.write(Batch(SECRET))
@@ -80,6 +82,7 @@ def test_a_turn_that_fails_is_logged_by_its_ids(faults: Any, caplog: pytest.LogC
     records = [record for record in caplog.records if record.name.startswith("slack_bot.slack")]
     assert records
     for record in records:
-        assert (vars(record)["turn"], vars(record)["thread_ts"]) == (TURN, scene.root)
+        ids = tuple(vars(record)[name] for name in ("turn", "thread_ts", "task"))
+        assert ids == (TURN, scene.root, "task-1")
         for word in (TURN, scene.root, SECRET.strip(), BOT_TOKEN):
             assert word not in record.getMessage()

@@ -11,12 +11,11 @@ import pytest
 from slack_bot.slack.blocks import TextForm
 from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
+from slack_bot.slack.fault_policy import SurfaceKind
 from slack_bot.slack.faults import Fault
-from slack_bot.slack.message import MessageWrite, SlackMessage
+from slack_bot.slack.model import MessageWrite, SlackMessage
 from slack_bot.slack.reconcile import Reconciler
-from slack_bot.slack.surfaces.edit import Edits
-from slack_bot.slack.surfaces.fallback import SurfaceKind
-from slack_bot.slack.surfaces.stream import StreamSurface
+from slack_bot.slack.stream_surface import StreamSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.slack.scene import Scene
@@ -31,8 +30,8 @@ def play(story: Story, faults: Any = None) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults)
         client = scene.turn_client()
-        streams, edits = scene.streams(client), Edits(client, scene.settings)
-        await story(scene, streams, Reconciler(client, streams, edits), SlackMessage(SurfaceKind.STREAM))
+        streams, posts = scene.streams(client), scene.posts(client)
+        await story(scene, streams, Reconciler(client, streams, posts), SlackMessage(SurfaceKind.STREAM))
         return scene
 
     return virtual_clock.run(go())
@@ -183,7 +182,7 @@ def test_the_last_message_gets_its_cards_closed_too() -> None:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await Edits(scene.turn_client(), scene.settings).show(message, "One. ", "")
+        await scene.posts().show(message, "One. ", "")
         await reconciler.close_open([], message, CardClosing.FAILED)
 
     scene = play(story, {UPDATE: [*[REFUSED] * len(TextForm), None]})

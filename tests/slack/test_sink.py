@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import TextForm
-from slack_bot.slack.orders import Batch, TurnEnd, WriteResult
-from slack_bot.slack.sink import STILL_WORKING
-from slack_bot.slack.surfaces.fallback import StreamingRefusalCache
+from slack_bot.slack.fault_policy import StreamingRefusalCache
+from slack_bot.slack.model import Batch, TurnEnd, WriteResult
+from slack_bot.slack.sink import STILL_WORKING, footer_blocks
 from slack_bot.testing import virtual_clock
+from slack_bot.testing.slack import blocks as blockkit
+from slack_bot.testing.slack.state import Bot, WorkspaceState
 from slack_bot.testing.slack.workspace import SeenMessage, WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.form import Field, Form
@@ -991,7 +993,6 @@ def test_a_status_stands_until_the_answer_begins_and_never_beside_it() -> None:
         await scene.sink.show_status("is responding...")
         await scene.sink.write(Batch("One."))
         await scene.sink.show_status("is late...")
-        await scene.sink.refresh_status()
         await asyncio.sleep(2)
         assert line(scene) is None
         await scene.sink.finish(ANSWERED)
@@ -1004,12 +1005,11 @@ def test_where_a_message_ended_by_its_age_a_status_tells_that_work_goes_on() -> 
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("", (SEARCH,)))
         await asyncio.sleep(scene.sink.due() or 0)
-        await scene.sink.tick()
+        await scene.sink.write()
         await asyncio.sleep(0.5)
         assert (line(scene), len(scene.thread())) == (STILL_WORKING, 1)
         for _ in range(4):
             await asyncio.sleep(90)
-            await scene.sink.refresh_status()
             await asyncio.sleep(0.5)
             assert line(scene) == STILL_WORKING
         await scene.sink.show_status("is waiting...")
@@ -1037,7 +1037,6 @@ def test_a_status_is_kept_over_a_long_silence() -> None:
         for _ in range(4):
             await asyncio.sleep(90)
             assert line(scene) == "is thinking..."
-            await scene.sink.refresh_status()
         await scene.sink.finish(TurnEnd(Outcome.FAILED, note="It broke."))
         assert line(scene) is None
 
@@ -1067,3 +1066,54 @@ def test_failing_statuses_fail_nothing() -> None:
 
 def line(scene: Scene) -> str | None:
     return scene.workspace.status_line(scene.channel, scene.root, now=scene.clock.wall())
+
+
+# -- under the last message ----------------------------------------------------------------------------------
+
+
+def taken(made: list[dict[str, Any]]) -> list[str]:
+    """The types of blocks that Slack would take."""
+    blockkit.check(WorkspaceState("T1", "domain", Bot(), WorkspaceRules()), made)
+    return [block["type"] for block in made]
+
+
+def words(made: list[dict[str, Any]]) -> str:
+    return " / ".join(blockkit.plain(block) for block in made)
+
+
+def test_under_an_answer_stand_feedback_and_footer() -> None:
+    under = footer_blocks(TurnEnd(Outcome.ANSWERED), TURN, "C1")
+    assert taken(under) == ["context_actions", "context"]
+    assert words(under) == "Helpful Not helpful / Mention me in this thread to go on."
+    (buttons,) = under[0]["elements"]
+    assert buttons["action_id"] == "feedback"
+    assert buttons["positive_button"]["value"] == f"positive|{TURN}"
+    assert buttons["negative_button"]["value"] == f"negative|{TURN}"
+
+
+def test_in_a_direct_message_nobody_has_to_mention_anybody() -> None:
+    assert words(footer_blocks(TurnEnd(Outcome.ANSWERED), TURN, "D1")[1:]) == "Write in this thread to go on."
+
+
+def test_under_a_failure_stands_the_reason_with_a_way_to_try_again() -> None:
+    under = footer_blocks(TurnEnd(Outcome.FAILED, note="It broke.", offer_retry=True), TURN, "C1")
+    assert taken(under) == ["context", "actions"]
+    assert words(under) == "It broke. / Try again"
+    assert under[1]["elements"][0]["action_id"] == "retry"
+    assert under[1]["elements"][0]["value"] == TURN
+
+
+def test_under_a_question_stands_where_to_answer() -> None:
+    under = footer_blocks(TurnEnd(Outcome.ASKED, form=Form("Which?")), TURN, "C1")
+    assert taken(under) == ["context"]
+    assert words(under) == "Reply in this thread to answer."
+
+
+def test_a_note_may_be_a_button_only_or_nothing() -> None:
+    assert taken(footer_blocks(TurnEnd(Outcome.FAILED, offer_retry=True), TURN, "C1")) == ["actions"]
+    assert footer_blocks(TurnEnd(Outcome.FAILED), TURN, "C1") == []
+
+
+def test_a_long_note_is_cut_where_slack_would_refuse_it() -> None:
+    ending = TurnEnd(Outcome.FAILED, note="x" * 5_000, offer_retry=True)
+    assert taken(footer_blocks(ending, "t" * 3_000, "C1")) == ["context", "actions"]

@@ -72,17 +72,15 @@ def test_the_same_again_is_sent_only_when_slack_is_about_to_drop_it() -> None:
         line.show("a")
         for _ in range(10):
             await asyncio.sleep(20)
-            line.refresh()
             line.show("a")
             await asyncio.sleep(0.001)
             assert scene.workspace.status_line(scene.channel, scene.root, now=scene.clock.wall()) == "a"
 
-    assert [round(at) for at, _ in told(story)[1]] == [0, 100, 200]
+    assert [round(at) for at, _ in told(story)[1]] == [0, 90, 180]
 
 
 def test_nothing_to_keep_is_not_kept() -> None:
     async def story(scene: Scene, line: TypingStatus) -> None:
-        line.refresh()
         line.show("")
         await asyncio.sleep(1)
 
@@ -105,7 +103,6 @@ def test_once_closed_nothing_is_sent_not_even_what_waited() -> None:
         await asyncio.sleep(0.1)
         await line.close()
         line.show("c")
-        line.refresh()
         await asyncio.sleep(5)
         await line.close()
 
@@ -186,19 +183,29 @@ def test_where_slack_refused_it_once_it_is_not_tried_again() -> None:
     assert told(story, {"assistant.threads.setStatus": ["missing_scope"]})[1] == [(0.0, "a")]
 
 
-def test_it_is_kept_while_something_else_goes_on() -> None:
+def test_it_is_kept_until_it_is_closed() -> None:
     async def story(scene: Scene, line: TypingStatus) -> None:
         line.show("is busy...")
-        async with line.kept():
-            for _ in range(60):
-                await asyncio.sleep(10)
-                assert await shown(scene) == "is busy..."
+        for _ in range(60):
+            await asyncio.sleep(10)
+            assert await shown(scene) == "is busy..."
+        await line.close()
         line.show("too late")
         await asyncio.sleep(100)
 
     _, sent = told(story)
     assert [at for at, _ in sent] == [pytest.approx(90.0 * n, abs=0.5) for n in range(7)]
     assert {text for _, text in sent} == {"is busy..."}
+
+
+def test_closing_takes_no_longer_than_the_call_under_way() -> None:
+    async def story(scene: Scene, line: TypingStatus) -> None:
+        line.show("a")
+        await asyncio.sleep(0.1)
+        await line.close()
+        assert scene.clock.monotonic() == pytest.approx(1.0)
+
+    told(story, {"assistant.threads.setStatus": ["slow:1!"]})
 
 
 # -- the mark on a queued question --------------------------------------------------------------------------
@@ -218,7 +225,7 @@ def mark_calls(
         api = SlackApi(scene.client, scene.clock, scene.facts.append, 0.0, rate_limiter=limiter)
         for _ in range(before):
             await api.call(ADD, {"channel": "C1", "timestamp": scene.root, "name": "eyes"})
-        mark = QueuedReaction(api, "C1", scene.root, "turn")
+        mark = QueuedReaction(api.for_turn("turn"), "C1", scene.root)
         showing = asyncio.create_task(mark.show())
         await asyncio.sleep(over_after)
         mark.over()

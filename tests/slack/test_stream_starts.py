@@ -42,7 +42,7 @@ def test_an_event_names_the_stream_of_a_start_without_an_answer() -> None:
 def test_what_stood_there_before_or_stands_elsewhere_is_not_it() -> None:
     seen = stream_starts()
     first = seen.expect(*THREAD, "11.0")
-    seen.named(first, "14.0")
+    seen.settle(first, "14.0")
     start = doubtful(seen)
     for thread, ts in ((THREAD, "10.5"), (THREAD, "13.0"), (THREAD, "14.0"), (("C2", "10.0"), "15.0")):
         assert not seen.saw(*thread, ts)
@@ -69,9 +69,9 @@ def test_what_the_newer_start_does_not_claim_is_the_older_ones() -> None:
         assert seen.saw(*THREAD, "12.0")
         if settle == "named":
             assert seen.saw(*THREAD, "13.0")
-            seen.named(newer, "13.0")
+            seen.settle(newer, "13.0")
         else:
-            seen.refused(newer)
+            seen.settle(newer)
         assert (older.ts, newer.ts) == ("12.0", None)
 
 
@@ -85,7 +85,7 @@ def test_a_stream_between_two_questions_is_the_earlier_ones() -> None:
 def test_a_stream_that_was_found_in_the_thread_is_not_missing_any_more() -> None:
     seen = stream_starts()
     start = doubtful(seen)
-    seen.named(start, "12.0")
+    seen.settle(start, "12.0")
     assert not seen.saw(*THREAD, "12.0")
     assert not seen.saw(*THREAD, "13.0")
 
@@ -104,7 +104,7 @@ def test_the_oldest_threads_are_forgotten() -> None:
     seen.expect("C1", "2.0", "2.0")
     assert not seen.saw("C1", "1.0", "5.0")
     seen.doubted(start)
-    seen.named(start, "5.0")
+    seen.settle(start, "5.0")
     assert start.ts is None
 
 
@@ -127,11 +127,11 @@ def test_a_stream_has_one_owner_and_never_an_earlier_question_s(moments: list[st
         if moment == "name":
             now += 3
             named[start] = f"{now}.0"
-            seen.named(start, named[start])
+            seen.settle(start, named[start])
         elif moment == "doubt":
             seen.doubted(start)
         else:
-            seen.refused(start)
+            seen.settle(start)
     names = [*named.values(), *(start.ts for start in starts if start.ts is not None)]
     assert len(names) == len(set(names))
     assert all(start.ts is None or float(start.ts) > start.after for start in starts)

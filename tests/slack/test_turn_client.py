@@ -44,25 +44,37 @@ def test_a_write_that_waits_is_dropped_at_once() -> None:
 
 
 def test_an_answer_is_waited_for_until_it_is_overdue() -> None:
-    async def soon() -> None:
-        await asyncio.sleep(1)
-
     async def story(scene: Scene, client: TurnClient) -> None:
-        async with asyncio.timeout(1.1):
-            assert await client.write(POST, said(scene), overdue=soon) == CallFailed(
-                Fault.UNKNOWN, UNANSWERED
-            )
-        assert isinstance(await client.write(POST, said(scene), overdue=soon), CallOk)
-        await asyncio.sleep(0)
+        for answer_wait, result in ((0.5, CallFailed(Fault.UNKNOWN, UNANSWERED)), (5.0, CallOk)):
+            start = scene.stream_starts.expect("C1", scene.root, scene.root)
+            writing = asyncio.ensure_future(client.write(POST, said(scene), start, answer_wait))
+            await asyncio.sleep(0.5)
+            start.notify()
+            async with asyncio.timeout(1.6):
+                assert await writing == result or isinstance(await writing, CallOk)
+            assert start.tell is None
         assert len(asyncio.all_tasks()) == 1
 
-    play(story, {POST: ["timeout!", None]})
+    play(story, {POST: ["timeout!", "slow:2!"]})
+
+
+def test_a_stop_is_not_put_off_by_an_event() -> None:
+    async def story(scene: Scene, client: TurnClient) -> None:
+        start = scene.stream_starts.expect("C1", scene.root, scene.root)
+        writing = asyncio.ensure_future(client.write(POST, said(scene), start, 60.0))
+        await asyncio.sleep(1)
+        client.cancel_writes()
+        start.notify()
+        async with asyncio.timeout(0.1):
+            assert await writing == CallFailed(Fault.UNKNOWN, DROPPED)
+
+    play(story, {POST: ["timeout!"]})
 
 
 def test_what_puts_a_turn_to_rest_is_not_dropped() -> None:
     async def story(scene: Scene, client: TurnClient) -> None:
         client.cancel_writes()
-        assert isinstance(await client.call(POST, said(scene)), CallOk)
+        assert isinstance(await client.api.call(POST, said(scene)), CallOk)
 
     assert play(story).texts() == ["x"]
 

@@ -16,6 +16,6 @@ class TestMemory(StoreContract):
 
 async def test_what_was_learned_cannot_be_changed_from_outside() -> None:
     store = MemoryStore()
-    await store.profiles.set("agent", "wire", "1.0", 0.0)
-    (await store.profiles.get("agent"))["wire"] = "0.3"
-    assert await store.profiles.get("agent") == {"wire": "1.0"}
+    await store.save_fact("agent", "wire", "1.0", 0.0)
+    (await store.profile("agent"))["wire"] = "0.3"
+    assert await store.profile("agent") == {"wire": "1.0"}

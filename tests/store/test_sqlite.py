@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.errors import StoreError
-from slack_bot.store.contracts import Conversation, FeedbackEntry, Store
+from slack_bot.store.contracts import Conversation, Store
 from slack_bot.store.sqlite import VERSION, open_sqlite
 from slack_bot.turn.record import ThreadKey
 
@@ -33,17 +33,17 @@ class TestSqlite(StoreContract):
 async def test_everything_is_kept_when_the_file_is_closed_and_opened(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
     first = await open_sqlite(file, 24.0)
-    await first.inbox.accept("key", 1.0)
-    await first.conversations.put("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
-    await first.feedback.record(FeedbackEntry("turn", "U1", "positive", 1.0))
-    await first.profiles.set("agent", "wire", "0.3", 1.0)
+    await first.accept("key", 1.0)
+    await first.save_conversation("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
+    await first.save_feedback("turn", "U1", "positive", 1.0)
+    await first.save_fact("agent", "wire", "0.3", 1.0)
     await first.close()
 
     second = await open_sqlite(file, 24.0)
-    assert not await second.inbox.accept("key", 2.0)
-    assert await second.conversations.get("agent", THREAD) == Conversation("ctx", {"U1": "task"})
-    assert await second.feedback.entries("turn") == (FeedbackEntry("turn", "U1", "positive", 1.0),)
-    assert await second.profiles.get("agent") == {"wire": "0.3"}
+    assert not await second.accept("key", 2.0)
+    assert await second.conversation("agent", THREAD) == Conversation("ctx", {"U1": "task"})
+    assert not await second.save_feedback("turn", "U1", "positive", 1.0)
+    assert await second.profile("agent") == {"wire": "0.3"}
     await second.close()
 
 
@@ -53,11 +53,11 @@ async def test_a_nearly_full_disk_takes_a_question_and_lets_old_keys_go(tmp_path
         store = await open_sqlite(file, 24.0)
         add_yesterday_keys(file, now=100 * HOUR)
         fill(disk, leave=64 * 1024)
-        assert await store.inbox.accept("key", 100 * HOUR)
+        assert await store.accept("key", 100 * HOUR)
         assert count_keys(file) == YESTERDAY_KEYS + 1
-        await store.inbox.remove_old(100 * HOUR)
+        await store.remove_old(100 * HOUR)
         assert count_keys(file) == 1
-        assert not await store.inbox.accept("key", 100 * HOUR)
+        assert not await store.accept("key", 100 * HOUR)
         await store.close()
 
 
@@ -67,9 +67,9 @@ async def test_a_full_disk_takes_no_question_and_takes_it_when_there_is_room(tmp
         store = await open_sqlite(file, 24.0)
         filler = fill(disk, leave=0)
         with pytest.raises(StoreError, match="disk is full"):
-            await store.inbox.accept("key", 1.0)
+            await store.accept("key", 1.0)
         filler.unlink()
-        assert await store.inbox.accept("key", 2.0)
+        assert await store.accept("key", 2.0)
         await store.close()
 
 
@@ -140,7 +140,7 @@ async def test_a_read_only_file_system_is_named_with_the_remedy(tmp_path: Path) 
 
 async def test_it_may_be_closed_twice(tmp_path: Path) -> None:
     store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
-    await store.inbox.accept("key", 1.0)
+    await store.accept("key", 1.0)
     await store.close()
     await store.close()
     with sqlite3.connect(tmp_path / "store.sqlite") as reader:
@@ -150,8 +150,8 @@ async def test_it_may_be_closed_twice(tmp_path: Path) -> None:
 
 async def test_a_question_accepted_by_one_connection_is_accepted_for_the_other(tmp_path: Path) -> None:
     one, two = [await open_sqlite(tmp_path / "store.sqlite", 24.0) for _ in range(2)]
-    assert await one.inbox.accept("key", 1.0)
-    assert not await two.inbox.accept("key", 1.0)
+    assert await one.accept("key", 1.0)
+    assert not await two.accept("key", 1.0)
     await one.close()
     await two.close()
 
@@ -227,15 +227,15 @@ async def test_a_file_of_the_first_version_is_taken_over_without_loss(tmp_path: 
     )
     for _ in range(2):  # and then it is a file as any other
         store = await open_sqlite(file, 24.0)
-        known = await store.conversations.get("agent", THREAD)
+        known = await store.conversation("agent", THREAD)
         assert known == Conversation("ctx", {"U1": 'ta"sk'})
-        assert await store.conversations.get("agent", ThreadKey("T1", "C1", "2.0")) == Conversation("quiet")
-        assert await store.conversations.get("other", ThreadKey("T1", "C1", "2.0")) == Conversation()
-        assert not await store.inbox.accept("key", 2.0)
-        assert await store.feedback.entries("turn") == (FeedbackEntry("turn", "U1", "positive", 1.0),)
-        assert await store.profiles.get("agent") == {"wire": "0.3"}
-        assert await store._rows.read("SELECT at FROM contexts ORDER BY at") == [(1.0,), (2.0,), (3.0,)]
-        assert await store._rows.read("PRAGMA user_version") == [(VERSION,)]
+        assert await store.conversation("agent", ThreadKey("T1", "C1", "2.0")) == Conversation("quiet")
+        assert await store.conversation("other", ThreadKey("T1", "C1", "2.0")) == Conversation()
+        assert not await store.accept("key", 2.0)
+        assert not await store.save_feedback("turn", "U1", "positive", 1.0)
+        assert await store.profile("agent") == {"wire": "0.3"}
+        assert await store._read("SELECT at FROM contexts ORDER BY at") == [(1.0,), (2.0,), (3.0,)]
+        assert await store._read("PRAGMA user_version") == [(VERSION,)]
         await store.close()
     assert table_sql(file) == table_sql(await new_file(tmp_path))
 
@@ -272,7 +272,7 @@ async def test_a_write_that_fails_is_a_store_error(tmp_path: Path) -> None:
         other.execute("DROP TABLE accepted")
     other.close()
     with pytest.raises(StoreError, match="no such table"):
-        await store.inbox.accept("key", 1.0)
+        await store.accept("key", 1.0)
     await store.close()
 
 
@@ -280,11 +280,11 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
     store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
     await store.close()
     with pytest.raises(StoreError):
-        await store.inbox.accept("key", 1.0)
+        await store.accept("key", 1.0)
 
 
 async def test_every_write_is_synced_to_the_disk(tmp_path: Path) -> None:
     store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
     full = 2
-    assert await store._rows.read("PRAGMA synchronous") == [(full,)]
+    assert await store._read("PRAGMA synchronous") == [(full,)]
     await store.close()

@@ -10,7 +10,7 @@ import pytest
 
 from slack_bot.cli import main
 from slack_bot.errors import UnreadableInput
-from slack_bot.tools.output_file import MemoryOutput, OutputFile, check_distinct
+from slack_bot.tools.output_file import Output, OutputFile, check_distinct
 
 TAPE = str(Path(__file__).parents[2] / "docs" / "tapes" / "caipe-0.3.0-simple.jsonl")
 
@@ -118,7 +118,7 @@ def test_a_full_disk_is_one_sentence() -> None:
 
 
 def test_memory_does_as_a_file_would() -> None:
-    memory = MemoryOutput("http://a/")
+    memory = Output("http://a/")
     assert (memory.path, memory.has_content) == ("http://a/", False)
     memory.text("a\ud800")
     memory.write(b"b")

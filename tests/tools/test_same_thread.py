@@ -17,7 +17,7 @@ from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import Recording, Tape, read_tape, turns_of
 from slack_bot.tools.capture.capture import CaptureProgress, CaptureRequest, capture
 from slack_bot.tools.open_capture import taped
-from slack_bot.tools.output_file import MemoryOutput
+from slack_bot.tools.output_file import Output
 from slack_bot.tools.replay.replay import ReplayQuestions, observe, replay
 from slack_bot.tools.replay.scenario import Scenario
 
@@ -28,7 +28,7 @@ FAILED = ("fail late", "tell me a joke")
 
 async def both(mode: str, wire: str, wanted: CaptureRequest) -> tuple[Tape | Recording, Json]:
     """What was captured of the agent, and the thread of the bot that asked another one the same."""
-    settings, file = bot_settings({"protocol_version": wire}), MemoryOutput("tape")
+    settings, file = bot_settings({"protocol_version": wire}), Output("tape")
     chosen = adjusted(ReferenceSettings(), 80.0, mode)
     served = [AgentApp(AGENT_URL, chosen) for _ in range(2)]
     try:

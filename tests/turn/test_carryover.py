@@ -3,7 +3,7 @@
 import pytest
 
 from slack_bot.turn.carryover import LONGEST_CLOSER, closing_markup, last_line, opening_markup, state_of
-from slack_bot.turn.markdown import MarkdownState, open_at_end
+from slack_bot.turn.markdown import MarkdownState
 
 from .work import HOSTILE, grows_like_its_text, work
 
@@ -33,8 +33,8 @@ def test_what_is_open_is_closed_and_opened_again(before: str, closing: str, reop
     assert closing_markup(standing, before[-1:]) == closing
     assert opening_markup(standing, last_line(before), "and more") == reopening
     if closing:
-        assert open_at_end(before + closing).fence == ""
-        assert open_at_end(before + closing).emphasis == ()
+        at_end = MarkdownState().then(before + closing).at_end
+        assert (at_end.fence, at_end.emphasis) == ("", ())
 
 
 TABLE = "| a | b |\n|---|---|\n"
@@ -145,7 +145,7 @@ def test_a_line_that_may_begin_a_block_stands_below_the_marks(head: str) -> None
 
 def test_a_fence_below_marks_that_were_open_is_a_fence() -> None:
     added = opening_markup(MarkdownState().then("some *words\n"), "some *words", "```py\n")
-    assert open_at_end("", before=state_of(f"{added}```py\n")).fence == "```"
+    assert state_of(f"{added}```py\n").at_end.fence == "```"
 
 
 def test_a_line_that_goes_on_stands_behind_the_marks() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.turn.compare import Comparison, contains, equivalent, missing_suffix, normalize, preview
+from slack_bot.turn.compare import compare_in_steps, contains, equivalent, missing_suffix, normalize, preview
 from tests.examples import examples
 
 from .work import HOSTILE, grows_like_its_text, steps, work
@@ -87,10 +87,10 @@ def test_normalising_takes_linear_time(piece: str) -> None:
 
 def test_a_long_comparison_comes_in_steps_of_one_size() -> None:
     text = "some words " * 100_000
-    short, long = (steps(Comparison(f" {text[:size]}", text[:size]).work()) for size in (300_000, 1_100_000))
+    short, long = (steps(compare_in_steps(f" {text[:size]}", text[:size])) for size in (300_000, 1_100_000))
     assert len(long) > 2 * len(short)
     assert max(long) <= 1.01 * max(short)
-    assert Comparison(f" {text}", text).result().is_same
+    assert equivalent(f" {text}", text)
 
 
 def test_long_words_are_composed_piece_by_piece() -> None:

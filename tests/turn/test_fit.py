@@ -1,10 +1,21 @@
 """How much goes into a message, and where it ends."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from slack_bot.turn.fit import Fit, MessageLimits, fit, fit_line, max_chars, quality_at_end, utf8_len
+from slack_bot.turn.fit import (
+    MessageLimits,
+    best_cut,
+    fit,
+    fit_line,
+    max_chars,
+    quality_at_end,
+    utf8_len,
+)
 from slack_bot.turn.graphemes import inside_cluster
 from slack_bot.turn.markdown import CutQuality, MarkdownState
+from tests.examples import examples, texts
 
 HUNDRED = MessageLimits(rotate_bytes=100)  # 12 of them are kept for what closes the message
 
@@ -19,8 +30,10 @@ def laid(
 ) -> tuple[str, bool]:
     standing = MarkdownState().then(before)
     here = quality_at_end(before, standing) if before else None
-    found = fit(waiting, standing, utf8_len(before) if used is None else used, here, limits, final=final)
-    return waiting[: found.chars], found.ends
+    chars, ends = fit(
+        waiting, standing, utf8_len(before) if used is None else used, here, limits, final=final
+    )
+    return waiting[:chars], ends
 
 
 def test_a_text_is_weighed_in_bytes() -> None:
@@ -102,18 +115,53 @@ def test_cards_that_fill_a_message_leave_no_room_for_text() -> None:
     assert laid("b", used=500) == ("", True)
 
 
+def cut_of(text: str, limit: int, before: str = "") -> int:
+    return best_cut(text, MarkdownState().then(before), limit, limit - limit // 4, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("aaa bbb ccc\n\nddd e", 17, "aaa bbb ccc\n\n"),
+        ("aaa bbb ccc\nddd eee", 14, "aaa bbb ccc\n"),
+        ("aaa bbb. ccc ddd", 11, "aaa bbb. "),
+        ("aaa bbb ccc", 9, "aaa bbb "),
+        ("\n\naaaaaaaaa bbbbbbbbbb", 20, "\n\naaaaaaaaa "),
+        ("a b**ccccccccccccccccc dddd", 24, "a "),
+        ("**cccccccccccccccccccc dddd", 24, "**cccccccccccccccccccc "),
+        ("aaaaaaaaaaaaaaa", 10, "aaaaaaaaaa"),
+        ("aaaaaaaaae\u0301aaaa", 10, "aaaaaaaaa"),
+        ("one two\n| a | b |\n|---|---|\n", 18, "one two\n"),
+        ("| a | b |\n|---|---|\n", 12, "| a | b |\n"),
+    ],
+)
+def test_a_call_ends_at_the_best_place_of_its_last_quarter(text: str, limit: int, shown: str) -> None:
+    assert text[: cut_of(text, limit)] == shown
+
+
+def test_a_call_that_ends_in_code_ends_at_a_line() -> None:
+    assert cut_of("a * b\n\nc d e f", 12, before="```\n") == 11  # a blank line in code ends no paragraph...
+    assert cut_of("a * b\n\nc", 7, before="```\n") == 7  # ...but is a line's end
+
+
+@examples(1_000)
+@given(texts(40).filter(bool), st.integers(1, 60))
+def test_best_cut_always_cuts(text: str, limit: int) -> None:
+    assert 0 < cut_of(text, limit) <= limit
+
+
 def test_there_is_always_some_progress() -> None:
     assert laid("👩👩", limits=MessageLimits(rotate_bytes=2)) == ("👩", True)
 
 
 def test_a_message_past_its_time_ends_at_the_next_line() -> None:
-    assert fit_line("more\nand", MarkdownState().then("half "), 5, HUNDRED) == Fit(5, ends=True)
+    assert fit_line("more\nand", MarkdownState().then("half "), 5, HUNDRED) == (5, True)
     assert fit_line("more and", MarkdownState().then("half "), 5, HUNDRED) is None
     assert fit_line("more\nand", MarkdownState().then("half "), 98, HUNDRED) is None
-    assert fit_line("| a |\nb\n", MarkdownState(), 0, HUNDRED) == Fit(6, ends=True)
+    assert fit_line("| a |\nb\n", MarkdownState(), 0, HUNDRED) == (6, True)
     assert fit_line("| a |\n|-", MarkdownState(), 0, HUNDRED) is None
     assert fit_line("\n", MarkdownState().then("| a | b |"), 9, HUNDRED) is None
-    assert fit_line("\nno\n", MarkdownState().then("| a | b |"), 9, HUNDRED) == Fit(1, ends=True)
+    assert fit_line("\nno\n", MarkdownState().then("| a | b |"), 9, HUNDRED) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.examples import examples
 def opened(line: str, inherited: tuple[str, ...] = ()) -> tuple[tuple[str, ...], str]:
     spans = InlineMarks(inherited)
     list(spans.places(line))
-    return spans.emphasis, spans.code
+    return spans.runs("*_~"), "".join(spans.runs("`"))
 
 
 @pytest.mark.parametrize(
@@ -115,13 +115,13 @@ def test_the_marks_are_the_same_whether_or_not_the_borders_are_asked_for(
     line: str, inherited: tuple[str, ...]
 ) -> None:
     marks = InlineMarks(inherited).read(line)
-    assert (marks.emphasis, marks.code) == opened(line, inherited)
+    assert (marks.runs("*_~"), "".join(marks.runs("`"))) == opened(line, inherited)
 
 
 def test_of_very_many_open_marks_the_innermost_count() -> None:
     many = InlineMarks().read("*a " * 5_000)
-    assert many.emphasis == ("*",) * 100
-    spans = InlineMarks(many.emphasis)
+    assert many.runs("*") == ("*",) * 100
+    spans = InlineMarks(many.runs("*"))
     assert len(list(spans.places("b* c* d "))) == 3  # borders
-    assert spans.emphasis == ("*",) * 98
-    assert InlineMarks(("**",)).read("[a " * 5_000 + "*b").emphasis == ("*",)
+    assert spans.runs("*") == ("*",) * 98
+    assert InlineMarks(("**",)).read("[a " * 5_000 + "*b").runs("*") == ("*",)

@@ -21,7 +21,7 @@ from slack_bot.turn.ledger import (
     TextQueue,
     split_into_segments,
 )
-from slack_bot.turn.markdown import OpenMarks, open_at_end
+from slack_bot.turn.markdown import MarkdownState, OpenMarks
 from tests.bench.reading import compare
 from tests.examples import PAUSES, examples, texts
 from tests.turn.work import HOSTILE, steps, work
@@ -162,7 +162,6 @@ def test_a_queue_knows_whether_there_is_something_to_be_seen() -> None:
 def test_what_is_exactly_a_message_is_one_segment() -> None:
     assert [each.text for each in split_into_segments("a line\n", MessageLimits())] == ["a line\n"]
     assert list(split_into_segments(" ", MessageLimits())) == []
-    assert Ledger(MessageLimits(max_call_chars=7)).max_call_chars == 7
 
 
 # -- one queue -----------------------------------------------------------------------------------------------
@@ -178,7 +177,7 @@ MOVES = st.one_of(
 
 def places(ledger: Ledger) -> list[str]:
     """The text in each place of the ledger: confirmed, sent, released, waiting."""
-    sent = ledger._sent.body if ledger._sent else ""
+    sent = ledger._sent[0] if ledger._sent else ""
     waiting = ledger.waiting
     return [
         "".join(segment.body for segment in ledger.segments),
@@ -238,7 +237,7 @@ def test_a_long_text_is_laid_into_messages() -> None:
     assert "".join(segment.body for segment in segments) == text
     texts = [segment.text for segment in segments]
     assert all(len(each.encode()) <= 900 for each in texts)
-    assert [open_at_end(each).fence for each in texts] == [""] * len(texts)
+    assert [MarkdownState().then(each).at_end.fence for each in texts] == [""] * len(texts)
 
 
 # -- messages that look right --------------------------------------------------------------------------------
@@ -273,7 +272,7 @@ def _parts(text: str, size: int) -> list[str]:
 
 
 def _looks_right(text: str) -> None:
-    state = open_at_end(text)
+    state = MarkdownState().then(text).at_end
     assert replace(state, table="", header="") == OpenMarks(), "something is open at its end"
     lines, in_fence, header = text.split("\n"), "", False
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
@@ -353,7 +352,7 @@ def test_a_message_ends_in_time_though_no_text_comes() -> None:
     ledger = told("```\ncode\n")
     assert ledger.deadline() == 240
     assert ledger.next(239.9) is None
-    assert ledger.next(240) == SendText("", begins=False, ends=True, closing="```")
+    assert ledger.next(240) == SendText("```", begins=False, ends=True)
     assert ledger.deadline() is None
     ledger.confirmed()
     assert ledger.next(240) == FinishSegment()
@@ -361,7 +360,7 @@ def test_a_message_ends_in_time_though_no_text_comes() -> None:
     assert (ledger.present, ledger.deadline(), ledger.next(1e9)) == (None, None, None)
     assert (ledger.segments[0].body, ledger.segments[0].closing) == ("```\ncode\n", "```")
     add(ledger, "more\n")
-    assert ledger.next(500) == SendText("more\n", begins=True, opening="```\n")
+    assert ledger.next(500) == SendText("```\nmore\n", begins=True)
 
 
 def test_within_a_line_its_end_is_waited_for_but_not_for_ever() -> None:
@@ -413,12 +412,12 @@ def test_cards_go_along_and_weigh() -> None:
 def test_a_message_can_be_ended_by_will() -> None:
     ledger = told("so **bold")
     ledger.rotate()
-    assert ledger.next(0) == SendText("", begins=False, ends=True, closing="**")
+    assert ledger.next(0) == SendText("**", begins=False, ends=True)
     ledger.refused()  # Slack was faster
     ledger.closed()
     assert (ledger.present, ledger.segments[0].closing) == (None, "")
     add(ledger, " text")
-    assert ledger.next(0) == SendText(" text", begins=True, opening="**\u2060")
+    assert ledger.next(0) == SendText("**\u2060 text", begins=True)
     empty = Ledger(MessageLimits())
     empty.rotate()
     assert (empty.next(0), empty.segments) == (None, ())
@@ -571,7 +570,7 @@ def test_what_looks_like_a_block_in_the_middle_of_a_line_is_none_in_the_next_mes
     show = ledger.next(2.0)
     assert isinstance(show, SendText)
     assert (show.text[0] == "\u2060") == (not rest.startswith("+1"))
-    assert (show.opening, show.body) == ("" if rest.startswith("+1") else "\u2060", rest)
+    assert show.text == ("" if rest.startswith("+1") else "\u2060") + rest
     line = show.text.partition("\n")[0]
     drawn = {"type": "rich_text_section", "elements": [{"type": "text", "text": line}]}
     assert rich_text("b", line)["elements"] == [drawn]

@@ -9,19 +9,21 @@ from hypothesis import strategies as st
 from slack_bot.turn.graphemes import inside_cluster
 from slack_bot.turn.markdown import (
     _LONG_LINE,
+    Cuts,
     MarkdownState,
     OpenMarks,
     _within,
-    best_cut,
     find_cuts,
-    line_cut,
-    open_at_end,
 )
 from tests.examples import examples, texts
 from tests.turn.work import work
 
 MARKDOWN = texts(40)
 SPACELESS = re.compile("[\u0e00-\u0eff\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]")  # no word ends in a space
+
+
+def cuts_of(text: str, limit: int | None = None, before: str = "") -> Cuts:
+    return find_cuts(text, len(text) if limit is None else limit, MarkdownState().then(before))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ SPACELESS = re.compile("[\u0e00-\u0eff\u3000-\u30ff\u3400-\u9fff\uf900-\uffef]")
     ],
 )
 def test_safe_cut(text: str, shown: str) -> None:
-    assert text[: find_cuts(text).safe] == shown
+    assert text[: cuts_of(text).safe] == shown
 
 
 @pytest.mark.parametrize(
@@ -83,15 +85,14 @@ def test_safe_cut(text: str, shown: str) -> None:
     ],
 )
 def test_safe_cut_knows_what_stands_before(before: str, text: str, shown: str) -> None:
-    assert text[: find_cuts(text, before=before).safe] == shown
-    assert text[: find_cuts(text, before=MarkdownState().then(before)).safe] == shown
+    assert text[: cuts_of(text, before=before).safe] == shown
 
 
 def test_a_limit_is_kept_and_what_is_behind_it_counts() -> None:
-    assert find_cuts("one two three", 8).safe == 8
-    assert find_cuts("one two three", 7).safe == 4
-    assert find_cuts("one two three", 0).safe == 0
-    assert find_cuts("one two", 99).safe == 4
+    assert cuts_of("one two three", 8).safe == 8
+    assert cuts_of("one two three", 7).safe == 4
+    assert cuts_of("one two three", 0).safe == 0
+    assert cuts_of("one two", 99).safe == 4
 
 
 @pytest.mark.parametrize(
@@ -115,24 +116,23 @@ def test_a_limit_is_kept_and_what_is_behind_it_counts() -> None:
     ],
 )
 def test_line_cut(text: str, shown: str) -> None:
-    assert text[: find_cuts(text).line] == shown
+    assert text[: cuts_of(text).line] == shown
 
 
 def test_a_header_row_is_not_cut_either() -> None:
-    assert find_cuts("| Name | Age |\n|-").safe == 0
-    assert find_cuts("Name | Age of").safe == 5  # no telling yet that it is a row
-    assert find_cuts("| a | b |\nno table at all").safe == len("| a | b |\nno table at ")
+    assert cuts_of("| Name | Age |\n|-").safe == 0
+    assert cuts_of("Name | Age of").safe == 5  # no telling yet that it is a row
+    assert cuts_of("| a | b |\nno table at all").safe == len("| a | b |\nno table at ")
 
 
 def test_a_header_row_that_stands_already_is_not_waited_for() -> None:
-    assert find_cuts(" | b |\n", before="| a").line == len(" | b |\n")
+    assert cuts_of(" | b |\n", before="| a").line == len(" | b |\n")
 
 
 def test_no_cut_between_header_and_separator_row() -> None:
     text = "one two\n| a | b |\n|---|---|\n| 1 | 2 |\n"
     within = text.index("|---")
-    assert best_cut(text, within) == len("one two\n")
-    assert find_cuts(text, within).word == len("one two\n")
+    assert cuts_of(text, within).word == len("one two\n")
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_no_cut_between_header_and_separator_row() -> None:
     [
         ("", OpenMarks()),
         ("```py title=x\ncode\n", OpenMarks(fence="```", info="py title=x")),
-        ("- ~~~~\ncode", OpenMarks(fence="- ~~~~", info="")),
-        ("> ```\n> a", OpenMarks(fence="> ```", info="")),
+        ("- ~~~~\ncode", OpenMarks(lead="- ", fence="~~~~")),
+        ("> ```\n> a", OpenMarks(lead="> ", fence="```")),
         ("```\na\n````\n", OpenMarks()),
         ("```\na\n```", OpenMarks()),
         ("```py", OpenMarks(fence="```", info="py")),
@@ -161,39 +161,13 @@ def test_no_cut_between_header_and_separator_row() -> None:
     ],
 )
 def test_open_at_end(text: str, state: OpenMarks) -> None:
-    assert open_at_end(text) == state
-
-
-@pytest.mark.parametrize(
-    ("text", "limit", "shown"),
-    [
-        ("short", 10, "short"),
-        ("", 10, ""),
-        ("aaa bbb ccc\n\nddd e", 17, "aaa bbb ccc\n\n"),
-        ("aaa bbb ccc\nddd eee", 14, "aaa bbb ccc\n"),
-        ("aaa bbb. ccc ddd", 11, "aaa bbb. "),
-        ("aaa bbb ccc", 9, "aaa bbb "),
-        ("\n\naaaaaaaaa bbbbbbbbbb", 20, "\n\naaaaaaaaa "),
-        ("a b**ccccccccccccccccc dddd", 24, "a "),
-        ("**cccccccccccccccccccc dddd", 24, "**cccccccccccccccccccc "),
-        ("aaaaaaaaaaaaaaa", 10, "aaaaaaaaaa"),
-        ("aaaaaaaaae\u0301aaaa", 10, "aaaaaaaaa"),
-        ("| a | b |\n|---|---|\n", 12, "| a | b |\n|-"),
-    ],
-)
-def test_best_cut(text: str, limit: int, shown: str) -> None:
-    assert text[: best_cut(text, limit)] == shown
-
-
-def test_best_cut_knows_what_stands_before() -> None:
-    assert best_cut("a * b\n\nc d e f", 12, before="```\n") == 11  # a blank line in code ends no paragraph...
-    assert best_cut("a * b\n\nc", 7, before="```\n") == 7  # ...but is a line's end
+    assert MarkdownState().then(text).at_end == state
 
 
 @examples(1_000)
 @given(MARKDOWN, MARKDOWN, st.integers(0, 60))
 def test_cuts_keep_the_limit_and_never_cut_a_word_or_a_cluster(before: str, text: str, limit: int) -> None:
-    cuts = find_cuts(text, limit, before=before)
+    cuts = cuts_of(text, limit, before)
     for at in (cuts.line, cuts.safe, cuts.word):
         assert 0 <= at <= min(limit, len(text))
         ended = at == min(limit, len(text)) and text[at - 1 : at] in ".!?…"
@@ -213,23 +187,15 @@ TABLES = st.lists(
 @given(texts(12) | TABLES, texts(12) | TABLES, st.integers(0, 60))
 def test_the_last_line_end_is_found_without_a_look_at_words(before: str, text: str, limit: int) -> None:
     state = MarkdownState().then(before)
-    assert line_cut(text, limit, state) == find_cuts(text, limit, before=state).line
+    assert find_cuts(text, limit, state, words=False).line == find_cuts(text, limit, state).line
 
 
 @examples(1_000)
 @given(MARKDOWN)
 def test_a_line_cut_stands_behind_a_line_end(text: str) -> None:
-    at = find_cuts(text).line
+    at = cuts_of(text).line
     assert at == 0 or text[at - 1] == "\n"
     assert "\n" not in text[at:] or "|" in text[at:]
-
-
-@examples(1_000)
-@given(MARKDOWN, st.integers(1, 60))
-def test_best_cut_always_cuts(text: str, limit: int) -> None:
-    at = best_cut(text, limit)
-    assert at <= limit
-    assert at > 0 or not text
 
 
 @examples(1_000)
@@ -249,9 +215,9 @@ def test_a_message_read_in_parts_stands_as_one_read_whole(parts: list[str]) -> N
 def test_a_very_long_line_is_not_kept() -> None:
     standing = MarkdownState().then("**" + "word " * 2_000)
     assert len(standing.line) == 1
-    assert find_cuts("and more** then *it is", before=standing).safe == len("and more** then ")
+    assert find_cuts("and more** then *it is", 99, standing).safe == len("and more** then ")
     fenced = MarkdownState().then("```\n" + "word " * 2_000)
-    assert find_cuts("a * b", before=fenced).safe == 4
+    assert find_cuts("a * b", 9, fenced).safe == 4
 
 
 HOSTILE = ["[", "`", "` ", "*a ", "**a _b ", "[a](", "<https://", "| a ", "|\n", "> ", "\\", "(", "🇩", "- **"]
@@ -261,6 +227,6 @@ HOSTILE = ["[", "`", "` ", "*a ", "**a _b ", "[a](", "<https://", "| a ", "|\n",
 def test_hostile_text_takes_linear_work(piece: str) -> None:
     def read(times: int) -> int:
         text = piece * times
-        return work(lambda: (find_cuts(text).safe, open_at_end(text), best_cut(text, len(text) // 2)))
+        return work(lambda: (cuts_of(text).safe, MarkdownState().then(text).at_end))
 
     assert read(1_200) <= 6 * read(300)

@@ -1,11 +1,9 @@
 """PURE. Which of an agent's texts is the answer, and what of it is shown live.
 
-An agent may put its answer into artifacts, messages, working-status text, or several of them. The first
-source that speaks is shown live, the others are kept. At the end precedence decides, and the whole is
-compared with what was shown, so a reader sees it once (facts: A2A 8.1). Working-status text, and streaming
-text without a flag, is live only where the agent is known to answer there; else it is held. If it was the
-answer, word for word, the profile keeps that for the next turn. An agent that then answers otherwise is not
-trusted again: a reader must not see narration turn into something else twice (delivery.md 2).
+The answer may be in artifacts, messages or working-status text. The first source that speaks is live, the
+others are kept for the end (facts: A2A 8.1). Working-status text, and streaming text without a flag, is live
+only where the agent is known to answer there; else it is held. If it was the answer, the profile keeps that.
+An agent that then answers otherwise is not trusted again (delivery.md 2).
 """
 
 from __future__ import annotations
@@ -13,28 +11,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from ...turn.compare import equivalent, missing_suffix
+from ...turn.compare import equivalent, missing_suffix, normalize
 from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated
 from ...turn.form import Form
 from ..wire.frames import Artifact
 from .delta_detector import BEFORE, ChunkJoiner, DeltaDetector
 from .filters import TextFilter, filter_text
-from .keyed_text import Appended, KeyedText, Replaced
+from .keyed_text import KeyedText, TextUpdate
 
 ARTIFACT, STATUS, MESSAGE = "artifact", "status", "message"
 ANSWER_FROM, MARKER = PROFILE_KEYS = ("answer_source", "marker")
 _HOLD = "hold"  # an answer source: only what the protocol calls the answer is trusted
 _FEWEST_STEPS = 2
 
-_Key: TypeAlias = tuple[str, str]
-"""A source and the key of one text in it."""
+_Key: TypeAlias = tuple[str, str]  # a source, and the key of one text in it
 
 
 class AnswerAssembler:
     """The texts of one turn, each source of at most `max_chars`.
 
-    `source` and `marker` are settings. What is not "auto" counts more than `profile`, which was learned about
-    the agent, and that more than `default`, the source that its dialect names.
+    `source` and `marker` are settings; unless "auto", they count more than `profile`, what was learned of the
+    agent. `default` is the source of its dialect. `trusted` is the source whose unmarked text is the answer,
+    `by_settings` if they name it.
     """
 
     def __init__(
@@ -46,9 +44,9 @@ class AnswerAssembler:
         default: str = "",
     ) -> None:
         self._profile = profile or {}
-        self._by_settings = source != "auto"
-        known = source if self._by_settings else self._profile.get(ANSWER_FROM) or default
-        self._trusted = known if known in (ARTIFACT, STATUS, MESSAGE) else ""
+        self.by_settings = source != "auto"
+        known = source if self.by_settings else self._profile.get(ANSWER_FROM) or default
+        self.trusted = known if known in (ARTIFACT, STATUS, MESSAGE) else ""
         self._waits = marker == "expected" or (marker == "auto" and self._profile.get(MARKER) == "yes")
         self._uses_filters = marker != "off"
         self._max_chars = max_chars
@@ -57,12 +55,12 @@ class AnswerAssembler:
         self._detectors: dict[_Key, DeltaDetector] = {}
         self._filters: dict[_Key, TextFilter] = {}
         self._questions: dict[_Key, Form] = {}
-        self._marked: set[_Key] = set()  # texts with a marker: only what is behind it is the answer
+        self._marked: set[_Key] = set()  # texts with a marker
         self._held = DeltaDetector(max_chars=max_chars)
         self._held_before_tool = ""
-        self._has_asides = False  # some of the held text is no part of the answer
+        self._has_asides = False  # not all of the held text may be the answer
         self._joiner, self._message_joiner = ChunkJoiner(), ChunkJoiner()
-        self._last_name: str | None = ""  # None: a tool was called since, what follows is a new text
+        self._last_name: str | None = ""  # None: what follows a tool call is a new text
         self._last_message = ""
         self._ids_are_reused = False
         self._live_source = ""
@@ -88,12 +86,8 @@ class AnswerAssembler:
         """Text of `artifact` was taken for the answer."""
         return self._artifacts.has(artifact.artifact_id or artifact.name)
 
-    def trusts(self, source: str) -> bool:
-        """Unmarked text of `source` is the answer."""
-        return self._trusted == source
-
     def in_envelope(self, key: str, text: str) -> bool:
-        """`text` continues, or may begin, JSON around an answer."""
+        """`text` is, or may be, in JSON around an answer."""
         found = self._filters.get((ARTIFACT, key))
         if found is None:
             found = TextFilter(is_on=self._uses_filters)
@@ -107,15 +101,12 @@ class AnswerAssembler:
     # -- text comes ------------------------------------------------------------------------------------------
 
     def find_key(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
-        """The key of an artifact's text, and whether `text` appends there.
-
-        Some servers give each chunk of one artifact an id of its own; `text` may be such a chunk.
-        """
+        """The key of an artifact's text, and whether `text` appends. A chunk may have its own id."""
         texts, key = self._artifacts, artifact_id or name
         if texts.has(key):
             self._ids_are_reused |= append
             return key, append
-        before, last = texts.ending(BEFORE) if texts.has_text else "", self._last_name
+        before, last = texts.shown.ending(BEFORE) if texts.has_text else "", self._last_name
         self._last_name = name
         is_chunk = last is not None and not self._ids_are_reused and (append or not texts.repeats(text))
         if is_chunk and self._joiner.joins(name, last or "", before, text, over_lines=append):
@@ -125,10 +116,7 @@ class AnswerAssembler:
     def artifact(
         self, key: str, text: str, reason: str, *, append: bool, marked: bool = False, held: bool = False
     ) -> list[Event]:
-        """Text of an artifact that is the answer. `marked`: the agent itself calls it so.
-
-        `held`: it may be narration, unless a marker or an envelope comes.
-        """
+        """Text of an artifact. `marked`: the agent calls it its answer; `held`: it may be narration."""
         if not (marked or held):
             detector = self._detectors.get((ARTIFACT, key))
             if detector is None or not append:
@@ -138,7 +126,7 @@ class AnswerAssembler:
         return self._take(ARTIFACT, key, text, reason, append=append, marked=marked, held=held)
 
     def keep(self, text: str, *, append: bool, aside: bool) -> None:
-        """Text that is the answer only if nothing else is; said `aside`, only if the task completed."""
+        """Text that is the answer if nothing else is; said `aside`, only if the task completed."""
         if append:
             self._held.take(text)
         else:
@@ -148,15 +136,15 @@ class AnswerAssembler:
     def status(self, text: str) -> list[Event]:
         """Working-status text, a delta or a snapshot."""
         fresh, append = self._held.take(text, by_line=True)
-        if not self.trusts(STATUS):
+        if self.trusted != STATUS:
             return [Narrated(text, reason="working-status text")]
         key = f"status {self._status_runs}"
         return self._take(STATUS, key, fresh, "status text is this agent's answer", append=append)
 
     def message(self, message_id: str, text: str, *, live: bool) -> list[Event]:
-        """Text of a message, a delta or the whole. `live`: it may be shown."""
+        """Text of a message. `live`: it may be shown."""
         texts, key = self._replies, message_id or "message"
-        before = texts.ending(BEFORE) if texts.has_text else ""
+        before = texts.shown.ending(BEFORE) if texts.has_text else ""
         is_new = (MESSAGE, key) not in self._detectors
         if is_new and self._message_joiner.joins("", "", before, text, over_lines=True):
             key = self._last_message
@@ -175,10 +163,7 @@ class AnswerAssembler:
         self._gap_due = self._gap_due or self.has_artifacts
 
     def before_tool(self, *, narrates: bool) -> None:
-        """The agent called a tool: the status text before it said what the agent was about to do.
-
-        `narrates`: so did the artifacts before it, if any follow.
-        """
+        """The agent calls a tool: status text before it is no answer. `narrates`: nor are artifacts."""
         self._held_before_tool = self._held.text or self._held_before_tool
         self._has_asides = False
         self._held.restart()
@@ -189,7 +174,7 @@ class AnswerAssembler:
             self._statuses.set_aside()
 
     def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
-        """The present artifacts of the task (id, name, raw text); they may go on."""
+        """The task's artifacts by now: id, name, raw text."""
         texts = [
             (key, text) for key, raw in self._joined(artifacts) if (text := self._filter_again(key, raw))
         ]
@@ -199,7 +184,7 @@ class AnswerAssembler:
         return self._show(ARTIFACT, self._artifacts.snapshot(texts), "the task as it stands")
 
     def _joined(self, artifacts: list[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
-        """Key and text of the artifacts; chunks of one are put together."""
+        """Key and text of the artifacts, chunks put together."""
         key, last, texts = "", "", list[str]()
         for artifact_id, name, text in artifacts:
             is_known = self._ids_are_reused or self._artifacts.has(artifact_id)
@@ -232,36 +217,40 @@ class AnswerAssembler:
         events: list[Event] = []
         if not filters.pass_plain(text):
             had_marker = filters.marker.opened
-            found = filters.feed(text)
+            before, text = filters.feed(text)
             self._note((source, key), filters)
-            events = narrate_thoughts(filters.tags.take_thoughts())
-            if filters.marker.opened and not had_marker:
-                before = "".join(each.text for each in found if not each.is_answer)
+            thoughts = filters.tags.take_thoughts()
+            events = [Narrated(thoughts, reason="the model thinks")] if thoughts else []
+            if had_marker or not filters.marker.opened:
+                text = before + text
+            else:
                 events += [Narrated(before, reason="before the answer's marker")] if before else []
-                found = [each for each in found if each.is_answer]
                 append, reason = append and marked, f"{reason}, behind a marker"
                 if not marked:  # then what was shown before the marker is no answer
                     self._texts[source].set_aside()
-            text = "".join(each.text for each in found)
         is_answer = marked or filters.marker.opened or filters.envelope.is_envelope
         filters.holds_aside = not is_answer and (held or (self._waits and not self._marked))
-        if not filters.holds_aside:
-            return events + self._put(source, key, text, reason, append=append)
-        self.keep(text, append=append, aside=False)
-        return [*events, Narrated(text, replaces=not append, reason=f"{reason}: held")]
+        if filters.holds_aside:
+            self.keep(text, append=append, aside=False)
+            return [*events, Narrated(text, replaces=not append, reason=f"{reason}: held")]
+        texts = self._texts[source]
+        is_known = texts.has(key)
+        if self._gap_due and source == ARTIFACT and is_known and text.strip():
+            self._gap_due = False
+            text = _with_gap(texts.shown.ending(2), text)
+        return events + self._show(source, texts.put(key, text, append=append and is_known), reason)
 
     def _filter_again(self, key: str, raw: str) -> str:
-        """An artifact's text from its beginning, with what its filters held."""
         filters = self._filters[ARTIFACT, key] = TextFilter(is_on=self._uses_filters)
         if filters.pass_plain(raw):
             return raw
-        found = filters.feed(raw)
+        before, answer = filters.feed(raw)
         filters.tags.take_thoughts()  # they were narrated
         self._note((ARTIFACT, key), filters)
-        return "".join(each.text for each in found if each.is_answer or not filters.marker.opened)
+        return answer if filters.marker.opened else before
 
     def _note(self, key: _Key, filters: TextFilter) -> None:
-        """Keep apart the few texts whose filters found something: there may be one for each word."""
+        """Keep apart the few texts with a question or a marker: each word may be a text."""
         if filters.question is not None:
             self._questions[key] = filters.question
         else:
@@ -271,30 +260,20 @@ class AnswerAssembler:
         else:
             self._marked.discard(key)
 
-    def _put(self, source: str, key: str, text: str, reason: str, *, append: bool) -> list[Event]:
-        texts = self._texts[source]
-        is_known = texts.has(key)
-        if self._gap_due and source == ARTIFACT and is_known and text.strip():
-            self._gap_due = False
-            text = _with_gap(texts.ending(2), text)
-        return self._show(source, texts.put(key, text, append=append and is_known), reason)
-
-    def _show(self, source: str, change: Appended | Replaced | None, reason: str) -> list[Event]:
+    def _show(self, source: str, change: TextUpdate | None, reason: str) -> list[Event]:
         if change is None:
             return [nothing(f"nothing new: {reason}")]
         self._live_source = self._live_source or source
         if self._live_source != source:
             return [nothing(f"held, {self._live_source} text is told: {reason}")]
-        if isinstance(change, Appended):
-            return [AnswerText(change.text, reason)]
-        return [AnswerReplaced(change.text, reason)]
+        return [AnswerReplaced(change.text, reason) if change.replaces else AnswerText(change.text, reason)]
 
     # -- the end ---------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Nothing follows: the filters release what they held."""
         for (source, key), filters in self._filters.items():
-            rest = "".join(each.text for each in filters.end())
+            rest = "".join(filters.end())
             if rest and filters.holds_aside:
                 self._held.take(rest)
             elif rest:
@@ -302,43 +281,35 @@ class AnswerAssembler:
 
     def text(self, source: str) -> str:
         """The whole text of `source`."""
-        return self._texts[source].final
+        return self._texts[source].final.text
 
     def contains(self, source: str, text: str) -> bool:
-        """`text` is somewhere in the whole text of `source`."""
-        return self._texts[source].contains(text)
+        """`text`, if it is not empty, is somewhere in the whole text of `source`."""
+        sought = normalize(text)
+        return bool(sought) and sought in self._texts[source].final.normalized
 
-    @property
-    def unmarked_text(self) -> str:
-        """The text that nobody marked; of several runs between tools, the last."""
-        return "" if self._marked else self.filter_text(self._held.text or self._held_before_tool)
-
-    @property
-    def unfinished_text(self) -> str:
-        """What of an answer was held when its task failed: what came since the last tool call."""
-        return "" if self._marked or self._has_asides else self.filter_text(self._held.text)
-
-    @property
-    def text_by_settings(self) -> str:
-        """The whole text of the source that the settings name."""
-        return self.text(self._trusted) if self._by_settings else ""
+    def held_text(self, *, failed: bool) -> str:
+        """The held text: of several runs between tools the last, of a failed task what came since."""
+        if self._marked or (failed and self._has_asides):
+            return ""
+        return self.filter_text(self._held.text or ("" if failed else self._held_before_tool))
 
     def profile_updates(self, answer: str, held_source: str) -> dict[str, str]:
-        """What this turn, whose answer is `answer`, adds to the profile. `held_source`: of the held text."""
+        """What a turn with this answer adds to the profile. `held_source` is that of the held text."""
         facts: dict[str, str] = {}
         if self._marked and self._profile.get(MARKER) != "yes":
             facts[MARKER] = "yes"
-        is_learned = self._trusted and self._live_source and not self._by_settings
+        is_learned = self.trusted and self._live_source and not self.by_settings
         was_live = self._live_source == ARTIFACT and self._artifacts.updates > 1
-        if is_learned and missing_suffix(self._texts[self._live_source].shown, answer) is None:
+        if is_learned and missing_suffix(self._texts[self._live_source].shown.text, answer) is None:
             facts[ANSWER_FROM] = _HOLD
-        elif not (self._profile.get(ANSWER_FROM) or self._by_settings or was_live):
+        elif not (self._profile.get(ANSWER_FROM) or self.by_settings or was_live):
             found = self._held_answer(answer, held_source)
             facts |= {ANSWER_FROM: found} if found else {}
         return facts
 
     def _held_answer(self, answer: str, held_source: str) -> str | None:
-        """The source that was held though it had the answer, in several pieces."""
+        """The source that had the answer, in several pieces, and was held."""
         if self._held.steps >= _FEWEST_STEPS and equivalent(self.filter_text(self._held.text), answer):
             return held_source
         was_held = self._live_source != MESSAGE and self._replies.updates >= _FEWEST_STEPS
@@ -346,7 +317,7 @@ class AnswerAssembler:
 
 
 def without(text: str, reason: str) -> str:
-    """`text` without the reason for which the task failed; some frameworks send it as working status too."""
+    """`text` without the reason of a failure at its end; some frameworks send it as working status too."""
     found, reason = text.rstrip(), reason.strip()
     return found.removesuffix(reason).rstrip() if reason and found.endswith(reason) else text
 
@@ -356,12 +327,7 @@ def nothing(reason: str) -> Narrated:
     return Narrated("", reason=reason)
 
 
-def narrate_thoughts(text: str) -> list[Event]:
-    """What a model thinks, as narration; nothing for no text."""
-    return [Narrated(text, reason="the model thinks")] if text else []
-
-
 def _with_gap(before: str, text: str) -> str:
-    """`text` as a new paragraph behind `before`, counting the line ends that both already have."""
+    """`text` as a new paragraph behind `before`."""
     have = len(before) - len(before.rstrip("\n")) + len(text) - len(text.lstrip("\n"))
     return "\n" * max(0, 2 - have) + text

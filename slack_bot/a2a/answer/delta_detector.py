@@ -1,21 +1,15 @@
 """PURE. Whether the next text of a source is a delta, or all of the text so far, or another text.
 
-Agents send deltas and snapshots, and the protocol does not say which. The rule: a text that begins with
-everything known is a snapshot and adds its rest; any other text is a delta. Four cases make it safe:
+A text that begins with everything known is a snapshot and adds its rest; any other is a delta. But:
 
-- A short text proves little: `### the` may follow `#` or grow from it. The snapshot is taken, but the next
-  text decides. If that is no snapshot, all of them were deltas, and the whole is told again.
-- An agent that says `append` is believed: where only one text is known, the next one must confirm the
-  snapshot as well. AgentScope Java says `append` and sends snapshots all the same.
-- Such snapshots may begin with single letters. Then each text begins with the one before it, not with the
-  sum; three of those in a row are snapshots.
+- A short text proves little: `### the` may follow `#` or grow from it. If the next text is no snapshot, all
+  of them were deltas, and the whole is shown again.
+- An agent that says `append` is believed, unless a second snapshot follows (AgentScope Java). If snapshots
+  begin with single letters, each begins with the one before it, not with the sum; three in a row are proof.
 - Without `append`, a text that the last deltas made together is a repetition (ADK).
 
-After a confirmed series of appended snapshots, a text that is no snapshot begins the agent's next text.
-
-Many servers make a new artifact, or a new message, of each chunk (a2a-sdk's samples, Spring AI Alibaba, Agent
-Framework for .NET). White space within the line, or a word that continues, shows such a chunk; then the
-following ones of the same name are chunks too.
+Many servers give each chunk an id of its own. White space within the line, or a word that continues, shows
+that; then the following texts of the same name are chunks too.
 """
 
 from __future__ import annotations
@@ -32,10 +26,8 @@ _COMPARABLE = 8  # characters; shorter texts may repeat by chance
 _LEAST_LINKS = 2
 _UNBOUNDED = 2**62
 
-BEFORE = 32
-"""Characters before a new text that are looked at."""
+BEFORE = 32  # characters before a new text that are looked at
 _LINE_ENDS = frozenset(".!?…:;。！？：；")
-_STOPS = frozenset(".!?")
 _CLOSES = frozenset(".,;:!?…)]}'’\"”%。，、；：！？）」』")
 _OPENS = frozenset("([{“‘（「『")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -44,7 +36,7 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 class DeltaDetector:
     """The text that deltas and snapshots add up to, at most `max_chars` of it.
 
-    `appends`: the agent says that its texts append. `steps`: how often the text grew.
+    `appends`: the agent says so of its texts. `steps`: how often the text grew.
     """
 
     def __init__(self, text: str = "", *, appends: bool = False, max_chars: int = _UNBOUNDED) -> None:
@@ -77,9 +69,9 @@ class DeltaDetector:
         return self._whole
 
     def take(self, text: str, *, by_line: bool = False) -> tuple[str, bool]:
-        """Take the next text. Returns what to tell, and whether that appends; else it is the whole.
+        """Take the next text. Returns the new part, True; or the whole, False.
 
-        `by_line`: a sentence behind a complete sentence is a new paragraph.
+        `by_line`: a sentence right behind another is a new paragraph.
         """
         size = self.size
         if not text or size >= self._max_chars:
@@ -109,7 +101,7 @@ class DeltaDetector:
         return self.text, False
 
     def _is_snapshot(self, text: str) -> bool:
-        """`text`, which begins with all that is known, is a snapshot; at least until the next text comes."""
+        """`text`, which begins with all that is known, is a snapshot, at least until the next text."""
         known, self._links, self._worded_links = self.text, 0, 0
         if not self._appends:
             is_open = len(known) <= _FEW_SIGNS and not _has_letters(known)
@@ -141,7 +133,7 @@ class DeltaDetector:
         return grown
 
     def _take_in_series(self, text: str) -> tuple[str, bool]:
-        """Only snapshots came so far. Sources without `append` that begin again are read as deltas."""
+        """Only snapshots came so far, so any other text begins the agent's next one."""
         last = self._series
         goes_on = len(text) > len(last) and text.startswith(last)
         if not goes_on:
@@ -164,19 +156,9 @@ class DeltaDetector:
         return not end and count > 1
 
     def _is_line(self, text: str) -> bool:
-        """A sentence follows a sentence with nothing between them: these are no deltas."""
+        """A sentence follows a sentence with nothing between."""
         last = self._deltas[-1] if self._deltas else ""
         return " " in last and " " in text and text[0].isupper() and last.endswith(_SENTENCE_ENDS)
-
-
-def join_chunks(chunks: list[str]) -> str:
-    """The text of an artifact in a task, which keeps the chunks as they came."""
-    if len(chunks) <= _LEAST_LINKS:
-        return "".join(chunks)
-    detector = DeltaDetector(appends=True)
-    for chunk in chunks:
-        detector.take(chunk)
-    return detector.text
 
 
 def _has_letters(text: str) -> bool:
@@ -184,7 +166,6 @@ def _has_letters(text: str) -> bool:
 
 
 def _says_enough(text: str) -> bool:
-    """Enough for a text that begins alike to mean something."""
     letters = [char for char in text if char.isalpha()]
     return len(letters) >= _FEW_LETTERS or any(not char.isascii() for char in letters)
 
@@ -196,24 +177,21 @@ class ChunkJoiner:
         self._chunked: str | None = None
 
     def joins(self, name: str, last_name: str, before: str, text: str, *, over_lines: bool = False) -> bool:
-        """`text` continues the text that ends with `before`. Numbers, and "", are no names.
+        """`text` continues the text that ends with `before`. Numbers and "" are no names.
 
-        `over_lines`: the agent says that it appends, so a line end between the two is part of the text.
+        `over_lines`: the agent says that it appends, so a line end may be part of the text.
         """
         if not before or not text:
             return False
         name, last_name = ("" if each.isdecimal() else each for each in (name, last_name))
-        if not over_lines or not (before[-1].isspace() or text[0].isspace()):
-            if name != last_name:
-                return False
-            if self._chunked == name:  # tokens of a model begin no sentence without a space
-                is_chunk = not (before[-1] in _STOPS and text[0].isupper())
-            else:
-                is_chunk = goes_on(before, text)
-            if not is_chunk:
-                return False
-        self._chunked = name
-        return True
+        if over_lines and (before[-1].isspace() or text[0].isspace()):
+            is_chunk = True
+        elif self._chunked == name == last_name:  # tokens of a model begin no sentence without a space
+            is_chunk = not (before[-1] in ".!?" and text[0].isupper())
+        else:
+            is_chunk = name == last_name and goes_on(before, text)
+        self._chunked = name if is_chunk else self._chunked
+        return is_chunk
 
 
 def goes_on(before: str, text: str) -> bool:

@@ -1,8 +1,8 @@
-"""PURE. What raw text passes before a reader sees it, however it is cut.
+"""PURE. What raw text passes before a reader sees it, however it is cut (facts: CAIPE 6).
 
 Open models begin with `<think>...</think>`. Some supervisors stream the arguments of a
 `PlatformEngineerResponse`: flags, `content`, what they ask. Some models write `[FINAL ANSWER]` where their
-thinking ends (facts: CAIPE 6). What is none of these passes unchanged.
+thinking ends.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ class MarkedText(NamedTuple):
 def filter_text(text: str) -> str:
     """The answer in a whole text."""
     filters = TextFilter()
-    found = [*filters.feed(text), *filters.end()]
-    return "".join(each.text for each in found if each.is_answer or not filters.marker.opened)
+    sides = zip(filters.feed(text), filters.end(), strict=True)
+    before, answer = map("".join, sides)
+    return answer if filters.marker.opened else before
 
 
 def result_text(artifact: Artifact) -> str:
@@ -70,9 +71,10 @@ def result_text(artifact: Artifact) -> str:
 
 
 class TextFilter:
-    """All filters in a row, for one stream of raw text; none of them unless `is_on`.
+    """All filters in a row, or none unless `is_on`, for one stream of raw text.
 
-    `question`: what the whole envelope asks. `holds_aside`: the text is not taken for the answer.
+    What comes out is in two parts: before the marker, and behind it. `question`: what the envelope asks.
+    `holds_aside`: the text is not taken for the answer.
     """
 
     def __init__(self, *, is_on: bool = True) -> None:
@@ -91,16 +93,16 @@ class TextFilter:
         self.marker.before = text[-1:] or self.marker.before
         return True
 
-    def feed(self, text: str) -> list[MarkedText]:
-        """Take the next text; what is certain of it, in order."""
+    def feed(self, text: str) -> tuple[str, str]:
+        """Take the next text; what is certain of it."""
         envelope, was_closed = self.envelope, self.envelope.is_closed
         found = self.marker.feed(envelope.feed(self.tags.feed(text)))
         self._passes_all = envelope.is_plain and not self.marker.holds
         if envelope.data is not None and not was_closed:
             self.question = form_of(envelope.data)
-        return found
+        return _sides(found)
 
-    def end(self) -> list[MarkedText]:
+    def end(self) -> tuple[str, str]:
         """Nothing follows: what was held, and what an envelope holds besides its usual fields."""
         envelope = self.envelope
         rest = envelope.feed(self.tags.end()) + envelope.end()
@@ -110,11 +112,16 @@ class TextFilter:
             rest += f"\n\n{more}" if more else ""
         else:
             rest += "\n\n".join(filter(None, [as_markdown(data.get("content")), more]))
-        return [*self.marker.feed(rest), *self.marker.end()]
+        return _sides([*self.marker.feed(rest), *self.marker.end()])
+
+
+def _sides(found: list[MarkedText]) -> tuple[str, str]:
+    before = "".join(each.text for each in found if not each.is_answer)
+    return before, "".join(each.text for each in found if each.is_answer)
 
 
 class ThinkTagFilter:
-    """Takes the thoughts off the beginning of a text. Further on, tags are talked about."""
+    """Takes the thoughts off the beginning of a text; further on, tags are text."""
 
     def __init__(self) -> None:
         self._is_plain = self._has_thoughts = False
@@ -152,7 +159,7 @@ class ThinkTagFilter:
             self._close, self._inside, self._has_thoughts, at = None, [], True, closed.end()
 
     def end(self) -> str:
-        """Nothing follows: what was held. A tag that is never closed is text."""
+        """Nothing follows: what was held, if no tag closed it."""
         held = "".join(self._inside) + self._tail
         self._is_plain, self._inside, self._tail = True, [], ""
         return held.lstrip() if self._has_thoughts else held
@@ -166,8 +173,7 @@ def _may_begin_tag(text: str) -> bool:
 class JsonContentFilter:
     """Takes `content` out of a JSON envelope while it is still being written.
 
-    `known`: it is an envelope, whatever its first key. `data` is the object, once it `is_closed`; None where
-    it cannot be read. An envelope that breaks off keeps its content so far.
+    `known`: it is an envelope, whatever its first key. `data` is the object, once it is closed and is valid.
     """
 
     def __init__(self, *, known: bool = False) -> None:
@@ -198,7 +204,7 @@ class JsonContentFilter:
         return "".join(shown)
 
     def end(self) -> str:
-        """Nothing follows: the held plain text, or a replacement for half a surrogate pair."""
+        """Nothing follows: plain text that was held, or a sign for half a surrogate pair."""
         if self.is_envelope or self.is_plain:
             return _HALF if re.match(_HIGH, self._held) else ""
         self.is_plain = True
@@ -222,7 +228,11 @@ class JsonContentFilter:
             return len(text)
         sign, is_field = found.group(), self._depth == self._level
         if sign == '"':
-            self._open_string(is_field=is_field)
+            self._string = _HIDDEN
+            if is_field and not self._expects_value:
+                self._key = ""
+            elif is_field and self._key == "content":
+                self._string, self.has_content = _SHOWN, True
         elif sign in "{[":
             self._depth += 1
             if sign == "{" and self._depth == 2 and self._expects_value and self._key in _WRAPPERS:
@@ -235,13 +245,6 @@ class JsonContentFilter:
         elif is_field:
             self._expects_value = False
         return found.end()
-
-    def _open_string(self, *, is_field: bool) -> None:
-        self._string = _HIDDEN
-        if is_field and self._expects_value and self._key == "content":
-            self._string, self.has_content = _SHOWN, True
-        elif is_field and not self._expects_value:
-            self._key = ""
 
     def _inside(self, string: re.Pattern[str], text: str, at: int, shown: list[str]) -> int:
         """The inside of a string. A key is kept as it is written."""
@@ -269,7 +272,6 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _envelope(raw: str) -> Mapping[str, Any] | None:
-    """The object in `raw`, out of its wrapper; None if it cannot be read."""
     try:
         found, _ = json.JSONDecoder(strict=False).raw_decode(raw, raw.index("{"))
     except (ValueError, RecursionError):
@@ -279,9 +281,9 @@ def _envelope(raw: str) -> Mapping[str, Any] | None:
 
 
 class MarkerFilter:
-    """Finds the marker: text before it is narration, text after it the answer, itself is never shown.
+    """Takes the marker out. One in quotes is text.
 
-    A marker in quotes is text. `opened`: a marker came. `before`: the character that came last.
+    `opened`: a marker came. `before`: the character that came last.
     """
 
     __slots__ = ("_held", "_strips", "before", "opened")
@@ -294,7 +296,7 @@ class MarkerFilter:
 
     @property
     def holds(self) -> bool:
-        """The next text depends on the text before it."""
+        """The next text is not simply passed on."""
         return bool(self._held) or self._strips
 
     def feed(self, text: str) -> list[MarkedText]:
@@ -302,7 +304,7 @@ class MarkerFilter:
         return self._search(text, is_end=False)
 
     def end(self) -> list[MarkedText]:
-        """Nothing follows: what was held, if it is no marker."""
+        """Nothing follows: what was held."""
         return self._search("", is_end=True)
 
     def _search(self, text: str, *, is_end: bool) -> list[MarkedText]:
@@ -336,7 +338,7 @@ class MarkerFilter:
 
 
 def _end_without_marker(text: str, done: int) -> int:
-    """Where the end of `text` may begin a marker, or is one that waits for the quote behind it."""
+    """Where the end of `text` may begin a marker, or is one that waits for its quote."""
     start = text.rfind("[", max(done, len(text) - _LONGEST_MARKER))
     tail = text[start:].lower() if start >= 0 else ""
     return start if tail and any(each.startswith(tail) for each in _SPELLINGS) else len(text)

@@ -1,16 +1,13 @@
 """PURE. The text of one source, put together from texts that grow, are replaced, or come twice.
 
-The answer is the texts of its artifacts in the order in which they began, with a blank line between. A chunk
-that replaces may change what was already shown. Slack cannot take text back, so then the whole is shown
-again, once, and what follows is kept for the end (facts: A2A 8.1).
-
-Nothing here copies the whole for one chunk: the cost of a turn grows with the text that came.
+A chunk may change what was shown. Slack cannot take text back, so then the whole is shown again, once; what
+follows is kept for the end (facts: A2A 8.1). Nothing here copies the whole for one chunk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...turn.compare import missing_suffix, normalize
 
@@ -21,22 +18,15 @@ _LEAST_REPEATED = 8  # characters; shorter texts may come twice by chance
 _SHORT = 100  # characters; longer texts hold more than a few words
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """The text continues what was there."""
+class TextUpdate(NamedTuple):
+    """Text that continues what was shown, or replaces it."""
 
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """The text is now this, and does not continue what was there."""
-
-    text: str
+    replaces: bool = False
 
 
 class StringBuilder:
-    """Text that grows at its end; joined only where all of it is needed."""
+    """Text that grows at its end; joined only where needed."""
 
     __slots__ = ("_normalized", "_parts", "has_text", "size")
 
@@ -76,16 +66,11 @@ class StringBuilder:
 
     def ending(self, size: int) -> str:
         """Its last `size` characters."""
-        found = ""
-        for part in reversed(self._parts):
-            found = part[-size:] + found
-            if len(found) >= size:
-                break
-        return found[-size:]
+        return "".join(part[-size:] for part in self._parts[-size:])[-size:]
 
 
 class _Text(StringBuilder):
-    """One text of a source. `place`: in the order of first appearance. `run`: the last one it is of."""
+    """One text. `place`: in their order. `run`: the last one that added to it."""
 
     __slots__ = ("place", "run")
 
@@ -95,17 +80,18 @@ class _Text(StringBuilder):
 
 
 class KeyedText:
-    """Texts by key, in order of first appearance.
+    """Texts by key, in the order in which they began, with a blank line between.
 
-    `budget` bounds the characters kept; beyond it `overflow` is set and text is no longer taken. After a
-    `Replaced` nothing more is shown: the text in the end is `final`. `updates` counts what was put.
+    Beyond `budget` characters `overflow` is set and text is no longer taken. After an update that replaces,
+    no other follows: the text in the end is `final`. `shown` is what was shown before. `updates` counts what
+    was put.
     """
 
     def __init__(self, budget: int) -> None:
         self.budget, self.overflow, self.updates = budget, False, 0
         self._texts: dict[str, _Text] = {}
         self._spoken: set[_Text] = set()  # those with more than white space
-        self._shown = StringBuilder()
+        self.shown = StringBuilder()
         self._end = -1  # the place of the text that `_shown` ends with
         self._is_exact = True  # what was shown is the whole, to the letter
         self._is_replaced = False
@@ -118,52 +104,44 @@ class KeyedText:
         return _GAP.join(text.text for text in self._texts.values() if text.has_text)
 
     @property
-    def shown(self) -> str:
-        """What was shown, before it was replaced."""
-        return self._shown.text
-
-    @property
-    def final(self) -> str:
-        """As `whole`, without what was set aside, and equal texts once."""
-        return self._last_word().text
+    def final(self) -> StringBuilder:
+        """As `whole`, without what was set aside, equal texts once."""
+        if self._final is None:
+            texts = [text for text in self._texts.values() if text.has_text]
+            once = dict[str, str]()
+            for text in [text for text in texts if text.run == self._run] or texts:
+                once.setdefault(text.normalized, text.text)
+            self._final = StringBuilder(_GAP.join(once.values()))
+        return self._final
 
     @property
     def has_text(self) -> bool:
-        """More than white space came."""
+        """There is more than white space."""
         return bool(self._spoken)
 
     @property
     def last_key(self) -> str:
-        """The key of the text that began last, or ""."""
+        """The key of the last text, or ""."""
         return next(reversed(self._texts), "")
 
     def has(self, key: str) -> bool:
         """A text of this key began."""
         return key in self._texts
 
-    def contains(self, text: str) -> bool:
-        """`text` is somewhere in `final`, whatever the white space. An empty text is not."""
-        sought = normalize(text)
-        return bool(sought) and sought in self._last_word().normalized
-
-    def ending(self, size: int) -> str:
-        """The last `size` characters of what was shown."""
-        return self._shown.ending(size)
-
     def repeats(self, text: str) -> bool:
-        """`text` repeats all that was shown, and may continue it. A chunk may well come twice in a row."""
-        shown = self._shown
+        """`text` repeats all that was shown, and may continue it."""
+        shown = self.shown
         if len(text) < _LEAST_REPEATED and shown.size <= _SHORT and normalize(text) == shown.normalized:
             return not (shown.ending(1).isspace() or text[:1].isspace())
         return shown.has_text and len(text) >= shown.size and missing_suffix(shown.text, text) is not None
 
     def set_aside(self) -> None:
-        """What came so far is not the answer, if anything follows it."""
+        """What came so far is not the answer, if anything follows."""
         self._run += 1
         self._final = None
 
-    def put(self, key: str, text: str, *, append: bool) -> Appended | Replaced | None:
-        """Append to the text `key`, or replace it. None: nothing new is to be shown."""
+    def put(self, key: str, text: str, *, append: bool) -> TextUpdate | None:
+        """Append to the text `key`, or replace it. None: nothing is to be shown."""
         known = self._texts.get(key)
         size = len(text) if append or known is None else len(text) - known.size
         if self._size + size > self.budget:
@@ -177,8 +155,8 @@ class KeyedText:
         known.run = self._run
         if append and known.place == self._end and not self._is_replaced:  # so it is with nearly every token
             known.add(text)
-            self._shown.add(text)
-            return Appended(text) if text else None
+            self.shown.add(text)
+            return TextUpdate(text) if text else None
         old = "" if self._is_replaced else known.text
         if append:
             known.add(text)
@@ -187,12 +165,12 @@ class KeyedText:
         self._note(known)
         return self._tell([(known, old)], len(text), is_appended=append)
 
-    def snapshot(self, texts: Iterable[tuple[str, str]]) -> Appended | Replaced | None:
-        """The texts are now these. One that is not named stays, unless it comes under a new name."""
+    def snapshot(self, texts: Iterable[tuple[str, str]]) -> TextUpdate | None:
+        """The texts are now these. Others stay, unless they are among these under new keys."""
         named = list(texts)
         size = sum(len(text) for _, text in named)
         if size > self.budget:
-            self.overflow = True  # a text that is cut short would pass for the answer
+            self.overflow = True  # a text cut short would pass for the answer
             return None
         olds = dict[_Text, str]()
         for key, text in self._with_known_keys(named):
@@ -210,21 +188,10 @@ class KeyedText:
         else:
             self._spoken.discard(text)
 
-    def _last_word(self) -> StringBuilder:
-        if self._final is None:
-            texts = [text for text in self._texts.values() if text.has_text]
-            kept = [text for text in texts if text.run == self._run] or texts
-            once = dict[str, str]()
-            for text in kept:
-                once.setdefault(text.normalized, text.text)
-            self._final = StringBuilder(_GAP.join(once.values()))
-        return self._final
-
     def _with_known_keys(self, named: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """The texts, each with the key under which it, or its beginning, is kept already.
+        """The texts, each with the key under which its beginning is known: servers rename artifacts.
 
-        Servers rename a task's artifacts. Thousands of new names would have to be compared each with each, so
-        they are taken for new artifacts.
+        To compare thousands with each other would take too long.
         """
         others = dict[str, str]()
         if any(key not in self._texts for key, _ in named) and self._sought < _MOST_SOUGHT:
@@ -243,8 +210,8 @@ class KeyedText:
                     others[found] = sought
             yield found, text
 
-    def _begin(self, key: str, text: str, *, is_whole: bool) -> Appended | Replaced | None:
-        """A new text is the last one, so the whole grows, unless it repeats all that was shown."""
+    def _begin(self, key: str, text: str, *, is_whole: bool) -> TextUpdate | None:
+        """The whole grows by a new text, unless that repeats all that was shown."""
         self._texts[key] = new = _Text(text, len(self._texts), self._run)
         if not new.has_text:
             return None
@@ -253,28 +220,27 @@ class KeyedText:
             return None
         if not is_whole or not self.repeats(text):
             return self._grow(self._gap() + text, new.place)
-        more = missing_suffix(self._shown.text, text) or ""
+        more = missing_suffix(self.shown.text, text) or ""
         self._spoken.remove(new)
         for each in self._spoken:
             each.set("")
         self._spoken, self._size = {new}, len(text)
         grown = self._grow(more, new.place)
-        self._is_exact = self._shown.text == text
+        self._is_exact = self.shown.text == text
         return grown
 
     def _gap(self) -> str:
-        return _GAP if self._shown.has_text else ""
+        return _GAP if self.shown.has_text else ""
 
-    def _grow(self, text: str, place: int) -> Appended | None:
-        self._shown.add(text)
+    def _grow(self, text: str, place: int) -> TextUpdate | None:
+        self.shown.add(text)
         self._end = place
-        return Appended(text) if text else None
+        return TextUpdate(text) if text else None
 
     def _tell(
         self, changes: Iterable[tuple[_Text, str]], size: int, *, is_appended: bool = False
-    ) -> Appended | Replaced | None:
-        """Show texts that were something else before. What only grows at the end is shown without a look at
-        the rest, which may be long."""
+    ) -> TextUpdate | None:
+        """Show texts that changed, given with what they were. Growth at the end needs no look at the rest."""
         if self._is_replaced:
             return None
         if not (self._is_exact or is_appended):
@@ -293,12 +259,12 @@ class KeyedText:
             end = text.place
         return self._grow("".join(more), end)
 
-    def _show_again(self, size: int) -> Appended | Replaced | None:
-        """Compare the whole with what was shown; `size` is that of the text which came."""
-        shown, whole = self._shown.text, self.whole
+    def _show_again(self, size: int) -> TextUpdate | None:
+        """Compare the whole with what was shown; `size` is that of the new text."""
+        shown, whole = self.shown.text, self.whole
         self._compared += max(0, len(shown) - size)
         if whole.startswith(shown) and self._compared <= _MOST_COMPARED:
             self._is_exact = True
             return self._grow(whole[len(shown) :], max((text.place for text in self._spoken), default=-1))
         self._is_replaced = True
-        return Replaced(whole)
+        return TextUpdate(whole, replaces=True)

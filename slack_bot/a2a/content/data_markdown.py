@@ -1,8 +1,7 @@
 """PURE. Data and files as Markdown, never as JSON.
 
-The fields of an object become a list, rows of equal fields a table. Data that the text beside it contains is
-left out. A file is named, and linked where it has an address. What is shown has a bound, and so has what is
-read for it; the text says where something was left out.
+The fields of an object become a list, rows of equal fields a table. What is shown and what is read for it has
+a bound; the text says where something was left out.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _WEB = re.compile(r"https?://[^\s<>|()]+\Z")
 
 def as_markdown(value: Any) -> str:
     """Any JSON value as Markdown; "" for an empty one."""
-    if isinstance(value, Mapping) and (text := _only_text(value)):
+    if isinstance(value, dict) and (text := _only_text(value)):
         return text
     reading = _Lines()
     coming = reading.lines(value, 0)
@@ -46,7 +45,7 @@ def as_markdown(value: Any) -> str:
 
 
 def file_line(file: FileRef) -> str:
-    """One line for a file."""
+    """One line for a file, linked where it has an address."""
     name = _one_line(file.name) or "a file"
     if file.url and _WEB.match(file.url):
         return f"[{name.replace('[', '(').replace(']', ')')}]({file.url})"
@@ -88,10 +87,8 @@ def beside(part: Part, text: TextBeside) -> str:
 def _only_text(value: Mapping[str, Any]) -> str:
     """The text of an object that has one, and nothing else but flags."""
     texts = [value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str)]
-    others = [each for key, each in value.items() if key not in _TEXT_KEYS]
-    return (
-        texts[0] if len(texts) == 1 and all(each is None or isinstance(each, bool) for each in others) else ""
-    )
+    others = (each for key, each in value.items() if key not in _TEXT_KEYS)
+    return texts[0] if len(texts) == 1 and all(isinstance(each, bool | None) for each in others) else ""
 
 
 class _Lines:
@@ -104,8 +101,8 @@ class _Lines:
     def lines(self, value: Any, depth: int, level: int = 0) -> Iterator[str]:
         """`depth` is the indentation, `level` the nesting: a list in a list is not indented."""
         if depth > _DEEPEST or level > _DEEPEST_LEVEL:
-            yield f"{_indent(depth)}- …"
-        elif isinstance(value, Mapping):
+            yield "  " * depth + "- …"
+        elif isinstance(value, dict):
             for key, each in self._read(value.items()):
                 if depth == 0 and isinstance(each, list) and (rows := self._rows(each)):
                     yield from ("", f"**{_title(key)}**", "", *self._table(rows), "")
@@ -124,10 +121,13 @@ class _Lines:
         """One field or item: on its line if it is short, else below it."""
         if isinstance(value, str) and value.strip()[:1] in ("{", "["):  # as the arguments of a tool call
             value = from_json(value) or value
-        head = f"{_indent(depth)}- {label}"
+        indent = "  " * depth
+        head = f"{indent}- {label}"
         if isinstance(value, list) and value and all(map(_is_plain, value[:_MOST_IN_LINE])):
-            yield head + self._in_line(value)
-        elif isinstance(value, Mapping | list) and value:
+            shown = [_scalar(each) for each in self._read(value[:_MOST_IN_LINE])]
+            hidden = len(value) - len(shown)
+            yield head + ", ".join([*shown, *([f"… and {hidden} more"] if hidden else [])])
+        elif isinstance(value, dict | list) and value:
             if label:
                 yield head.rstrip()
                 yield from self.lines(value, depth + 1, level + 1)
@@ -135,21 +135,15 @@ class _Lines:
                 for number, line in enumerate(self.lines(value, depth, level + 1)):
                     yield f"  {line}" if number else line
         elif (text := _scalar(value)) != "" or label:
-            indented = f"\n{_indent(depth)}  ".join((text or "–").split("\n"))
-            yield head + indented
-
-    def _in_line(self, items: Sequence[Any]) -> str:
-        shown = [_scalar(each) for each in self._read(items[:_MOST_IN_LINE])]
-        hidden = len(items) - len(shown)
-        return ", ".join([*shown, *([f"… and {hidden} more"] if hidden else [])])
+            yield head + f"\n{indent}  ".join((text or "–").split("\n"))
 
     def _rows(self, items: Sequence[Any]) -> Sequence[Mapping[str, Any]]:
         """`items` if they are rows of one table: objects with the same few plain fields."""
         first = items[0] if items else None
-        if not isinstance(first, Mapping) or len(items) < 2 or not 1 < len(first) <= _MOST_COLUMNS:
+        if not isinstance(first, dict) or len(items) < 2 or not 1 < len(first) <= _MOST_COLUMNS:
             return []
         for row in items[: self._left]:
-            if not isinstance(row, Mapping) or row.keys() != first.keys():
+            if not isinstance(row, dict) or row.keys() != first.keys():
                 return []
             if not all(map(_is_plain, row.values())):
                 return []
@@ -184,12 +178,12 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    return not isinstance(value, Mapping | list) and "\n" not in str(value)
+    return not isinstance(value, dict | list) and "\n" not in str(value)
 
 
 def _scalar(value: Any) -> str:
     """A value without others in it. Servers on protobuf send 1 as 1.0 (facts: A2A 1.4)."""
-    if value is None or isinstance(value, Mapping | list):
+    if value is None or isinstance(value, dict | list):
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -203,8 +197,8 @@ def _leaves(value: Any) -> Iterator[str]:
     left = [value]
     while left:
         each = left.pop()
-        if isinstance(each, Mapping | list):
-            left.extend(each.values() if isinstance(each, Mapping) else each)
+        if isinstance(each, dict | list):
+            left.extend(each.values() if isinstance(each, dict) else each)
         elif text := _scalar(each):
             yield text
 
@@ -216,7 +210,3 @@ def _title(key: object) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _indent(depth: int) -> str:
-    return "  " * depth

@@ -13,11 +13,10 @@ from ...turn.events import PlanStep, StepState
 from ...turn.form import Field, Form
 from ..wire.frames import Part
 from .data_markdown import TextBeside, as_markdown, beside
-from .parts import first_text, is_true, tool_part, words
+from .parts import as_object, first_text, is_true, tool_part, words
 
 _MOST_PARAGRAPHS = 100  # of a question, besides its prompt
 _STATES = {
-    "pending": StepState.PENDING,
     "in_progress": StepState.RUNNING,
     "running": StepState.RUNNING,
     "completed": StepState.DONE,
@@ -25,7 +24,7 @@ _STATES = {
     "done": StepState.DONE,
     "failed": StepState.FAILED,
     "error": StepState.FAILED,
-}
+}  # any other word: pending
 _UNNAMED_AGENTS = frozenset({"", "supervisor"})
 
 
@@ -46,26 +45,18 @@ def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
 
 def form_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
     """The first question in the data parts."""
-    for part in parts:
-        if isinstance(part.data, Mapping) and (form := form_of(part.data, prompt)) is not None:
-            return form
-    return None
+    forms = (form_of(as_object(part.data), prompt) for part in parts)
+    return next((form for form in forms if form is not None), None)
 
 
 def form_of(data: Mapping[str, Any], prompt: str = "") -> Form | None:
     """The question in an object with fields or flags; None if there is none."""
-    inner = data.get("metadata")
-    source = inner if isinstance(inner, Mapping) and inner.get("input_fields") else data
-    rows = source.get("input_fields") or source.get("fields")
-    fields = (
-        tuple(_listed_field(row) for row in rows if isinstance(row, Mapping))
-        if isinstance(rows, list)
-        else ()
-    )
-    wants = any(
-        is_true(where, key) for where in (data, source) for key in ("user_input", "require_user_input")
-    )
-    if not fields and not wants:
+    inner = as_object(data.get("metadata"))
+    source = inner if inner.get("input_fields") else data
+    rows = _as_list(source.get("input_fields") or source.get("fields"))
+    fields = tuple(_listed_field(row) for row in rows if isinstance(row, dict))
+    asks = [is_true(where, key) for where in (data, source) for key in ("user_input", "require_user_input")]
+    if not fields and not any(asks):
         return None
     prompt = prompt or words(data.get("content")) or words(source.get("input_description"))
     title = words(source.get("input_title")) or words(data.get("title"))
@@ -75,54 +66,48 @@ def form_of(data: Mapping[str, Any], prompt: str = "") -> Form | None:
 def _listed_field(row: Mapping[str, Any]) -> Field:
     name = first_text(row, ("field_name", "id", "name")) or "answer"
     label = first_text(row, ("field_description", "label"))
-    choices = row.get("field_values") or row.get("options")
-    return Field(name, label, _choices(choices), required=is_true(row, "required"))
+    offered = _as_list(row.get("field_values") or row.get("options"))
+    choices = (first_text(as_object(each), ("label", "value")) or words(each) for each in offered)
+    return Field(name, label, tuple(filter(None, choices)), required=is_true(row, "required"))
 
 
-def _choices(choices: object) -> tuple[str, ...]:
-    if not isinstance(choices, list):
-        return ()
-    found = [
-        first_text(each, ("label", "value")) if isinstance(each, Mapping) else words(each) for each in choices
-    ]
-    return tuple(each for each in found if each)
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
     """A question as a JSON schema of the answer, bare or in an object that calls itself a form."""
     for part in parts:
-        data = part.data if isinstance(part.data, Mapping) else {}
-        inner = data.get("schema") or data.get("form")
-        schema = inner if isinstance(inner, Mapping) else data
-        properties = schema.get("properties")
-        if schema.get("type") == "object" and isinstance(properties, Mapping) and properties:
-            needed = schema.get("required")
-            required = {each for each in needed if isinstance(each, str)} if isinstance(needed, list) else ()
-            rows = [(str(name), about) for name, about in properties.items() if isinstance(about, Mapping)]
-            fields = tuple(_schema_field(name, about, required=name in required) for name, about in rows)
+        data = as_object(part.data)
+        schema = as_object(data.get("schema") or data.get("form")) or data
+        properties = as_object(schema.get("properties"))
+        if schema.get("type") == "object" and properties:
+            required = {each for each in _as_list(schema.get("required")) if isinstance(each, str)}
+            fields = tuple(
+                Field(
+                    name,
+                    first_text(about, ("title", "description")),
+                    tuple(map(str, _as_list(about.get("enum")))),
+                    name in required,
+                )
+                for name, about in properties.items()
+                if isinstance(about, dict)
+            )
             prompt = prompt or words(data.get("instructions"))
             return Form(prompt, fields, words(schema.get("title")) or words(data.get("title")))
     return None
 
 
-def _schema_field(name: str, about: Mapping[str, Any], *, required: bool) -> Field:
-    choices = about.get("enum")
-    offered = tuple(str(each) for each in choices) if isinstance(choices, list) else ()
-    return Field(name, first_text(about, ("title", "description")), offered, required)
-
-
 def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
-    data = part.data if isinstance(part.data, Mapping) else {}
+    data = as_object(part.data)
     tool = tool_part(part)
     if tool is not None:
         if tool.begins:
             yield _named(tool.name, data.get("args") or data.get("arguments") or data.get("input"))
     elif isinstance(data.get("interrupts"), list):
         for each in data["interrupts"]:
-            if isinstance(each, Mapping):
-                name = words(each.get("name"))
-                if not shown.contains(name):
-                    yield _named(name, each.get("reason"))
+            if isinstance(each, dict) and not shown.contains(name := words(each.get("name"))):
+                yield _named(name, each.get("reason"))
     elif set(data) == {"id", "value"}:
         yield from filter(None, [_value(data["value"])])
     elif text := beside(part, shown):
@@ -130,25 +115,22 @@ def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        for key in ("question", "prompt", "description"):
-            if text := words(value.get(key)):
-                rest = {name: each for name, each in value.items() if name != key}
-                return "\n\n".join(filter(None, [text, as_markdown(rest)]))
+    for key in ("question", "prompt", "description"):
+        if text := words(as_object(value).get(key)):
+            rest = {name: each for name, each in value.items() if name != key}
+            return "\n\n".join(filter(None, [text, as_markdown(rest)]))
     return as_markdown(value)
 
 
 def _named(name: str, details: Any) -> str:
-    head = f"**{name}**" if name else ""
-    body = as_markdown(details)
-    return "\n".join(filter(None, [head, body]))
+    return "\n".join(filter(None, [f"**{name}**" if name else "", as_markdown(details)]))
 
 
 def plan_in(parts: tuple[Part, ...]) -> tuple[tuple[PlanStep, ...], str]:
     """The steps, in their order, of the first data part that lists any; and the title beside them, or ""."""
-    plans = (part.data for part in parts if isinstance(part.data, Mapping))
+    plans = (as_object(part.data) for part in parts)
     plan = next((data for data in plans if isinstance(data.get("steps"), list)), {})
-    rows = sorted((step for step in plan.get("steps", ()) if isinstance(step, Mapping)), key=_order)
+    rows = sorted((step for step in plan.get("steps", ()) if isinstance(step, dict)), key=_order)
     return tuple(_step(number, row) for number, row in enumerate(rows)), words(plan.get("title"))
 
 

@@ -1,8 +1,7 @@
 """PURE. What the parts of a message or an artifact hold: text, thoughts, tool calls.
 
-Text parts are joined with nothing between, because chunks are parts (facts: A2A 8.1). Data and files become
-paragraphs. A data part is a tool call or a result where it says so itself, in its metadata (`adk_type:
-function_call`) or in its own `type`, or where what holds it says so. A name alone proves nothing.
+Text parts are joined with nothing between, because chunks are parts (facts: A2A 8.1). A data part is a tool
+call or its result where a type in its metadata, in itself or in what holds it says so; a name proves nothing.
 """
 
 from __future__ import annotations
@@ -19,18 +18,8 @@ from ..wire.frames import AgentMessage, Artifact, Metadata, Part
 from .data_markdown import TextBeside, beside, from_json
 
 _BEGINS = frozenset({"functioncall", "toolcall", "tooluse", "toolstart", "toolcallstart", "toolinvocation"})
-_ENDS = frozenset(
-    {
-        "functionresponse",
-        "functioncalloutput",
-        "toolresult",
-        "toolresponse",
-        "tooloutput",
-        "toolend",
-        "toolcallend",
-    }
-)
-_ALL = _BEGINS | _ENDS
+_ENDS = ("functionresponse", "functioncalloutput", "toolresult", "toolresponse", "tooloutput", "toolend")
+_ALL = _BEGINS | {*_ENDS, "toolcallend"}
 _FAILED = frozenset({"failed", "error"})
 _OVER = _FAILED | {"completed", "complete", "success", "succeeded", "done", "finished"}
 _DEEPEST = 2  # objects inside metadata in which a type is looked for
@@ -49,12 +38,14 @@ _IN_TEXT = re.compile(r"(?:Running|Calling|Executing|Tool):\s*(\S+)")
 _FAILURE = re.compile(r"^\s*❌|Tool call failed:")
 
 
-# -- values
-
-
 def words(value: object) -> str:
     """`value` if it is text, else ""."""
     return value if isinstance(value, str) else ""
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """`value` if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
 
 
 def first_text(data: Mapping[str, Any], keys: Iterable[str]) -> str:
@@ -68,12 +59,9 @@ def is_true(metadata: Metadata, key: str) -> bool:
     return value is True or (isinstance(value, str) and value.lower() == "true")
 
 
-# -- tool calls and thoughts
-
-
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """A call (`begins`) or its result. `waits`: the call waits for somebody outside. `id` may be ""."""
+    """A call (`begins`) or its result. `waits`: for somebody outside. `id` may be ""."""
 
     name: str
     id: str
@@ -83,18 +71,16 @@ class ToolPart:
 
 
 def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
-    """The call or result that `part` is, None if it is neither. `around`: `tool_words` of what holds it."""
+    """The call or result that `part` is, if any. `around`: `tool_words` of what holds it."""
     data = from_json(part.text) if part.text is not None and around else part.data
-    if not isinstance(data, Mapping) or not (part.has_data or around):
+    if not isinstance(data, dict):
         return None
-    types = (_own_types(part.metadata) | _own_types(data)) & _ALL or around
+    types = (_types(part.metadata, 0) | _types(data, 0)) & _ALL or around
     if not types:
         return None
     status = str(data.get("status")).lower()
-    inner = data.get("function")
-    name = first_text(data, _NAMES) or (first_text(inner, _NAMES) if isinstance(inner, Mapping) else "")
     return ToolPart(
-        name=name or "tool",
+        name=first_text(data, _NAMES) or first_text(as_object(data.get("function")), _NAMES) or "tool",
         id=first_text(data, _IDS),
         begins=not _BEGINS.isdisjoint(types) and status not in _OVER,
         failed=data.get("is_error") is True or status in _FAILED,
@@ -103,31 +89,30 @@ def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
 
 
 def is_thought(metadata: Metadata) -> bool:
-    """The text with this metadata is what the model thinks, not what it answers."""
-    if not metadata:
-        return False
+    """The text with this metadata is what the model thinks."""
     flags = (value for key, value in metadata.items() if _THOUGHT.search(key))
-    return any(value is True or value == "true" for value in flags) or bool(_types(metadata) & _THOUGHTS)
+    says_so = any(value is True or value == "true" for value in flags)
+    return says_so or not _THOUGHTS.isdisjoint(_types(metadata))
 
 
 def is_type(value: str) -> bool:
-    """`value` is a framework's word for a tool call, its result or a thought."""
+    """A framework's word for a tool call, its result or a thought."""
     return _normalized(value) in _ALL | _THOUGHTS
 
 
 def tool_words(metadata: Metadata | None) -> set[str]:
-    """The types in `metadata` that mean a call or a result: everything it describes is a tool's."""
+    """The types by which all that `metadata` describes is a tool's."""
     return _types(metadata) & _ALL if metadata else set()
 
 
 def tool_name(artifact: Artifact) -> str:
-    """What the tool is called, as the agent would say it to a person."""
+    """What the agent calls the tool."""
     if name := first_text(artifact.metadata, _TOOL_KEYS):
         return name
     if match := _DESCRIBED.search(artifact.description):
         return match.group(1).strip()
     for part in artifact.parts:
-        if isinstance(part.data, Mapping) and (name := first_text(part.data, _TOOL_KEYS)):
+        if name := first_text(as_object(part.data), _TOOL_KEYS):
             return name
     if match := _IN_TEXT.search(artifact.text):
         return match.group(1)
@@ -135,14 +120,13 @@ def tool_name(artifact: Artifact) -> str:
 
 
 def tool_failed(artifact: Artifact) -> bool:
-    """The agent says that the tool failed. The word "error" in a tool's output proves nothing."""
-    if _FAILURE.search(artifact.text) or _FAILURE.search(artifact.description):
-        return True
-    return words(artifact.metadata.get("status")).lower() in _FAILED
+    """The agent says that the tool failed. "error" in a tool's output proves nothing."""
+    says_so = _FAILURE.search(artifact.text) or _FAILURE.search(artifact.description)
+    return bool(says_so) or words(artifact.metadata.get("status")).lower() in _FAILED
 
 
 class ToolCalls:
-    """The calls of a turn as events. Where the agent gives no ids, the oldest call of a name ends first."""
+    """The calls of a turn. Where the agent gives no ids, the oldest call of a name ends first."""
 
     def __init__(self) -> None:
         self._begun: Counter[str] = Counter()
@@ -159,7 +143,7 @@ class ToolCalls:
         return ToolStarted(call, name, step, reason=artifact.name, label=label)
 
     def end_of(self, artifact: Artifact) -> Event:
-        """An artifact says that a tool ended, or is what a tool wrote."""
+        """An artifact says that a tool ended, or is its output."""
         name = tool_name(artifact)
         call = self._end(name, first_text(artifact.metadata, _CALL_IDS))
         if call is None:
@@ -194,28 +178,21 @@ class ToolCalls:
 
 
 def _types(metadata: Metadata, depth: int = _DEEPEST) -> set[str]:
-    """The types in metadata, further down too: `{"shared": {"stream": {"block_type": ..}}}`."""
-    found = _own_types(metadata)
+    """Further down too: `{"shared": {"stream": {"block_type": ..}}}`."""
+    found = {_normalized(value) for key, value in metadata.items() if _TYPE_KEYS.search(key)}
     if depth:
         for value in metadata.values():
-            if isinstance(value, Mapping):
+            if isinstance(value, dict):
                 found |= _types(value, depth - 1)
     return found
-
-
-def _own_types(source: Mapping[str, Any]) -> set[str]:
-    return {_normalized(value) for key, value in source.items() if _TYPE_KEYS.search(key)}
 
 
 def _normalized(value: Any) -> str:
     return re.sub(r"[-_ ]", "", value).lower() if isinstance(value, str) else ""
 
 
-# -- all parts
-
-
 class Content(NamedTuple):
-    """The parts, sorted. `is_block`: the text begins with data or a file, on lines of its own."""
+    """The parts, sorted. `is_block`: the text begins with data or a file."""
 
     text: str = ""
     thoughts: str = ""
@@ -224,28 +201,30 @@ class Content(NamedTuple):
 
     @property
     def calls_a_tool(self) -> bool:
-        """A call begins: the text beside it says what it is for."""
+        """A call begins: the text beside it says what for."""
         return any(tool.begins for tool in self.tools)
 
 
 def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Content:
-    """What `parts` hold. `metadata`, of what holds them, may make all of it a thought or a tool's."""
+    """What `parts` hold. `metadata` is that of what holds them."""
     if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
         return Content(parts[0].text)
-    around = tool_words(metadata)
-    tools = tuple(found for part in parts if (found := tool_part(part, around)) is not None)
-    thoughts = "".join(part.text for part in parts if part.text and is_thought(part.metadata))
-    if around:
-        return Content("", thoughts, tools)
-    plain = [part for part in parts if tool_part(part) is None and not is_thought(part.metadata)]
+    around, tools, thoughts, plain = tool_words(metadata), list[ToolPart](), "", list[Part]()
+    for part in parts:
+        if (tool := tool_part(part, around)) is not None:
+            tools.append(tool)
+        elif is_thought(part.metadata):
+            thoughts += part.text or ""
+        elif not around:
+            plain.append(part)
     text, is_block = _joined(plain)
     if metadata and is_thought(metadata):
-        return Content("", thoughts + text, tools)
-    return Content(text, thoughts, tools, is_block)
+        return Content("", thoughts + text, tuple(tools))
+    return Content(text, thoughts, tuple(tools), is_block)
 
 
 def _joined(parts: list[Part]) -> tuple[str, bool]:
-    """The text, and whether it begins with a block; linear, for a hundred thousand parts."""
+    """The text, and whether it begins with data or a file. There may be 100,000 parts."""
     text_beside = TextBeside("".join(part.text for part in parts if part.text))
     pieces: list[str] = []
     is_block = False
@@ -264,7 +243,6 @@ def _joined(parts: list[Part]) -> tuple[str, bool]:
 
 
 def _strip_end(pieces: list[str]) -> None:
-    """Take the white space off the end of a text in pieces."""
     while pieces and not (kept := pieces[-1].rstrip()):
         pieces.pop()
     if pieces:
@@ -272,13 +250,12 @@ def _strip_end(pieces: list[str]) -> None:
 
 
 def last_message(history: Sequence[AgentMessage]) -> str:
-    """The agent's last message, unless the human's last one follows it: then it is of an earlier turn.
+    """The agent's last message, unless it is of an earlier turn: the human's last one follows it.
 
-    With one question only, the order means nothing: some servers list the newest first.
+    With one question, the order means nothing: some servers list the newest first.
     """
     asked = [at for at, each in enumerate(history) if each.role == "user"]
     since = history[asked[-1] + 1 :] if len(asked) > 1 else history
-    texts = (
-        extract_content(each.parts, each.metadata).text for each in reversed(since) if each.role == "agent"
-    )
+    said = [each for each in reversed(since) if each.role == "agent"]
+    texts = (extract_content(each.parts, each.metadata).text for each in said)
     return next((text for text in texts if text.strip()), "")

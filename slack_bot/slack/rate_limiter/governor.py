@@ -1,13 +1,9 @@
 """PURE. Who may call what, and when: all calls of all turns share Slack's budgets (delivery contract, 6).
 
-Slack counts per workspace and method, for posts per channel too. Twenty live answers share about one and a
-half appends a second, so some always wait. Among equals the call goes first whose reader has seen nothing new
-for the longest. Text that has waited too long counts as a card, so that cards cannot starve it. A part of
-each budget is kept for higher priorities, so that a new answer starts at once.
-
-    governor.ask(request, now)
-    for decision in governor.decide(now): ...     # granted, or refused because Slack's block lasts too long
-    governor.next_at(now)                         # when to decide again, if nothing happens until then
+Twenty live answers share about one and a half appends a second, so some always wait. Among equals the call
+goes first whose reader has seen nothing new for the longest. Text that has waited too long counts as a card,
+so that cards cannot starve it. A part of each budget is kept for higher priorities: a new answer starts at
+once.
 """
 
 from __future__ import annotations
@@ -21,6 +17,7 @@ from .token_bucket import Rate, TokenBucket
 
 _MAX_QUEUES = 256  # most of them of channels; beyond that, those at rest are forgotten
 _SMALL = 10.0  # calls: a smaller burst keeps nothing for higher priorities
+_BY_CHANNEL = frozenset({"chat.postMessage"})  # Slack counts these per channel, the others per workspace
 
 
 class Priority(IntEnum):
@@ -53,7 +50,7 @@ def priority_of(method: str) -> Priority:
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """Slack's budgets. `others` is that of every method not named; `by_channel` are counted per channel.
+    """Slack's budgets. `others` is that of every method not named.
 
     `recover_after`: seconds of quiet before a lowered rate is raised. `starving_after`: seconds after which
     waiting text counts as a card.
@@ -61,7 +58,6 @@ class RateLimits:
 
     methods: Mapping[str, Rate]
     others: Rate
-    by_channel: frozenset[str] = frozenset({"chat.postMessage"})
     recover_after: float = 60.0
     starving_after: float = 10.0
 
@@ -71,8 +67,7 @@ class CallRequest:
     """A call that waits for its permit. `number` is unique and grows.
 
     `patience` is the longest block by Slack, in seconds, that it waits out. `unseen_since` is when its reader
-    was shown something last, `asked_at` when it began to wait, `ends_at` when it stops waiting. `again`:
-    Slack has refused this call once.
+    was shown something last, `ends_at` when it stops waiting. `again`: Slack has refused this call once.
     """
 
     number: int
@@ -82,7 +77,6 @@ class CallRequest:
     unseen_since: float
     patience: float
     channel: str = ""
-    workspace: str = ""
     again: bool = False
     ends_at: float = math.inf
 
@@ -104,15 +98,12 @@ class _Queue:
     waiting: dict[int, CallRequest] = field(default_factory=dict)
 
 
-_Key = tuple[str, str, str]
-
-
 class Governor:
     """All budgets and all requests that wait for them."""
 
     def __init__(self, limits: RateLimits) -> None:
         self._limits = limits
-        self._queues: dict[_Key, _Queue] = {}
+        self._queues: dict[tuple[str, str], _Queue] = {}
 
     def ask(self, request: CallRequest, now: float) -> None:
         """`request` waits; or, if its number waits already, with its new priority."""
@@ -130,7 +121,10 @@ class Governor:
 
     def decide(self, now: float) -> list[CallDecision]:
         """The requests that wait no longer, in the order in which to go. Their tokens are taken."""
-        decisions = [decision for queue in self._queues.values() for decision in self._decide(queue, now)]
+        decisions: list[CallDecision] = []
+        for queue in self._queues.values():
+            if queue.waiting:
+                decisions += self._decide(queue, now)
         return sorted(decisions, key=lambda decision: decision.request.priority)
 
     def next_at(self, now: float) -> float | None:
@@ -139,9 +133,13 @@ class Governor:
         return min(times, default=None)
 
     def _decide(self, queue: _Queue, now: float) -> list[CallDecision]:
+        def order(request: CallRequest) -> tuple[Priority, float, int]:
+            priority = Priority.CARDS if self._starves(request, now) else request.priority
+            return priority, request.unseen_since, request.number
+
         decisions = []
         blocked = queue.bucket.blocked_for(now)
-        for request in sorted(queue.waiting.values(), key=lambda request: self._order(request, now)):
+        for request in sorted(queue.waiting.values(), key=order):
             if blocked > request.patience:
                 decisions.append(CallDecision(request, blocked))
             elif queue.bucket.has(self._needed(queue.bucket, request, now), now):
@@ -157,22 +155,16 @@ class Governor:
         """When the first of the queue may go. Too early at worst: where text comes to count as a card."""
         times = []
         for request in queue.waiting.values():
-            times.append(
-                min(request.ends_at, queue.bucket.when(self._needed(queue.bucket, request, now), now))
-            )
+            granted_at = queue.bucket.when(self._needed(queue.bucket, request, now), now)
+            times.append(min(request.ends_at, granted_at))
             if request.priority is Priority.LATER and not self._starves(request, now):
-                times.append(max(self._starves_at(request), now + queue.bucket.blocked_for(now)))
+                starves_at = request.asked_at + self._limits.starving_after
+                times.append(max(starves_at, now + queue.bucket.blocked_for(now)))
         return min(times)
 
-    def _starves_at(self, request: CallRequest) -> float:
-        return request.asked_at + self._limits.starving_after
-
     def _starves(self, request: CallRequest, now: float) -> bool:
-        return request.priority is Priority.LATER and now >= self._starves_at(request)
-
-    def _order(self, request: CallRequest, now: float) -> tuple[Priority, float, int]:
-        priority = Priority.CARDS if self._starves(request, now) else request.priority
-        return priority, request.unseen_since, request.number
+        starves_at = request.asked_at + self._limits.starving_after
+        return request.priority is Priority.LATER and now >= starves_at
 
     def _needed(self, bucket: TokenBucket, request: CallRequest, now: float) -> float:
         """The tokens that must be there for `request` to take one. A small burst reserves nothing."""
@@ -181,18 +173,16 @@ class Governor:
         return 1.0 + bucket.capacity * _RESERVED.get(request.priority, 0.0)
 
     def _queue(self, request: CallRequest, now: float) -> _Queue:
-        method = request.method
-        channel = request.channel if method in self._limits.by_channel else ""
-        key = (request.workspace, method, channel)
-        if key not in self._queues:
-            self._tidy(now)
-            budget = self._limits.methods.get(method, self._limits.others)
-            self._queues[key] = _Queue(TokenBucket(budget, self._limits.recover_after, now))
-        return self._queues[key]
+        key = (request.method, request.channel if request.method in _BY_CHANNEL else "")
+        queue = self._queues.get(key)
+        if queue is None:
+            if len(self._queues) >= _MAX_QUEUES:
+                self._forget_resting(now)
+            budget = self._limits.methods.get(request.method, self._limits.others)
+            queue = self._queues[key] = _Queue(TokenBucket(budget, self._limits.recover_after, now))
+        return queue
 
-    def _tidy(self, now: float) -> None:
-        if len(self._queues) < _MAX_QUEUES:
-            return
+    def _forget_resting(self, now: float) -> None:
         for key, queue in list(self._queues.items()):
             if not queue.waiting and queue.bucket.is_at_rest(now):
                 del self._queues[key]

@@ -1,8 +1,8 @@
 """The governor at work in this process: calls wait here for their permits.
 
 A turn reserves a permit before it takes its text out of the buffer, so text that comes meanwhile goes with
-the same call. A permit that is not used is given back, whatever ends the wait. Nothing polls: each new
-request, return or refusal makes the governor decide again, and one timer is set to the time it names.
+the same call. Nothing polls: each new request, return or refusal makes the governor decide again, and one
+timer is set to the time it names.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from enum import Enum, auto
 from typing import Protocol
 
 from ...clock import Clock
@@ -71,11 +70,13 @@ class LocalRateLimiter:
     def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
         now = self._clock.monotonic()
         self._count += 1
-        request = replace(request, number=self._count, asked_at=now, unseen_since=request.unseen_since or now)
+        ends_at = request.ends_at
         if request.again and request.method == "chat.startStream":
-            request = replace(
-                request, ends_at=now + self._start_timeout
-            )  # there are other ways to show an answer
+            ends_at = now + self._start_timeout  # there are other ways to show an answer
+        unseen_since = request.unseen_since or now
+        request = replace(
+            request, number=self._count, asked_at=now, unseen_since=unseen_since, ends_at=ends_at
+        )
         permit = Permit(self, request)
         self.enqueue(permit)
         permit.wake = wake
@@ -86,10 +87,9 @@ class LocalRateLimiter:
         self._governor.ask(permit.request, self._clock.monotonic())
         self.decide()
 
-    def remove(self, permit: Permit, *, granted: bool) -> None:
+    def remove(self, permit: Permit) -> None:
         now = self._clock.monotonic()
-        self._waiting.pop(permit.request.number, None)
-        if granted:
+        if self._waiting.pop(permit.request.number, None) is None:
             self._governor.put_back(permit.request, now)
         else:
             self._governor.drop(permit.request, now)
@@ -113,41 +113,35 @@ class LocalRateLimiter:
             self._timer = loop.call_later(max(_TICK, due - now), self.decide)
 
 
-class _State(Enum):
-    WAITING = auto()
-    GRANTED = auto()
-    BLOCKED = auto()
-    OVER = auto()
-
-
 class Permit:
     """A place in the queue for one call; once granted, the right to make it."""
 
     def __init__(self, limiter: LocalRateLimiter, request: CallRequest) -> None:
-        self._limiter = limiter
-        self.request = request
+        self._limiter, self.request = limiter, request
         self.wake: Callable[[], None] | None = None
-        self._state = _State.WAITING
         self._blocked_for: float | None = None
         self._settled = asyncio.Event()
+        self._is_over = False  # used or given back
 
     @property
     def is_settled(self) -> bool:
         """`wait` returns at once."""
-        return self._state is not _State.WAITING
+        return self._settled.is_set()
 
     def move(self, priority: Priority, wake: Callable[[], None] | None = None) -> None:
         """Go on waiting with another priority, and `wake` in place of the old one."""
         self.wake = wake
-        if self._state is _State.WAITING and priority is not self.request.priority:
+        if not self.is_settled and priority is not self.request.priority:
             self.request = replace(self.request, priority=priority)
             self._limiter.enqueue(self)
 
     async def wait(self, patience: float) -> float | None:
         """Return None when it is granted, or the seconds Slack wants no such call where these are more than
         `patience`. A stream that Slack refused to start waits `start_slot_timeout` again and no longer.
-        Cancelled, the permit is given back."""
-        if self._state is _State.WAITING and patience != self.request.patience:
+        """
+        if self.is_settled:
+            return self._blocked_for
+        if patience != self.request.patience:
             self.request = replace(self.request, patience=patience)
             self._limiter.enqueue(self)
         try:
@@ -159,19 +153,18 @@ class Permit:
 
     def settle(self, decision: CallDecision) -> None:
         self._blocked_for = decision.blocked_for
-        self._state = _State.GRANTED if decision.blocked_for is None else _State.BLOCKED
         self._settled.set()
         if self.wake is not None:
             self.wake()
 
     def use(self) -> None:
-        self._state = _State.OVER
+        self._is_over = True
 
     def refused(self, seconds: float) -> None:
         self._limiter.refused(self.request, seconds)
 
     def give_back(self) -> None:
         """The call is not made. May be called at any time, more than once."""
-        state, self._state = self._state, _State.OVER
-        if state in (_State.WAITING, _State.GRANTED):
-            self._limiter.remove(self, granted=state is _State.GRANTED)
+        is_over, self._is_over = self._is_over, True
+        if not is_over and self._blocked_for is None:
+            self._limiter.remove(self)

@@ -1,8 +1,7 @@
 """PURE. One of Slack's budgets: a token bucket that learns from refusals.
 
-Slack names a rate for a minute and tolerates bursts it does not name (facts: Slack 1.5). A bucket begins at
-the rate and burst it was given, its ceiling. A refusal blocks it for as long as Slack asks and halves its
-rate; each quiet minute raises it again by half, up to the ceiling.
+Slack names a rate for a minute and tolerates bursts it does not name (facts: Slack 1.5). A refusal blocks the
+bucket for as long as Slack asks and halves its rate; each quiet minute raises it again by half.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ class Rate:
 
 
 class TokenBucket:
-    """The tokens of one budget. All times are seconds of one clock that never goes back.
+    """The tokens of one budget. Times are seconds of one clock that never goes back.
 
     `recover_after` is how long it must be quiet before the rate is raised.
     """
@@ -53,7 +52,6 @@ class TokenBucket:
         self._tokens -= 1.0
 
     def put_back(self, now: float) -> None:
-        """A call that took a token is not made."""
         self._refill(now)
         self._tokens = min(self.capacity, self._tokens + 1.0)
 

@@ -1,7 +1,6 @@
-"""An ASGI application behind httpx, in memory: what it sends is read while it is still being sent.
+"""An ASGI application behind httpx, in memory, so that a real A2A server runs on virtual time.
 
-httpx's own ASGI transport returns the whole response at its end; this one hands on each piece at once, so
-a real A2A server runs on virtual time, without sockets and threads.
+httpx's own ASGI transport returns the whole response at its end; this one hands on each piece at once.
 """
 
 from __future__ import annotations
@@ -30,7 +29,10 @@ class AsgiTransport(httpx.AsyncBaseTransport):
         exchange = _Exchange(self._app, request, await request.aread())
         self._running.add(exchange)
         exchange.running.add_done_callback(lambda _: self._running.discard(exchange))
-        return await exchange.response()
+        if (head := await exchange.sent.get()) is None:
+            await exchange.running
+            raise RuntimeError("the application ended without an answer")
+        return httpx.Response(head["status"], headers=head["headers"], stream=exchange, request=request)
 
     async def aclose(self) -> None:
         """End what is still being answered."""
@@ -42,22 +44,13 @@ class _Exchange(httpx.AsyncByteStream):
     """One request and its answer."""
 
     def __init__(self, app: App, request: httpx.Request, body: bytes) -> None:
-        self._request = request
         self._coming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
         self._left = asyncio.Event()
-        self._sent = asyncio.Queue[Message | None]()
-        self.running = asyncio.ensure_future(self._run(app))
-
-    async def response(self) -> httpx.Response:
-        """The head, with the body to come. RuntimeError where the application ends without one."""
-        head = await self._sent.get()
-        if head is None:
-            await self.running
-            raise RuntimeError("the application ended without an answer")
-        return httpx.Response(head["status"], headers=head["headers"], stream=self, request=self._request)
+        self.sent = asyncio.Queue[Message | None]()
+        self.running = asyncio.ensure_future(self._run(app, _scope(request)))
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        while (message := await self._sent.get()) is not None:
+        while (message := await self.sent.get()) is not None:
             if message.get("body"):
                 yield message["body"]
             if not message.get("more_body", False):
@@ -70,11 +63,11 @@ class _Exchange(httpx.AsyncByteStream):
         self.running.cancel()
         await asyncio.gather(self.running, return_exceptions=True)  # the reader got the error
 
-    async def _run(self, app: App) -> None:
+    async def _run(self, app: App, scope: Message) -> None:
         try:
-            await app(self._scope(), self._receive, self._send)
+            await app(scope, self._receive, self.sent.put)
         finally:
-            self._sent.put_nowait(None)
+            self.sent.put_nowait(None)
 
     async def _receive(self) -> Message:
         if self._coming:
@@ -82,22 +75,19 @@ class _Exchange(httpx.AsyncByteStream):
         await self._left.wait()
         return {"type": "http.disconnect"}
 
-    async def _send(self, message: Message) -> None:
-        self._sent.put_nowait(message)
 
-    def _scope(self) -> Message:
-        url = self._request.url
-        return {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": self._request.method,
-            "headers": [(name.lower(), value) for name, value in self._request.headers.raw],
-            "scheme": url.scheme,
-            "path": url.path,
-            "raw_path": url.raw_path.partition(b"?")[0],
-            "query_string": url.query,
-            "server": (url.host, url.port),
-            "client": ("127.0.0.1", 0),
-            "root_path": "",
-        }
+def _scope(request: httpx.Request) -> Message:
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": request.method,
+        "headers": [(name.lower(), value) for name, value in request.headers.raw],
+        "scheme": request.url.scheme,
+        "path": request.url.path,
+        "raw_path": request.url.raw_path.partition(b"?")[0],
+        "query_string": request.url.query,
+        "server": (request.url.host, request.url.port),
+        "client": ("127.0.0.1", 0),
+        "root_path": "",
+    }

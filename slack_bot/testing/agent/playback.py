@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias
 
 from ..tape.items import HTTP_STATUS, http_status_of
-from ..tape.mapped_tape import MappedLines
-from ..tape.tape import Moment, Recording, Tape, interrupted_at
+from ..tape.tape import MappedLines, Moment, Recording, Tape, interrupted_at
 from .snapshot import Json, Wire, is_over, last_message, task_of, wire_of, with_state
 
 RequestId: TypeAlias = str | int | None
@@ -26,14 +25,6 @@ _SAID_BY_HTTP = {"content-type": "content_type", "retry-after": "retry_after"}
 _BOM = b"\xef\xbb\xbf"
 _NEVER = 365 * 86_400.0
 _SLACK = 1e-6  # seconds of tolerance: times are sums of floats
-
-
-@dataclass(frozen=True, slots=True)
-class Breakdown:
-    """The agent fails after so many events, with this message."""
-
-    after: int
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +39,10 @@ class Beat:
 class Playback:
     """One capture, ready to be served any number of times.
 
-    `cut_after`: events after which the connection is cut. `breakdown`: the agent's own error. `goes_on`:
-    whether the task is worked on after a cut that is not the capture's own.
+    `cut_after`: events after which the connection is cut. `agent_error`: after so many events the agent fails
+    with its own error (`{"after": events, "message": text}`). `goes_on`: whether the task is worked on after
+    a cut that is not the capture's own. Of the answer to the question, `status` and `headers` are those of
+    HTTP, and `is_json`: it is one JSON object in place of a stream. `length`: seconds until the work ends.
     """
 
     def __init__(
@@ -57,66 +50,57 @@ class Playback:
         source: Tape | Recording,
         *,
         cut_after: int | None = None,
-        breakdown: Breakdown | None = None,
+        agent_error: Mapping[str, Any] | None = None,
         goes_on: bool = True,
     ) -> None:
-        self._source = source
-        self._cut_after = cut_after
-        self._breakdown = breakdown
-        self._events = _events_of(source)
-        known = self._events if breakdown is None else self._events[: breakdown.after]
-        self._known = known if goes_on or cut_after is None else known[:cut_after]
-        self.wire: Wire = _wire(source, self._events)
-        self._times = _times(self._known)
+        self._source, self._cut_after, self._agent_error = source, cut_after, agent_error
+        self._breaks_after = None if agent_error is None else int(agent_error.get("after", 0))
+        self._moments = source.moments if isinstance(source, Tape) else _recorded_events(source)
+        self._places, self._times = _events_in(self._moments)
+        limits = [self._breaks_after, None if goes_on else cut_after]
+        whole = len(self._places)
+        self._known = min([whole, *(max(0, limit) for limit in limits if limit is not None)])
+        ends = self._times[: self._known].tolist()
+        if agent_error is None and self._known == whole:
+            ends += [source.ended] if isinstance(source, Recording) else [m.t for m in source.moments[-1:]]
+        self.length = max([0.0, *ends])
+        self.wire = self._wire()
+        self._set_head()
 
-    @property
-    def length(self) -> float:
-        """Seconds from the question to the end of the work."""
-        if self._breakdown is None and len(self._known) == len(self._events):
-            own_end = self._source.ended if isinstance(self._source, Recording) else _last(self._source)
-            return max([*self._times, own_end])
-        return max([0.0, *self._times])
+    def _wire(self) -> Wire:
+        said = self._source.head.get("wire") if isinstance(self._source, Tape) else None
+        if said in ("0.3", "1.0"):
+            return "1.0" if said == "1.0" else "0.3"
+        return wire_of(map(self._event, range(len(self._places))))
 
-    @property
-    def status(self) -> int:
-        """HTTP status of the answer to the question."""
-        if isinstance(self._source, Recording):
-            return self._source.status
-        return http_status_of(self._first_error) or 200
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """HTTP headers of that answer."""
-        if isinstance(self._source, Recording) and not self._fails_at_once:
-            return dict(self._source.headers)
-        media = "application/json" if self.is_json else "text/event-stream; charset=utf-8"
-        usual = {"content-type": media, "cache-control": "no-store", "x-accel-buffering": "no"}
-        if http_status_of(error := self._first_error) is None:
-            return usual
-        return usual | {name: str(error[key]) for name, key in _SAID_BY_HTTP.items() if key in error}
-
-    @property
-    def is_json(self) -> bool:
-        """The answer is one JSON object in place of a stream."""
-        if isinstance(self._source, Recording) and not self._fails_at_once:
-            return "json" in self._source.headers.get("content-type", "").lower()
-        return self._fails_at_once
-
-    @property
-    def _fails_at_once(self) -> bool:
+    def _set_head(self) -> None:
         """An error before the first event comes as JSON, not as a stream (facts: A2A 5)."""
-        return (self._breakdown is not None and self._breakdown.after <= 0) or bool(self._first_error)
+        error = self._first_error()
+        self._fails_at_once = bool(error) or (self._breaks_after is not None and self._breaks_after <= 0)
+        status = http_status_of(error)
+        media = "application/json" if self._fails_at_once else "text/event-stream; charset=utf-8"
+        self.headers = {"content-type": media, "cache-control": "no-store", "x-accel-buffering": "no"}
+        self.status, self.is_json = status or 200, self._fails_at_once
+        if isinstance(self._source, Recording):
+            self.status = self._source.status
+            if not self._fails_at_once:
+                self.headers = dict(self._source.headers)
+                self.is_json = _is_json(self._source)
+        elif status is not None:
+            self.headers |= {name: str(error[key]) for name, key in _SAID_BY_HTTP.items() if key in error}
 
-    @property
     def _first_error(self) -> Json:
         """The error that a tape begins with; {} if there is none, or the scenario comes first."""
-        limits = [self._cut_after, None if self._breakdown is None else self._breakdown.after]
-        if any(limit is not None and limit <= 0 for limit in limits):
+        limits = [self._cut_after, self._breaks_after]
+        if isinstance(self._source, Recording) or any(limit is not None and limit <= 0 for limit in limits):
             return {}
-        first = next((each for each in _moments(self._source) if each.comment is None), None)
+        first = next((each for each in self._moments if each.comment is None), None)
         return (first.error if first is not None else None) or {}
 
-    # -- what is sent ----------------------------------------------------------------------------------------
+    def _event(self, number: int) -> Json:
+        return self._moments[self._places[number]].event or {}
+
+    # -- what is sent
 
     def beats(self, request_id: RequestId) -> Iterator[Beat]:
         """All that is sent in answer to the question; the last beat is the end."""
@@ -125,81 +109,72 @@ class Playback:
         elif isinstance(self._source, Recording):
             yield from self._recorded(self._source, request_id)
         else:
-            yield from self._taped(self._source, request_id)
+            yield from self._taped(request_id)
 
     def later(self, request_id: RequestId, after: float) -> Iterator[Beat]:
         """What is sent to a client that resubscribes after `after` seconds: never cut."""
-        for t, event in self._known:
-            if t > after + _SLACK:
-                yield Beat(t, sse(result_of(request_id, event)))
+        for number in range(self._known):
+            if (t := self._times[number]) > after + _SLACK:
+                yield Beat(t, sse(result_of(request_id, self._event(number))))
         yield Beat(self.length, end="closed")
 
-    def _taped(self, tape: Tape, request_id: RequestId) -> Iterator[Beat]:
+    def _taped(self, request_id: RequestId) -> Iterator[Beat]:
         count, t = 0, 0.0
-        if (broken := self._broken(count, t, request_id)) is not None:
-            yield from broken
-            return
-        for moment in tape.moments:
+        broken = self._broken(count, t, request_id)
+        for moment in () if broken else self._moments:
             t = moment.t
             if moment.end is not None:
-                yield Beat(t + self._silence, end=moment.end)
+                yield Beat(t + self._silence(), end=moment.end)
                 return
             if moment.comment is not None and self.is_json:
                 continue
-            yield self._beat(moment, request_id)
+            yield Beat(t, self._data(moment, request_id))
             count += moment.event is not None
-            if moment.event is not None and (broken := self._broken(count, t, request_id)) is not None:
-                yield from broken
-                return
-        yield Beat(t, end="closed")
+            if broken := self._broken(count, t, request_id):
+                break
+        yield from broken or [Beat(t, end="closed")]
 
-    @property
     def _silence(self) -> float:
         """Seconds of silence before the end of a capture that was interrupted: its real end is not known."""
         if interrupted_at(self._source) is None:
             return 0.0
         # after a deliberate end the task was polled, and the poll was interrupted
-        ends = isinstance(self._source, Recording) or any(each.end for each in self._source.moments[-2:-1])
+        ends = isinstance(self._source, Recording) or any(each.end for each in self._moments[-2:-1])
         return _NEVER if ends else 0.0
 
-    def _beat(self, moment: Moment, request_id: RequestId) -> Beat:
+    def _data(self, moment: Moment, request_id: RequestId) -> bytes:
         if moment.comment is not None:
-            lines = moment.comment.split("\n")
-            return Beat(moment.t, "".join(f": {line}\n" for line in lines).encode() + b"\n")
+            return "".join(f": {line}\n" for line in moment.comment.split("\n")).encode() + b"\n"
         if moment.error is not None:
-            return Beat(moment.t, self._error(request_id, moment.error))
+            return self._error(request_id, moment.error)
         if moment.raw is not None:
-            return Beat(moment.t, moment.raw.encode("utf-8", "surrogatepass"))
-        return Beat(moment.t, sse(result_of(request_id, moment.event or {})))
+            return moment.raw.encode("utf-8", "surrogatepass")
+        return sse(result_of(request_id, moment.event or {}))
 
     def _recorded(self, recording: Recording, request_id: RequestId) -> Iterator[Beat]:
-        count, stop = self._limit(recording.body)
+        limits = [limit for limit in (self._cut_after, self._breaks_after) if limit is not None]
+        ends = [0, *(at for at, _ in framed(recording.body))]
+        count = max(0, min(limits, default=len(ends)))
+        is_broken = count < len(ends)
+        stop = ends[count] if is_broken else len(recording.body)
         sent, t = 0, 0.0
         for at, data in recording.chunks:
             if sent < stop:
                 t, piece = at, data[: stop - sent]
                 yield Beat(t, piece)
                 sent += len(piece)
-        broken = None if count is None else self._broken(count, t, request_id)
-        ended = max(t, recording.ended) + self._silence
+        ended = max(t, recording.ended) + self._silence()
+        broken = self._broken(count, t, request_id) if is_broken else []
         yield from broken or [Beat(ended, end="cut" if recording.cut else "closed")]
 
-    def _limit(self, body: bytes) -> tuple[int | None, int]:
-        """After how many events the scenario breaks the stream, if it does, and the bytes before that."""
-        limits = [] if self._cut_after is None else [self._cut_after]
-        limits += [] if self._breakdown is None else [self._breakdown.after]
-        ends = [0, *(at for at, _ in framed(body))]
-        count = max(0, min(limits, default=len(ends)))
-        return (count, ends[count]) if count < len(ends) else (None, len(body))
-
-    def _broken(self, count: int, t: float, request_id: RequestId) -> list[Beat] | None:
+    def _broken(self, count: int, t: float, request_id: RequestId) -> list[Beat]:
         """The end after `count` events, if the scenario has one there."""
-        if self._breakdown is not None and count >= self._breakdown.after:
-            error = {"code": INTERNAL_ERROR, "message": self._breakdown.message}
+        if self._agent_error is not None and self._breaks_after is not None and count >= self._breaks_after:
+            error = {"code": INTERNAL_ERROR, "message": str(self._agent_error.get("message", ""))}
             return [Beat(t, self._error(request_id, error)), Beat(t, end="closed")]
         if self._cut_after is not None and count >= self._cut_after:
             return [Beat(t, end="cut")]
-        return None
+        return []
 
     def _error(self, request_id: RequestId, error: Json) -> bytes:
         if http_status_of(error) is not None and "code" not in error:
@@ -210,15 +185,15 @@ class Playback:
         # 1.0 servers name the event, 0.3 servers do not (facts: A2A 5)
         return (b"event: error\n" if self.wire == "1.0" else b"") + sse(envelope)
 
-    # -- the task meanwhile ----------------------------------------------------------------------------------
+    # -- the task meanwhile
 
     def task_at(self, t: float) -> Json | None:
         """The task `t` seconds after the question; None before an event names it."""
         task = task_of(self._played(t), self.wire)
-        if task is None or self._breakdown is None or is_over(task):
+        if task is None or self._breaks_after is None or is_over(task):
             return task
         # a task that breaks is failed from then on
-        broken = len(self._times) >= self._breakdown.after and t + _SLACK >= max([0.0, *self._times])
+        broken = self._known >= self._breaks_after and t + _SLACK >= max([0.0, *self._times[: self._known]])
         return with_state(task, "failed", self.wire) if broken else task
 
     def message_at(self, t: float) -> Json | None:
@@ -226,10 +201,10 @@ class Playback:
         return last_message(self._played(t))
 
     def _played(self, t: float) -> Iterator[Json]:
-        return (event for at, event in self._known if at <= t + _SLACK)
+        return (self._event(n) for n in range(self._known) if self._times[n] <= t + _SLACK)
 
 
-# -- framing -------------------------------------------------------------------------------------------------
+# -- framing
 
 
 def sse(envelope: Json) -> bytes:
@@ -272,67 +247,28 @@ def framed(body: bytes) -> list[tuple[int, bytes]]:
     return [*found, (at, b"\n".join(data))] if data else found
 
 
-# -- reading captures ----------------------------------------------------------------------------------------
+# -- the events of a capture
 
 
-def _moments(source: Tape | Recording) -> Sequence[Moment]:
-    return source.moments if isinstance(source, Tape) else ()
+def _events_in(moments: Sequence[Moment]) -> tuple[array[int], array[float]]:
+    """Which moments are events, and when they came. The events themselves stay where a long tape has them."""
+    if isinstance(moments, MappedLines):
+        return moments.events, array("d", map(moments.time, moments.events))
+    places = array("Q", (place for place, moment in enumerate(moments) if moment.event is not None))
+    return places, array("d", (moments[place].t for place in places))
 
 
-def _last(tape: Tape) -> float:
-    return max((moment.t for moment in tape.moments), default=0.0)
+def _is_json(recording: Recording) -> bool:
+    return "json" in recording.headers.get("content-type", "").lower()
 
 
-def _wire(source: Tape | Recording, events: Sequence[tuple[float, Json]]) -> Wire:
-    said = source.head.get("wire") if isinstance(source, Tape) else None
-    if said in ("0.3", "1.0"):
-        return "1.0" if said == "1.0" else "0.3"
-    return wire_of(event for _, event in events)
-
-
-class _TapeEvents(Sequence[tuple[float, Json]]):
-    """The events of a tape. Only their places are kept: a long tape reads them again."""
-
-    def __init__(self, moments: Sequence[Moment], places: array[int], times: array[float]) -> None:
-        self._moments, self._places = moments, places
-        self.times = times
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, index: int) -> tuple[float, Json]: ...
-    @overload
-    def __getitem__(self, index: slice) -> _TapeEvents: ...
-    def __getitem__(self, index: int | slice) -> tuple[float, Json] | _TapeEvents:
-        if isinstance(index, slice):
-            return _TapeEvents(self._moments, self._places[index], self.times[index])
-        return self.times[index], self._moments[self._places[index]].event or {}
-
-
-def _times(events: Sequence[tuple[float, Json]]) -> Sequence[float]:
-    return events.times if isinstance(events, _TapeEvents) else [t for t, _ in events]
-
-
-def _events_of(source: Tape | Recording) -> Sequence[tuple[float, Json]]:
-    if isinstance(source, Tape):
-        places, times = array("Q"), array("d")
-        if isinstance(source.moments, MappedLines):
-            places = source.moments.events
-            return _TapeEvents(source.moments, places, array("d", map(source.moments.time, places)))
-        for place, moment in enumerate(source.moments):
-            if moment.event is not None:
-                places.append(place)
-                times.append(moment.t)
-        return _TapeEvents(source.moments, places, times)
-    if "json" in source.headers.get("content-type", "").lower():
-        result = _result(source.body)
-        return [(source.ended, result)] if result is not None else []
-    found: list[tuple[float, Json]] = []
-    for end, data in framed(source.body):
-        if (result := _result(data)) is not None:
-            found.append((_time_of(source, end), result))
-    return found
+def _recorded_events(recording: Recording) -> list[Moment]:
+    """The events of a recording, each at the time of its last byte."""
+    if _is_json(recording):
+        rows = [(recording.ended, recording.body)]
+    else:
+        rows = [(_time_of(recording, end), data) for end, data in framed(recording.body)]
+    return [Moment(t, event=result) for t, data in rows if (result := _result(data)) is not None]
 
 
 def _result(data: bytes) -> Json | None:

@@ -17,7 +17,7 @@ import httpx
 
 from ...clock import Clock, loop_clock
 from ..tape.tape import Recording, Tape
-from .playback import Beat, Breakdown, Playback, RequestId, error_of, json_bytes, result_of, sse
+from .playback import Beat, Playback, RequestId, error_of, json_bytes, result_of, sse
 from .snapshot import Json, Wire, is_over, status_event, with_state
 
 _SEND = frozenset({"message/send", "SendMessage"})
@@ -26,7 +26,6 @@ _GET = frozenset({"tasks/get", "GetTask"})
 _CANCEL = frozenset({"tasks/cancel", "CancelTask"})
 _JOIN = frozenset({"tasks/resubscribe", "SubscribeToTask"})
 _CARDS = (".well-known/agent-card.json", ".well-known/agent.json")
-_JSON = {"content-type": "application/json"}
 _EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store"}
 
 
@@ -76,7 +75,7 @@ class ScriptedAgent:
 
     `cut_after` and `agent_error` (`{"after": events, "message": text}`) are a scenario's. It plays `speed`
     times as fast as the source; `math.inf`: at once. `goes_on`: a cut does not end the task. `calls`: all
-    calls so far.
+    calls so far. `wire`: the dialect that the card announces, the first source's.
     """
 
     def __init__(
@@ -91,22 +90,14 @@ class ScriptedAgent:
     ) -> None:
         if not sources or not speed > 0:
             raise ValueError("a scripted agent needs a tape and a speed above 0")
-        breakdown = None
-        if agent_error is not None:
-            breakdown = Breakdown(int(agent_error.get("after", 0)), str(agent_error.get("message", "")))
         self._playbacks = [
-            Playback(source, cut_after=cut_after, breakdown=breakdown, goes_on=goes_on) for source in sources
+            Playback(source, cut_after=cut_after, agent_error=agent_error, goes_on=goes_on)
+            for source in sources
         ]
-        self._speed = speed
-        self._streaming = streaming
-        self._clock = clock or loop_clock()
+        self.wire: Wire = self._playbacks[0].wire
+        self._speed, self._streaming, self._clock = speed, streaming, clock or loop_clock()
         self._playings: list[_Playing] = []
         self.calls: list[AgentCall] = []
-
-    @property
-    def wire(self) -> Wire:
-        """The dialect that the card announces: the first source's."""
-        return self._playbacks[0].wire
 
     @property
     def questions(self) -> list[AgentCall]:
@@ -126,7 +117,7 @@ class ScriptedAgent:
         try:
             call = _read_call(body, headers or {})
         except (ValueError, RecursionError):
-            return _json(error_of(None, {"code": -32700, "message": "Invalid JSON payload"}))
+            return _refused(None, -32700, "Invalid JSON payload")
         self.calls.append(call)
         return await self._dispatch(call)
 
@@ -147,44 +138,42 @@ class ScriptedAgent:
         return card | {"supportedInterfaces": [interface]}
 
     async def _dispatch(self, call: AgentCall) -> ScriptedAnswer:
-        if call.method in _STREAM:
-            playing = self._begin()
-            playback = playing.playback
-            body = self._play(playing, playback.beats(call.id), call.id)
-            return ScriptedAnswer(playback.status, playback.headers, body)
-        if call.method in _SEND:
-            return await self._send(call)
+        if call.method in _SEND | _STREAM:
+            number = min(len(self._playings), len(self._playbacks) - 1)
+            playing = _Playing(self._playbacks[number], self._clock.monotonic())
+            self._playings.append(playing)
+            if call.method in _STREAM or playing.playback.is_json:
+                body = self._play(playing, playing.playback.beats(call.id), call.id)
+                return ScriptedAnswer(playing.playback.status, playing.playback.headers, body)
+            return await self._whole(call, playing)
         if call.method not in _GET | _CANCEL | _JOIN:
-            return _json(error_of(call.id, {"code": -32601, "message": "Method not found"}))
-        found = self._find(call.params.get("id"))
-        if found is None:
-            return _json(error_of(call.id, {"code": -32001, "message": "Task not found"}))
-        return self._about_task(call, *found)
+            return _refused(call.id, -32601, "Method not found")
+        for playing in reversed(self._playings):  # the latest question whose task has this id
+            task = playing.canceled or playing.playback.task_at(self._elapsed(playing))
+            if task is not None and task["id"] == call.params.get("id"):
+                return self._about_task(call, playing, task)
+        return _refused(call.id, -32001, "Task not found")
 
     def _about_task(self, call: AgentCall, playing: _Playing, task: Json) -> ScriptedAnswer:
         if call.method in _GET:
             return _json(result_of(call.id, task))
         if call.method in _CANCEL:
             if is_over(task):
-                return _json(error_of(call.id, {"code": -32002, "message": "Task cannot be canceled"}))
+                return _refused(call.id, -32002, "Task cannot be canceled")
             playing.canceled = with_state(task, "canceled", playing.playback.wire)
             playing.stopped.set()
             return _json(result_of(call.id, playing.canceled))
         if is_over(task):
-            return _json(error_of(call.id, {"code": -32004, "message": "The task is over"}))
+            return _refused(call.id, -32004, "The task is over")
         return ScriptedAnswer(200, _EVENTS, self._join(call, playing, task))
 
-    async def _send(self, call: AgentCall) -> ScriptedAnswer:
-        playing = self._begin()
+    async def _whole(self, call: AgentCall, playing: _Playing) -> ScriptedAnswer:
         playback = playing.playback
-        if playback.is_json:
-            body = self._play(playing, playback.beats(call.id), call.id)
-            return ScriptedAnswer(playback.status, playback.headers, body)
         await self._reached(playing, playback.length)
         task = playing.canceled or playback.task_at(math.inf)
         found = task or playback.message_at(math.inf)
         if found is None:
-            return _json(error_of(call.id, {"code": -32603, "message": "The capture holds no answer"}))
+            return _refused(call.id, -32603, "The capture holds no answer")
         if playback.wire == "1.0":
             found = {"task": found} if task is not None else {"message": found}
         return _json(result_of(call.id, found))
@@ -196,14 +185,6 @@ class ScriptedAgent:
             yield sse(result_of(call.id, {"task": task}))
         async for data in self._play(playing, playing.playback.later(call.id, after), call.id):
             yield data
-
-    # -- playing ---------------------------------------------------------------------------------------------
-
-    def _begin(self) -> _Playing:
-        number = min(len(self._playings), len(self._playbacks) - 1)
-        playing = _Playing(self._playbacks[number], self._clock.monotonic())
-        self._playings.append(playing)
-        return playing
 
     async def _play(
         self, playing: _Playing, beats: Iterator[Beat], request_id: RequestId
@@ -236,17 +217,6 @@ class ScriptedAgent:
             return math.inf
         return (self._clock.monotonic() - playing.started) * self._speed
 
-    def _task(self, playing: _Playing) -> Json | None:
-        return playing.canceled or playing.playback.task_at(self._elapsed(playing))
-
-    def _find(self, task_id: object) -> tuple[_Playing, Json] | None:
-        """The latest question whose task has this id, and its current state."""
-        for playing in reversed(self._playings):
-            task = self._task(playing)
-            if task is not None and task["id"] == task_id:
-                return playing, task
-        return None
-
 
 def _read_call(body: bytes, headers: Mapping[str, str]) -> AgentCall:
     value = json.loads(body)
@@ -262,11 +232,14 @@ def _read_call(body: bytes, headers: Mapping[str, str]) -> AgentCall:
 
 
 def _json(value: Json, *, status: int = 200) -> ScriptedAnswer:
-    return ScriptedAnswer(status, _JSON, _once(json_bytes(value)))
+    async def once() -> AsyncGenerator[bytes, None]:
+        yield json_bytes(value)
+
+    return ScriptedAnswer(status, {"content-type": "application/json"}, once())
 
 
-async def _once(data: bytes) -> AsyncGenerator[bytes, None]:
-    yield data
+def _refused(request_id: RequestId, code: int, message: str) -> ScriptedAnswer:
+    return _json(error_of(request_id, {"code": code, "message": message}))
 
 
 class ScriptedTransport(httpx.AsyncBaseTransport):
@@ -277,51 +250,35 @@ class ScriptedTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer `request`; its read timeout counts as it would on a socket."""
-        timeouts = request.extensions.get("timeout") or {}
-        read_timeout = _ReadTimeout(request, timeouts.get("read"))
         body = await request.aread()
-        answer = await read_timeout.wait(
-            self.agent.handle(request.method, str(request.url), body, dict(request.headers.items()))
-        )
-        return httpx.Response(
-            answer.status,
-            headers=dict(answer.headers),
-            stream=_Body(answer.body, read_timeout),
-            request=request,
-        )
+        handling = self.agent.handle(request.method, str(request.url), body, dict(request.headers.items()))
+        answer = await _in_time(handling, request)
+        stream = _Body(answer.body, request)
+        return httpx.Response(answer.status, headers=dict(answer.headers), stream=stream, request=request)
 
 
-class _ReadTimeout:
-    def __init__(self, request: httpx.Request, seconds: float | None) -> None:
-        self.request = request
-        self._seconds = seconds
-
-    async def wait(self, awaitable: Any) -> Any:
-        try:
-            async with asyncio.timeout(self._seconds):
-                return await awaitable
-        except TimeoutError:
-            raise httpx.ReadTimeout("the read operation timed out", request=self.request) from None
+async def _in_time(awaitable: Any, request: httpx.Request) -> Any:
+    try:
+        async with asyncio.timeout((request.extensions.get("timeout") or {}).get("read")):
+            return await awaitable
+    except TimeoutError:
+        raise httpx.ReadTimeout("the read operation timed out", request=request) from None
 
 
 class _Body(httpx.AsyncByteStream):
-    def __init__(self, chunks: AsyncGenerator[bytes, None], read_timeout: _ReadTimeout) -> None:
-        self._chunks = chunks
-        self._read_timeout = read_timeout
+    def __init__(self, chunks: AsyncGenerator[bytes, None], request: httpx.Request) -> None:
+        self._chunks, self._request = chunks, request
 
     async def __aiter__(self) -> AsyncGenerator[bytes, None]:
-        while True:
-            try:
-                chunk = await self._read_timeout.wait(anext(self._chunks, None))
-            except ConnectionCut:
-                # the words of h11, whose error it would be on a socket
-                raise httpx.RemoteProtocolError(
-                    "peer closed connection without sending complete message body (incomplete chunked read)",
-                    request=self._read_timeout.request,
-                ) from None
-            if chunk is None:
-                return
-            yield chunk
+        try:
+            while (chunk := await _in_time(anext(self._chunks, None), self._request)) is not None:
+                yield chunk
+        except ConnectionCut:
+            # the words of h11, whose error it would be on a socket
+            raise httpx.RemoteProtocolError(
+                "peer closed connection without sending complete message body (incomplete chunked read)",
+                request=self._request,
+            ) from None
 
     async def aclose(self) -> None:
         await self._chunks.aclose()

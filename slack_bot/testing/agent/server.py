@@ -1,4 +1,4 @@
-"""The scripted agent on a real socket, for the playground and for tests that want one."""
+"""The scripted agent on a real socket."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GRACE = 1.0  # seconds for streams that are still open when the server is stopp
 
 
 def scripted_app(agent: ScriptedAgent) -> web.Application:
-    """An aiohttp application that serves `agent` at every path; it may be mounted below another."""
+    """An aiohttp application that serves `agent` at every path."""
 
     async def serve(request: web.Request) -> web.StreamResponse:
         body = await request.read()

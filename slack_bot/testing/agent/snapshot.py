@@ -12,13 +12,13 @@ from typing import Any, Literal, TypeAlias
 Json: TypeAlias = dict[str, Any]
 Wire: TypeAlias = Literal["0.3", "1.0"]
 
-_WRAPPERS = ("task", "statusUpdate", "artifactUpdate", "message")
 _KINDS = {
     "task": "task",
     "status-update": "statusUpdate",
     "artifact-update": "artifactUpdate",
     "message": "message",
 }
+_WRAPPERS = tuple(_KINDS.values())
 _TERMINAL = frozenset({"completed", "failed", "canceled", "cancelled", "rejected"})
 
 
@@ -59,20 +59,10 @@ def is_over(task: Mapping[str, Any]) -> bool:
     return state_of(task) in _TERMINAL
 
 
-def state_name(state: str, wire: Wire) -> str:
-    """A state as the wire spells it."""
-    return state if wire == "0.3" else "TASK_STATE_" + state.upper().replace("-", "_")
-
-
-def with_state(task: Json, state: str, wire: Wire, text: str = "") -> Json:
-    """`task` in another state, with a message if there is `text`."""
-    status: Json = {"state": state_name(state, wire)}
-    if text:
-        part: Json = {"kind": "text", "text": text} if wire == "0.3" else {"text": text}
-        message: Json = {"messageId": f"{task['id']}-{state}", "parts": [part]}
-        kind = {"kind": "message", "role": "agent"} if wire == "0.3" else {"role": "ROLE_AGENT"}
-        status["message"] = kind | message
-    return {**task, "status": status}
+def with_state(task: Json, state: str, wire: Wire) -> Json:
+    """`task` in another state."""
+    spelled = state if wire == "0.3" else "TASK_STATE_" + state.upper().replace("-", "_")
+    return {**task, "status": {"state": spelled}}
 
 
 def status_event(task: Json, wire: Wire) -> Json:
@@ -83,7 +73,7 @@ def status_event(task: Json, wire: Wire) -> Json:
 
 def task_of(events: Iterable[Mapping[str, Any]], wire: Wire) -> Json | None:
     """The task after `events`, or None where none of them named one."""
-    task: Json = {"id": "", "contextId": "", "status": {"state": state_name("submitted", wire)}}
+    task = with_state({"id": "", "contextId": ""}, "submitted", wire)
     artifacts: dict[str, Json] = {}
     history: list[Json] = []
     for event in events:
@@ -97,9 +87,10 @@ def task_of(events: Iterable[Mapping[str, Any]], wire: Wire) -> Json | None:
             _add(artifacts, content["artifact"], append=content.get("append") is True)
         if kind == "message":
             history.append(content)
-        if kind in ("task", "statusUpdate") and isinstance(content.get("status"), dict):
-            _remember(history, task["status"], content["status"])
-            task["status"] = content["status"]
+        if kind in ("task", "statusUpdate") and isinstance(status := content.get("status"), dict):
+            said = task["status"].get("message")  # what is replaced by another goes into the history
+            history += [said] if isinstance(said, dict) and said != status.get("message") else []
+            task["status"] = status
         if kind in ("task", "statusUpdate") and isinstance(content.get("metadata"), dict):
             task["metadata"] = task.get("metadata", {}) | content["metadata"]
     if not task["id"]:
@@ -121,21 +112,13 @@ def _add(artifacts: dict[str, Json], artifact: Json, *, append: bool) -> None:
     if known is None:
         artifacts[key] = artifact
         return
-    parts = [*_dicts(known.get("parts")), *_dicts(artifact.get("parts"))]
-    joined: Json = {**known, "parts": parts}
+    joined: Json = {**known, "parts": [*_dicts(known.get("parts")), *_dicts(artifact.get("parts"))]}
     metadata = (known.get("metadata") or {}) | (artifact.get("metadata") or {})
     artifacts[key] = {**joined, "metadata": metadata} if metadata else joined
 
 
 def _key(artifact: Mapping[str, Any]) -> str:
     return str(artifact.get("artifactId") or artifact.get("name") or "")
-
-
-def _remember(history: list[Json], before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """A status message that is replaced by another goes into the history."""
-    old = before.get("message")
-    if isinstance(old, dict) and old != now.get("message"):
-        history.append(old)
 
 
 def _dicts(value: object) -> list[Json]:

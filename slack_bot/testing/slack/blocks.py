@@ -6,10 +6,131 @@ does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, TypeAlias
 
-from .state import Json, Refused, StoredMessage, Task, WorkspaceState
+from .state import Json, Refused, SeenTask, StoredMessage, WorkspaceState
+
+Check: TypeAlias = Callable[[Any, str], None]
+"""Raises `_Bad` for a wrong value of a field; the text is where the field is."""
+
+
+class _Bad(Exception):
+    """A block is wrong; the text says where and why."""
+
+    def __init__(self, why: str, at: str) -> None:
+        super().__init__(f"{why} [json-pointer:{at}]")
+
+
+def check(
+    state: WorkspaceState, blocks: list[Any], *, surface: str = "message", too_many: str = "invalid_blocks"
+) -> None:
+    """Raises `Refused` unless Slack would take `blocks`. `too_many` is what more than 50 are called here."""
+    limit = state.rules.blocks if surface == "message" else 100
+    if len(blocks) > limit:
+        raise Refused(too_many, f"no more than {limit} items allowed [json-pointer:/blocks]")
+    try:
+        for number, block in enumerate(blocks):
+            _check_object(_BLOCKS[surface], block, f"/blocks/{number}")
+        _check_unique([b["block_id"] for b in blocks if "block_id" in b], "/blocks: block_id")
+    except _Bad as bad:
+        raise Refused("invalid_blocks", str(bad)) from None
+    total = sum(len(b["text"]) for b in blocks if b["type"] == "markdown")
+    if total > state.rules.call_chars:
+        raise Refused("msg_blocks_too_long", f"markdown blocks hold {total} characters")
+
+
+def with_ids(state: WorkspaceState, blocks: list[Json]) -> list[Json]:
+    """The blocks as Slack keeps them: each has a `block_id`."""
+    return [{**block, "block_id": block.get("block_id") or state.next_id("b")} for block in blocks]
+
+
+# ---- what a field may hold
+
+
+def _check_fields(item: Any, at: str) -> str:
+    """The type of an object whose fields are all known, complete and right."""
+    if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+        raise _Bad("must be an object with a type", at)
+    kind: str = item["type"]
+    if kind not in _FIELDS:
+        raise _Bad(f"unsupported type: {kind}", at)
+    words = _FIELDS[kind].split()
+    for name in (word.rstrip("!") for word in words if word.endswith("!")):
+        if item.get(name) is None:
+            raise _Bad(f"missing required field: {name}", at)
+    if kind == "section" and item.get("text") is None and not item.get("fields"):
+        raise _Bad("must have text or fields", at)
+    extra = set(item) - {word.rstrip("!") for word in words} - {"type"}
+    if extra:
+        raise _Bad(f"invalid additional property: {min(extra)}", at)
+    for name, check_value in {**_EVERYWHERE, **_CHECKS.get(kind, {})}.items():
+        if item.get(name) is not None:
+            check_value(item[name], f"{at}/{name}")
+    return kind
+
+
+def _check_object(kinds: tuple[str, ...], value: Any, at: str) -> None:
+    if (kind := _check_fields(value, at)) not in kinds:
+        raise _Bad(f"unsupported type: {kind}", at)
+
+
+def _check_string(least: int, most: int, value: Any, at: str) -> None:
+    if not isinstance(value, str):
+        raise _Bad("must be a string", at)
+    if len(value) > most:
+        raise _Bad(f"must be less than {most + 1} characters", at)
+    if len(value) < least:
+        raise _Bad(f"must be more than {least - 1} characters", at)
+
+
+def _check_words(most: int, kinds: tuple[str, ...], value: Any, at: str) -> None:
+    if _check_fields(value, at) not in kinds:
+        raise _Bad(f"must be {' or '.join(kinds)}", at)
+    _check_string(1, most, value["text"], f"{at}/text")
+
+
+def _check_choice(choices: tuple[str, ...], value: Any, at: str) -> None:
+    if value not in choices:
+        raise _Bad(f"must be {' or '.join(choices)}", at)
+
+
+def _check_items(least: int, most: int, check_item: Check, value: Any, at: str) -> None:
+    if not isinstance(value, list) or not least <= len(value) <= most:
+        raise _Bad(f"must be an array of {least} to {most} items", at)
+    for number, item in enumerate(value):
+        check_item(item, f"{at}/{number}")
+
+
+def _check_controls(most: int, kinds: tuple[str, ...], value: Any, at: str) -> None:
+    _check_items(1, most, partial(_check_object, kinds), value, at)
+    _check_unique([element["action_id"] for element in value], f"{at}: action_id")
+
+
+def _check_unique(values: list[Any], what: str) -> None:
+    if len(values) != len(set(map(str, values))):
+        raise _Bad("must be unique", what)
+
+
+def _check_feedback_button(button: Any, at: str) -> None:
+    if not isinstance(button, dict) or set(button) - {"text", "value", "accessibility_label"}:
+        raise _Bad("must have text and value", at)
+    _LABEL(button.get("text"), f"{at}/text")
+    _check_string(1, 2_000, button.get("value"), f"{at}/value")
+
+
+def _check_context_element(element: Any, at: str) -> None:
+    if isinstance(element, dict) and element.get("type") == "image":
+        _check_fields(element, at)
+    else:
+        _check_words(3_000, _TEXTS, element, at)
+
+
+def _check_rich_part(element: Any, at: str) -> None:
+    if not isinstance(element, dict) or not isinstance(element.get("elements"), list):
+        raise _Bad("must be an object with elements", at)
+
 
 # type: the fields it needs ! and the fields it may have besides
 _FIELDS = {
@@ -32,204 +153,57 @@ _FIELDS = {
     "table": "rows! column_settings block_id",
     "task_card": "task_id! title! status! details output sources icon hide_title block_id",
 }
-_BLOCKS = {
-    "message": {
-        "actions",
-        "context",
-        "context_actions",
-        "divider",
-        "header",
-        "image",
-        "input",
-        "markdown",
-        "plan",
-    }
-    | {"rich_text", "section", "table", "task_card"},
-    "view": {"actions", "context", "divider", "header", "image", "input", "rich_text", "section"},
+_BLOCKS: Mapping[str, tuple[str, ...]] = {
+    "message": (
+        "actions", "context", "context_actions", "divider", "header", "image", "input", "markdown", "plan",
+        "rich_text", "section", "table", "task_card",
+    ),
+    "view": ("actions", "context", "divider", "header", "image", "input", "rich_text", "section"),
+}  # fmt: skip
+_PLAIN = ("plain_text",)
+_TEXTS = ("plain_text", "mrkdwn")
+_LABEL = partial(_check_words, 75, _PLAIN)
+_EVERYWHERE: Mapping[str, Check] = {
+    "block_id": partial(_check_string, 0, 255),
+    "action_id": partial(_check_string, 1, 255),
+    "value": partial(_check_string, 0, 2_000),
 }
+_CHECKS: Mapping[str, Mapping[str, Check]] = {
+    "actions": {"elements": partial(_check_controls, 25, ("button",))},
+    "button": {"text": _LABEL, "style": partial(_check_choice, ("primary", "danger"))},
+    "context": {"elements": partial(_check_items, 1, 10, _check_context_element)},
+    "context_actions": {"elements": partial(_check_controls, 5, ("feedback_buttons", "icon_button"))},
+    "feedback_buttons": {
+        "positive_button": _check_feedback_button,
+        "negative_button": _check_feedback_button,
+    },
+    "header": {"text": partial(_check_words, 150, _PLAIN)},
+    "icon_button": {"text": _LABEL, "icon": partial(_check_choice, ("trash",))},
+    "markdown": {"text": partial(_check_string, 1, 10**9)},
+    "plan": {
+        "title": partial(_check_string, 0, 10_000),
+        "tasks": partial(_check_items, 0, 50, partial(_check_object, ("task_card",))),
+    },
+    "rich_text": {"elements": partial(_check_items, 0, 10_000, _check_rich_part)},
+    "section": {
+        "text": partial(_check_words, 3_000, _TEXTS),
+        "fields": partial(_check_items, 0, 10, partial(_check_words, 2_000, _TEXTS)),
+        "accessory": partial(_check_object, ("button",)),
+    },
+    "task_card": {
+        "task_id": partial(_check_string, 1, 10_000),
+        "title": partial(_check_string, 1, 10_000),
+        "status": partial(_check_choice, ("pending", "in_progress", "complete", "error")),
+        "sources": partial(_check_items, 0, 100, lambda source, at: None),
+    },
+}
+
+
+# ---- what a person reads and presses
+
 _INTERACTIVE = {"button", "feedback_buttons", "icon_button"}
-_CARD_STATUS = {"pending", "in_progress", "complete", "error"}
 _JOINTS = {"rich_text": "\n", "rich_text_list": "\n", "context": " ", "actions": " ", "context_actions": " "}
 _BODY = {"markdown", "section", "header", "rich_text"}
-
-
-class _Bad(Exception):
-    """A block is wrong; the text says where and why."""
-
-
-def check(
-    state: WorkspaceState, blocks: list[Any], *, surface: str = "message", too_many: str = "invalid_blocks"
-) -> None:
-    """Raises `Refused` unless Slack would take `blocks`. `too_many` is what more than 50 are called here."""
-    limit = state.rules.blocks if surface == "message" else 100
-    if len(blocks) > limit:
-        raise Refused(too_many, f"no more than {limit} items allowed [json-pointer:/blocks]")
-    try:
-        for number, block in enumerate(blocks):
-            _block(block, f"/blocks/{number}", _BLOCKS[surface])
-        _unique([b["block_id"] for b in blocks if "block_id" in b], "/blocks: block_id")
-    except _Bad as bad:
-        raise Refused("invalid_blocks", str(bad)) from None
-    total = sum(len(b["text"]) for b in blocks if b["type"] == "markdown")
-    if total > state.rules.call_chars:
-        raise Refused("msg_blocks_too_long", f"markdown blocks hold {total} characters")
-
-
-def with_ids(state: WorkspaceState, blocks: list[Json]) -> list[Json]:
-    """The blocks as Slack keeps them: each has a `block_id`."""
-    return [{**block, "block_id": block.get("block_id") or state.next_id("b")} for block in blocks]
-
-
-def _block(block: Any, at: str, allowed: set[str]) -> None:
-    kind = _shape(block, at)
-    if kind not in allowed:
-        raise _Bad(f"unsupported type: {kind} [json-pointer:{at}]")
-    _length(block, "block_id", 255, at)
-    check_more = _MORE.get(kind)
-    if check_more is not None:
-        check_more(block, at)
-
-
-def _shape(item: Any, at: str) -> str:
-    """The type of an object whose fields are all known and complete."""
-    if not isinstance(item, dict) or not isinstance(item.get("type"), str):
-        raise _Bad(f"must be an object with a type [json-pointer:{at}]")
-    kind: str = item["type"]
-    if kind not in _FIELDS:
-        raise _Bad(f"unsupported type: {kind} [json-pointer:{at}]")
-    words = _FIELDS[kind].split()
-    for name in (word.rstrip("!") for word in words if word.endswith("!")):
-        if item.get(name) is None:
-            raise _Bad(f"missing required field: {name} [json-pointer:{at}]")
-    extra = set(item) - {word.rstrip("!") for word in words} - {"type"}
-    if extra:
-        raise _Bad(f"invalid additional property: {min(extra)} [json-pointer:{at}]")
-    return kind
-
-
-def _text(item: Any, at: str, limit: int, kinds: tuple[str, ...] = ("plain_text", "mrkdwn")) -> None:
-    if _shape(item, at) not in kinds:
-        raise _Bad(f"must be {' or '.join(kinds)} [json-pointer:{at}]")
-    _length(item, "text", limit, at, least=1)
-
-
-def _length(item: Json, name: str, limit: int, at: str, least: int = 0) -> None:
-    value = item.get(name)
-    if value is None and least == 0:
-        return
-    if not isinstance(value, str):
-        raise _Bad(f"must be a string [json-pointer:{at}/{name}]")
-    if len(value) > limit:
-        raise _Bad(f"must be less than {limit + 1} characters [json-pointer:{at}/{name}]")
-    if len(value) < least:
-        raise _Bad(f"must be more than {least - 1} characters [json-pointer:{at}/{name}]")
-
-
-def _items(block: Json, name: str, limit: int, at: str) -> list[Any]:
-    items = block.get(name)
-    if items is None:
-        return []
-    if not isinstance(items, list) or len(items) > limit:
-        raise _Bad(f"must be an array of at most {limit} items [json-pointer:{at}/{name}]")
-    return items
-
-
-def _elements(block: Json, at: str, limit: int) -> Iterator[tuple[Any, str]]:
-    elements = block["elements"]
-    if not isinstance(elements, list) or not 1 <= len(elements) <= limit:
-        raise _Bad(f"must have 1 to {limit} items [json-pointer:{at}/elements]")
-    for number, element in enumerate(elements):
-        yield element, f"{at}/elements/{number}"
-
-
-def _unique(values: list[Any], what: str) -> None:
-    if len(values) != len(set(map(str, values))):
-        raise _Bad(f"must be unique [json-pointer:{what}]")
-
-
-def _controls(block: Json, at: str, limit: int, allowed: set[str]) -> None:
-    for element, where in _elements(block, at, limit):
-        _control(element, where, allowed)
-    _unique([element["action_id"] for element in block["elements"]], f"{at}: action_id")
-
-
-def _control(element: Any, at: str, allowed: set[str]) -> None:
-    kind = _shape(element, at)
-    if kind not in allowed:
-        raise _Bad(f"unsupported type: {kind} [json-pointer:{at}]")
-    _length(element, "action_id", 255, at, least=1)
-    _length(element, "value", 2_000, at)
-    if kind == "feedback_buttons":
-        for name in ("positive_button", "negative_button"):
-            _feedback_button(element[name], f"{at}/{name}")
-        return
-    _text(element["text"], f"{at}/text", 75, ("plain_text",))
-    if kind == "icon_button" and element["icon"] != "trash":
-        raise _Bad(f"must be trash [json-pointer:{at}/icon]")
-    if element.get("style", "primary") not in ("primary", "danger"):
-        raise _Bad(f"must be primary or danger [json-pointer:{at}/style]")
-
-
-def _feedback_button(button: Any, at: str) -> None:
-    if not isinstance(button, dict) or set(button) - {"text", "value", "accessibility_label"}:
-        raise _Bad(f"must have text and value [json-pointer:{at}]")
-    _text(button.get("text"), f"{at}/text", 75, ("plain_text",))
-    _length(button, "value", 2_000, at, least=1)
-
-
-def _section(block: Json, at: str) -> None:
-    if block.get("text") is None and not block.get("fields"):
-        raise _Bad(f"must have text or fields [json-pointer:{at}]")
-    if block.get("text") is not None:
-        _text(block["text"], f"{at}/text", 3_000)
-    for number, item in enumerate(_items(block, "fields", 10, at)):
-        _text(item, f"{at}/fields/{number}", 2_000)
-    if block.get("accessory") is not None:
-        _control(block["accessory"], f"{at}/accessory", {"button"})
-
-
-def _context(block: Json, at: str) -> None:
-    for element, where in _elements(block, at, 10):
-        if isinstance(element, dict) and element.get("type") == "image":
-            _shape(element, where)
-        else:
-            _text(element, where, 3_000)
-
-
-def _card(block: Json, at: str) -> None:
-    for name in ("task_id", "title", "status"):
-        _length(block, name, 10_000, at, least=1)
-    if block["status"] not in _CARD_STATUS:
-        raise _Bad(f"must be one of {sorted(_CARD_STATUS)} [json-pointer:{at}/status]")
-    _items(block, "sources", 100, at)
-
-
-def _plan(block: Json, at: str) -> None:
-    _length(block, "title", 10_000, at)
-    for number, card in enumerate(_items(block, "tasks", 50, at)):
-        where = f"{at}/tasks/{number}"
-        if _shape(card, where) != "task_card":
-            raise _Bad(f"must be a task_card [json-pointer:{where}]")
-        _card(card, where)
-
-
-def _rich(block: Json, at: str) -> None:
-    for number, element in enumerate(_items(block, "elements", 10_000, at)):
-        if not isinstance(element, dict) or not isinstance(element.get("elements"), list):
-            raise _Bad(f"must be an object with elements [json-pointer:{at}/elements/{number}]")
-
-
-_MORE: dict[str, Callable[[Json, str], None]] = {
-    "actions": lambda block, at: _controls(block, at, 25, {"button"}),
-    "context": _context,
-    "context_actions": lambda block, at: _controls(block, at, 5, {"feedback_buttons", "icon_button"}),
-    "header": lambda block, at: _text(block["text"], f"{at}/text", 150, ("plain_text",)),
-    "markdown": lambda block, at: _length(block, "text", 10**9, at, least=1),
-    "plan": _plan,
-    "rich_text": _rich,
-    "section": _section,
-    "task_card": _card,
-}
 
 
 def take_cards(message: StoredMessage) -> None:
@@ -238,13 +212,13 @@ def take_cards(message: StoredMessage) -> None:
     cards = [block for block in message.blocks if block["type"] == "task_card"]
     cards += [card for plan in plans for card in plan.get("tasks") or ()]
     message.tasks = {
-        card["task_id"]: Task(
+        card["task_id"]: SeenTask(
             card["task_id"],
             card["title"],
             card["status"],
             plain(card.get("details")),
             plain(card.get("output")),
-            card.get("sources") or [],
+            tuple(card.get("sources") or ()),
         )
         for card in cards
     }
@@ -271,10 +245,6 @@ def furniture(blocks: list[Json]) -> tuple[str, ...]:
     return tuple(filter(None, (plain(block) for block in blocks if block["type"] not in _BODY)))
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def plain(item: Any) -> str:
     """The words of a block, of one of its parts, or of a rich text."""
     if isinstance(item, list):
@@ -285,6 +255,7 @@ def plain(item: Any) -> str:
     if kind == "feedback_buttons":
         return " ".join(plain(item[name]["text"]) for name in ("positive_button", "negative_button"))
     if kind in _JOINTS:
-        return _JOINTS[kind].join(map(plain, _listed(item.get("elements"))))
+        elements = item.get("elements")
+        return _JOINTS[kind].join(map(plain, elements if isinstance(elements, list) else ()))
     named = [plain(item.get(name)) for name in ("text", "title", "fields", "elements")]
     return "".join(named) or str(item.get("url") or item.get("user_id") or "")

@@ -1,4 +1,4 @@
-"""PURE. What happens to a call on its way in and out: a scripted fault, the token, the rate, the rule itself.
+"""PURE. What happens to a call on its way in and out: fault, token, scope, rate, arguments, the method.
 
 A fault whose name says what became of the stream makes it so: after `message_not_in_streaming_state` the
 stream is sealed, after `msg_too_long` it takes nothing more, after `stopped_by_user` somebody stopped it.
@@ -6,35 +6,23 @@ stream is sealed, after `msg_too_long` it takes nothing more, after `stopped_by_
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
-from . import arguments, manifest, streams
-from .faults import FaultScript, ScriptedFault
-from .rules import STREAMING, Buckets, RateLimitHit
+from . import chat, conversations, streams, views
+from .faults import CallAnswer, FaultScript, ScriptedFault
+from .rules import METHODS, Buckets
 from .state import Json, Refused, WorkspaceState
 
-Handler = Callable[[WorkspaceState, Json, float], Json]
-
-
-@dataclass(frozen=True, slots=True)
-class CallAnswer:
-    """What a call comes back with.
-
-    `answered` False: the caller never hears of it. `broken`: the connection breaks ("cut") or never comes
-    about ("connect"). `delay`: seconds until the answer comes. `postponed`: the call has not arrived yet;
-    make it again after `delay` with `arrived=True`. `is_page`: the body is not JSON.
-    """
-
-    body: Json
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-    answered: bool = True
-    broken: Literal["", "cut", "connect"] = ""
-    delay: float = 0.0
-    postponed: bool = False
-    is_page: bool = False
+_HANDLERS: Mapping[str, Callable[[WorkspaceState, Json], Json]] = {
+    **chat.METHODS,
+    **conversations.METHODS,
+    **streams.METHODS,
+    **views.METHODS,
+}
+_APP_SCOPES = frozenset({"connections:write"})  # of the app-level token; no manifest names them
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +30,7 @@ class SlackCall:
     """A call that was made, for inspection. `args` are as given; `error` is `timeout` for one never answered,
     `cut` or `connect` for a broken connection, `http` for a page instead of an answer.
 
-    `applied` tells whether it had its effect, whatever was answered. `limited`: it came too often.
+    `applied`: it had its effect, whatever was answered. `limited`: it came too often.
     """
 
     now: float
@@ -57,74 +45,62 @@ class SlackCall:
 class CallPipeline:
     """The way in for every call of one workspace. `tokens`: what each token is, `bot` or `app`."""
 
-    def __init__(
-        self,
-        state: WorkspaceState,
-        handlers: Mapping[str, Handler],
-        tokens: Mapping[str, str],
-        faults: FaultScript,
-    ) -> None:
+    def __init__(self, state: WorkspaceState, tokens: Mapping[str, str], faults: FaultScript) -> None:
         self.calls: list[SlackCall] = []
-        self._state, self._handlers, self._tokens, self._faults = state, handlers, tokens, faults
+        self._state, self._tokens, self._faults = state, tokens, faults
         self._buckets = Buckets(state.rules.rates)
+        self._refusals: dict[str, int] = {}
 
     def call(
+        self, method: str, args: Mapping[str, Any], now: float, token: str | None, is_json: bool
+    ) -> CallAnswer:
+        """A call of `method`."""
+        fault = self._faults.next(method)
+        if fault is not None and fault.delay and not fault.applied:
+            return late(fault, lambda at: self._make(None, method, args, at, token, is_json))
+        return self._make(fault, method, args, now, token, is_json)
+
+    def _make(
         self,
+        fault: ScriptedFault | None,
         method: str,
         args: Mapping[str, Any],
-        *,
         now: float,
         token: str | None,
-        is_json: bool = False,
-        arrived: bool = False,
+        is_json: bool,
     ) -> CallAnswer:
-        """A call of `method`. `arrived`: its delay is over, so no fault is in its way any more."""
-        self._state.now = max(self._state.now, now)
-        streams.expire(self._state, now)
-        fault = None if arrived else self._faults.next(method)
-        if fault is not None and not fault.applied:
-            own, answer = None, unapplied(fault)
-        else:
-            own = self._answer(method, args, now, token, is_json)
-            answer = outcome(own, fault)
+        streams.pass_time(self._state, now)
+        is_applied = fault is None or fault.applied
+        own = self._answer(method, args, token, is_json) if is_applied else None
+        answer = outcome(own, fault)
         if not answer.is_page:
             answer = replace(answer, headers={**self._scopes(method, args, token), **answer.headers})
         if fault is not None:
-            self._suffer(fault, method, args, now)
-        if not answer.postponed:
-            self._note(method, args, now, answer, own)
+            self._suffer(fault, method, args)
+        given = {name: value for name, value in args.items() if name != "token"}
+        body = own.body if own is not None else {"ok": False}
+        limited = body.get("error") in ("ratelimited", "rate_limited")
+        ok, error = bool(answer.body["ok"]), answer.body.get("error")
+        self.calls.append(SlackCall(now, method, given, ok, error, bool(body["ok"]), limited))
         return answer
 
-    def _note(
-        self, method: str, args: Mapping[str, Any], now: float, answer: CallAnswer, own: CallAnswer | None
-    ) -> None:
-        given = {name: value for name, value in args.items() if name != "token"}
-        ok, error = bool(answer.body["ok"]), answer.body.get("error")
-        applied = own is not None and bool(own.body["ok"])
-        limited = own is not None and own.body.get("error") in ("ratelimited", "rate_limited")
-        self.calls.append(SlackCall(now, method, given, ok, error, applied, limited))
-
-    def _answer(
-        self, method: str, args: Mapping[str, Any], now: float, token: str | None, is_json: bool
-    ) -> CallAnswer:
+    def _answer(self, method: str, args: Mapping[str, Any], token: str | None, is_json: bool) -> CallAnswer:
         """What Slack itself says."""
         try:
-            self._authorize(method, token)
-            self._check_scope(method, args, token)
-            if (limited := self._buckets.take(method, _place(args), now)) is not None:
-                return _too_often(limited)
-            handler = self._handlers.get(method)
-            if handler is None:
+            self._check_token(method, args, token)
+            if pause := self._buckets.take(method, _place(args), self._state.now):
+                return self._too_often(method, pause)
+            if method not in _HANDLERS:
                 raise Refused("unknown_method", method)
-            given = arguments.read(method, args, is_json)
-            return CallAnswer({"ok": True, **handler(self._state, given, now)})
+            given = read(method, args, is_json)
+            return CallAnswer({"ok": True, **_HANDLERS[method](self._state, given)})
         except Refused as refused:
             body: Json = {"ok": False, "error": refused.error, **refused.fields}
             if refused.detail:
                 body["response_metadata"] = {"messages": [f"[ERROR] {refused.detail}"]}
             return CallAnswer(body)
 
-    def _authorize(self, method: str, token: str | None) -> None:
+    def _check_token(self, method: str, args: Mapping[str, Any], token: str | None) -> None:
         if not token:
             raise Refused("not_authed")
         kind = self._tokens.get(token)
@@ -132,78 +108,117 @@ class CallPipeline:
             raise Refused("invalid_auth")
         if (kind == "app") != (method == "apps.connections.open"):
             raise Refused("not_allowed_token_type")
+        accepted, granted = self._accepted(method, args), self._granted(kind)
+        if accepted and not granted & set(accepted):
+            raise Refused("missing_scope", fields={"needed": _listed(accepted), "provided": _listed(granted)})
 
-    def _granted(self, token: str | None) -> frozenset[str]:
-        kind = self._tokens.get(token or "")
-        return manifest.APP_SCOPES if kind == "app" else self._state.manifest.scopes
+    def _granted(self, kind: str) -> frozenset[str]:
+        return _APP_SCOPES if kind == "app" else self._state.manifest.scopes
 
     def _accepted(self, method: str, args: Mapping[str, Any]) -> Collection[str]:
         channel = self._state.channels.get(_place(args))
-        return manifest.accepted(method, None if channel is None else channel.kind)
-
-    def _check_scope(self, method: str, args: Mapping[str, Any], token: str | None) -> None:
-        if method not in self._handlers:
-            return
-        granted, accepted = self._granted(token), self._accepted(method, args)
-        if accepted and not granted & set(accepted):
-            fields = {"needed": manifest.listed(accepted), "provided": manifest.listed(granted)}
-            raise Refused("missing_scope", fields=fields)
+        return METHODS[method].accepts(channel.kind if channel else None) if method in METHODS else ()
 
     def _scopes(self, method: str, args: Mapping[str, Any], token: str | None) -> Mapping[str, str]:
-        """What every answer of Slack's tells about scopes: the token's, and those the method accepts."""
-        if self._tokens.get(token or "") is None or method not in self._handlers:
+        """The headers that every answer has: the token's scopes, and those the method accepts."""
+        kind = self._tokens.get(token or "")
+        if kind is None or method not in METHODS:
             return {}
-        accepted = manifest.listed(self._accepted(method, args))
-        headers = {"x-oauth-scopes": manifest.listed(self._granted(token))}
+        headers = {"x-oauth-scopes": _listed(self._granted(kind))}
+        accepted = _listed(self._accepted(method, args))
         return {**headers, "x-accepted-oauth-scopes": accepted} if accepted else headers
 
-    def _suffer(self, fault: ScriptedFault, method: str, args: Mapping[str, Any], now: float) -> None:
+    def _too_often(self, method: str, pause: int) -> CallAnswer:
+        """By HTTP, and for streams every second time in the body alone (facts: Slack 1.5)."""
+        before = self._refusals[method] = self._refusals.get(method, 0) + 1
+        if method in streams.METHODS and before % 2 == 0:
+            return CallAnswer({"ok": False, "error": "rate_limited"})
+        return CallAnswer({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": str(pause)})
+
+    def _suffer(self, fault: ScriptedFault, method: str, args: Mapping[str, Any]) -> None:
         """The stream that a fault speaks of is as the fault says."""
         ts = str(args.get("ts", ""))
-        message = self._state.open_streams.get(ts) if method in STREAMING else None
+        message = self._state.open_streams.get(ts) if method in streams.METHODS else None
         if message is None:
             return
         if fault.error == "msg_too_long":
             message.full = True
         elif fault.error == "message_not_in_streaming_state":
-            streams.seal_expired(self._state, message, now)
+            streams.seal_expired(self._state, message)
         elif fault.error == "stopped_by_user":
             message.stopped_by = message.recipient or "USLACK"
-            streams.seal(self._state, message, now)
+            streams.seal(self._state, message)
 
 
-def unapplied(fault: ScriptedFault) -> CallAnswer:
-    """What the caller sees of a call that `fault` kept from being applied, or from arriving in time."""
-    return CallAnswer({"ok": False}, delay=fault.delay, postponed=True) if fault.delay else _faulty(fault)
+def late(fault: ScriptedFault, arrive: Callable[[float], CallAnswer]) -> CallAnswer:
+    """The caller waits for a call that has not arrived yet."""
+    return CallAnswer({"ok": False}, delay=fault.delay, arrive=arrive)
 
 
-def outcome(own: CallAnswer, fault: ScriptedFault | None) -> CallAnswer:
+def outcome(own: CallAnswer | None, fault: ScriptedFault | None) -> CallAnswer:
     """What the caller sees of Slack's `own` answer. A fault does not hide that the call was wrong."""
-    if fault is None:
-        return own
-    if fault.delay:
-        return CallAnswer(own.body, own.status, own.headers, delay=fault.delay)
-    hides = fault.silent or fault.broken or fault.is_page
-    return _faulty(fault) if hides or own.body["ok"] else own
-
-
-def _faulty(fault: ScriptedFault) -> CallAnswer:
-    return CallAnswer(
-        {"ok": False, "error": fault.error},
-        fault.status,
-        fault.headers,
-        answered=not (fault.silent or fault.broken),
-        broken=fault.broken,
-        is_page=fault.is_page,
-    )
-
-
-def _too_often(limited: RateLimitHit) -> CallAnswer:
-    if limited.in_band:
-        return CallAnswer({"ok": False, "error": "rate_limited"})
-    headers = {"Retry-After": str(limited.retry_after)}
-    return CallAnswer({"ok": False, "error": "ratelimited"}, 429, headers)
+    if fault is None or (own is not None and fault.delay):
+        assert own is not None
+        return own if fault is None else replace(own, delay=fault.delay)
+    seen = fault.answer
+    return seen if own is None or seen.silence or seen.is_page or own.body["ok"] else own
 
 
 def _place(args: Mapping[str, Any]) -> str:
     return str(args.get("channel") or args.get("channel_id") or "")
+
+
+def _listed(scopes: Collection[str]) -> str:
+    return ",".join(sorted(scopes))
+
+
+# ---- arguments, out of a form or out of JSON
+
+_MALFORMED = {
+    "blocks": "invalid_blocks_format",
+    "chunks": "invalid_chunks",
+    "metadata": "invalid_metadata_format",
+}
+_EVERYWHERE = {"token", "team_id"}
+_FLAGS = {"1": True, "true": True, "True": True, "0": False, "false": False, "False": False}
+
+
+def read(method: str, given: Mapping[str, Any], is_json: bool) -> dict[str, Any]:
+    """The arguments of a call, each of its kind; those not given are missing. Raises `Refused`."""
+    known = METHODS[method]
+    if is_json and known.form_only and given:
+        raise Refused("invalid_arguments", f"{method} takes no JSON body")
+    args = {}
+    for name, value in given.items():
+        if name in _EVERYWHERE or value is None:
+            continue
+        if name not in known.arguments:
+            raise Refused("invalid_arguments", f"unknown argument: {name}")
+        args[name] = _value(name, known.arguments[name], value)
+    for name in known.required:
+        if name not in args:
+            raise Refused("invalid_arguments", f"missing required field: {name}")
+    return args
+
+
+def _value(name: str, kind: str, value: Any) -> Any:
+    match kind, value:
+        case "str", str():
+            return value
+        case "int", int() if not isinstance(value, bool):
+            return value
+        case "int", str() if value.isascii() and value.isdigit():
+            return int(value)
+        case "bool", str() | bool() | int() if str(value) in _FLAGS:
+            return _FLAGS[str(value)]
+    wrong = _MALFORMED.get(name, "invalid_arguments")
+    if kind in ("list", "dict"):
+        if isinstance(value, str):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                raise Refused(wrong, f"not JSON: {name}") from None
+        if isinstance(value, list if kind == "list" else dict):
+            return value
+    what = {"str": "a string", "int": "a number", "bool": "true or false", "list": "an array"}
+    raise Refused(wrong, f"must be {what.get(kind, 'an object')}: {name}")

@@ -1,137 +1,111 @@
-"""PURE. Posts, edits, deletions, messages for one person only, and reactions."""
+"""PURE. Posts, edits, deletions, messages for one person only, response addresses, and reactions."""
 
 from __future__ import annotations
 
 from . import blocks as blockkit
 from . import payloads, rendering
-from .state import (
-    Channel,
-    Json,
-    Refused,
-    StoredMessage,
-    WorkspaceState,
-    bot_channel,
-    channel_of,
-    message_of,
-    metadata_of,
-    person_of,
-    root_exists,
-)
+from .state import Channel, Json, Refused, StoredMessage, WorkspaceState
 
 _TEXT_CHARS = 40_000
 
 
-def post(state: WorkspaceState, args: Json, now: float) -> Json:
+def post(state: WorkspaceState, args: Json) -> Json:
     """chat.postMessage. A person's id as channel means the direct message with that person."""
     channel = _addressed(state, args["channel"])
-    ignores = _ignores_markdown(state, "chat.postMessage", args)
-    body = "" if ignores else _body(state, args)
-    thread_ts = args.get("thread_ts")
-    root = root_exists(state, channel, thread_ts) if thread_ts else None
-    sent = _new(state, channel, root, now)
-    sent.body, sent.blocks, sent.metadata = body, _kept_blocks(state, args), metadata_of(state, args)
-    sent.is_markdown = "markdown_text" in args
+    sent = _written(state, channel, args, "" if _is_ignored(state, "chat.postMessage", args) else None)
+    sent.metadata = state.metadata_of(args)
     blockkit.take_cards(sent)
-    if root is not None:
-        state.thread(channel.id, root).status = ""
+    if sent.thread_ts is not None:
+        state.thread(channel.id, sent.thread_ts).status = ""
     state.add(sent)
-    payloads.message(state, sent, now)
+    payloads.message(state, sent)
     return {"channel": channel.id, "ts": sent.ts, "message": rendering.read_back(state, sent, True)}
 
 
-def ephemeral(state: WorkspaceState, args: Json, now: float) -> Json:
+def ephemeral(state: WorkspaceState, args: Json) -> Json:
     """chat.postEphemeral."""
-    channel = bot_channel(state, args["channel"])
-    person = person_of(state, args["user"])
+    channel = state.bot_channel(args["channel"])
+    person = state.person_of(args["user"])
     if person.id not in channel.members:
         raise Refused("user_not_in_channel")
-    body = _body(state, args)
-    thread_ts = args.get("thread_ts")
-    root = root_exists(state, channel, thread_ts) if thread_ts else None
-    sent = _new(state, channel, root, now)
-    sent.body, sent.blocks, sent.ephemeral_for = body, _kept_blocks(state, args), person.id
-    sent.is_markdown = "markdown_text" in args
+    sent = _written(state, channel, args)
+    sent.ephemeral_for = person.id
     state.add(sent)
     return {"message_ts": sent.ts}
 
 
-def update(state: WorkspaceState, args: Json, now: float) -> Json:
+def _written(state: WorkspaceState, channel: Channel, args: Json, body: str | None = None) -> StoredMessage:
+    """A message with the content of a call, not yet sent."""
+    body = _body(state, args) if body is None else body
+    sent = state.new_message(channel, args.get("thread_ts"))
+    sent.body, sent.blocks, sent.is_markdown = body, _kept_blocks(state, args), "markdown_text" in args
+    return sent
+
+
+def update(state: WorkspaceState, args: Json) -> Json:
     """chat.update: replaces the message wholesale, cards and all; metadata stays unless given."""
-    message = message_of(state, bot_channel(state, args["channel"]), args["ts"])
+    message = state.message_of(state.bot_channel(args["channel"]), args["ts"])
     if not message.by_app:
         raise Refused("cant_update_message")
     if message.state == "streaming":
         raise Refused("streaming_state_conflict")
     if len(args.get("text") or "") > state.rules.update_chars:
         raise Refused("msg_too_long")
-    if _ignores_markdown(state, "chat.update", args):
-        return _updated(state, message)
-    body = _body(state, args)
-    blocks, kept = _kept_blocks(state, args), metadata_of(state, args)
-    message.body, message.blocks, message.edited = body, blocks, True
-    message.plan_failed, message.is_markdown = False, "markdown_text" in args
-    blockkit.take_cards(message)
-    message.metadata = kept if kept is not None else message.metadata
-    state.changed(message.channel, message.root)
-    payloads.changed(state, message, now)
-    return _updated(state, message)
-
-
-def _updated(state: WorkspaceState, message: StoredMessage) -> Json:
+    if not _is_ignored(state, "chat.update", args):
+        body = _body(state, args)
+        blocks, kept = _kept_blocks(state, args), state.metadata_of(args)
+        message.body, message.blocks, message.edited = body, blocks, True
+        message.plan_failed, message.is_markdown = False, "markdown_text" in args
+        blockkit.take_cards(message)
+        message.metadata = kept if kept is not None else message.metadata
+        state.changed(message.channel, message.root)
+        payloads.changed(state, message)
     shown = rendering.read_back(state, message, True)
     return {"channel": message.channel, "ts": message.ts, "text": shown["text"], "message": shown}
 
 
-def delete(state: WorkspaceState, args: Json, now: float) -> Json:
+def delete(state: WorkspaceState, args: Json) -> Json:
     """chat.delete."""
-    message = message_of(state, bot_channel(state, args["channel"]), args["ts"])
+    message = state.message_of(state.bot_channel(args["channel"]), args["ts"])
     if not message.by_app or message.state == "streaming":
         raise Refused("cant_delete_message")
-    remove(state, message, now)
+    remove(state, message)
     return {"channel": message.channel, "ts": message.ts}
 
 
-def remove(state: WorkspaceState, message: StoredMessage, now: float) -> None:
+def remove(state: WorkspaceState, message: StoredMessage) -> None:
     """Remove a message from its channel."""
     del state.messages[message.channel][message.ts]
     state.open_streams.pop(message.ts, None)
-    payloads.deleted(state, message, now)
+    payloads.deleted(state, message)
     state.changed(message.channel, message.root)
 
 
-def react(state: WorkspaceState, args: Json, now: float) -> Json:
+def react(state: WorkspaceState, args: Json) -> Json:
     """reactions.add, by the app."""
-    users = _reaction(state, args)
+    message, users = _reaction(state, args)
     if state.bot.user_id in users:
         raise Refused("already_reacted")
     users.append(state.bot.user_id)
-    _changed(state, args)
+    state.changed(message.channel, message.root)
     return {}
 
 
-def unreact(state: WorkspaceState, args: Json, now: float) -> Json:
+def unreact(state: WorkspaceState, args: Json) -> Json:
     """reactions.remove, by the app."""
     if "channel" not in args or "timestamp" not in args:
         raise Refused("no_item_specified")
-    users = _reaction(state, args)
+    message, users = _reaction(state, args)
     if state.bot.user_id not in users:
         raise Refused("no_reaction")
     users.remove(state.bot.user_id)
-    _changed(state, args)
+    state.changed(message.channel, message.root)
     return {}
 
 
-def _reaction(state: WorkspaceState, args: Json) -> list[str]:
-    return _reacted(state, args).reactions.setdefault(args["name"].strip(":"), [])
-
-
-def _reacted(state: WorkspaceState, args: Json) -> StoredMessage:
-    return message_of(state, channel_of(state, args["channel"]), args["timestamp"])
-
-
-def _changed(state: WorkspaceState, args: Json) -> None:
-    message = _reacted(state, args)
-    state.changed(message.channel, message.root)
+def _reaction(state: WorkspaceState, args: Json) -> tuple[StoredMessage, list[str]]:
+    message = state.message_of(state.channel_of(args["channel"]), args["timestamp"])
+    return message, message.reactions.setdefault(args["name"].strip(":"), [])
 
 
 def _addressed(state: WorkspaceState, channel_id: str) -> Channel:
@@ -139,13 +113,7 @@ def _addressed(state: WorkspaceState, channel_id: str) -> Channel:
         for channel in state.channels.values():
             if channel.kind == "im" and channel_id in channel.members:
                 return channel
-    return bot_channel(state, channel_id)
-
-
-def _new(state: WorkspaceState, channel: Channel, root: str | None, now: float) -> StoredMessage:
-    return StoredMessage(
-        channel.id, state.next_ts(now), state.bot.user_id, state.team, thread_ts=root, by_app=True
-    )
+    return state.bot_channel(channel_id)
 
 
 def _body(state: WorkspaceState, args: Json) -> str:
@@ -161,7 +129,7 @@ def _body(state: WorkspaceState, args: Json) -> str:
     return body
 
 
-def _ignores_markdown(state: WorkspaceState, method: str, args: Json) -> bool:
+def _is_ignored(state: WorkspaceState, method: str, args: Json) -> bool:
     return "markdown_text" in args and method in state.rules.ignores_markdown_text
 
 
@@ -186,29 +154,30 @@ _LIFE = 1_800.0
 _CONTENT = ("text", "markdown_text", "blocks")
 
 
-def offer(state: WorkspaceState, message: StoredMessage, user: str, now: float) -> str:
+def offer(state: WorkspaceState, message: StoredMessage, user: str) -> str:
     """The address that a press of a control on `message` gives the app."""
     key = state.next_id("response-")
-    state.responses[key] = {"channel": message.channel, "ts": message.ts, "user": user, "at": now, "uses": 0}
+    place = {"channel": message.channel, "ts": message.ts}
+    state.responses[key] = {**place, "user": user, "at": state.now, "uses": 0}
     return f"{state.file_base}/response/{key}"
 
 
-def respond(state: WorkspaceState, key: str, body: Json, now: float) -> None:
+def respond(state: WorkspaceState, key: str, body: Json) -> None:
     """The app posts `body` to a response_url. Raises `Refused`."""
     known = state.responses.get(key)
-    if known is None or now - known["at"] > _LIFE or known["uses"] >= _USES:
+    if known is None or state.now - known["at"] > _LIFE or known["uses"] >= _USES:
         raise Refused("expired_url" if known else "invalid_url")
     known["uses"] += 1
     message = state.find(known["channel"], known["ts"])
     content: Json = {name: body[name] for name in _CONTENT if name in body}
     if message is not None and body.get("delete_original"):
-        remove(state, message, now)
+        remove(state, message)
     elif message is not None and body.get("replace_original") and message.ephemeral_for is None:
-        update(state, {**content, "channel": message.channel, "ts": message.ts}, now)
+        update(state, {**content, "channel": message.channel, "ts": message.ts})
     else:
         root = body.get("thread_ts") or (message.thread_ts if message is not None else None)
         content |= {"channel": known["channel"], **({"thread_ts": root} if root else {})}
         if body.get("response_type") == "in_channel":
-            post(state, content, now)
+            post(state, content)
         else:
-            ephemeral(state, {**content, "user": known["user"]}, now)
+            ephemeral(state, {**content, "user": known["user"]})

@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
-from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
-from types import TracebackType
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -28,14 +27,49 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from ...clock import Clock
-from .expiry import Expiry
 from .workspace import CallAnswer, Workspace
 
 PAGE = "<!DOCTYPE html><title>Something is broken</title>"
 """What a proxy in front of Slack answers when Slack does not."""
 _PAGE_TYPE = "text/html"
 _UPLOAD = "/upload/"
-_BEARER = "Bearer "
+_MARGIN = 0.001  # seconds: a timer may ring a moment before its time
+
+
+class Line:
+    """What is between an app and the workspace, which has no clock: calls that are late, and a timer for the
+    stream that ends next. Needs a running event loop.
+    """
+
+    def __init__(self, workspace: Workspace, clock: Clock) -> None:
+        self._workspace, self._clock = workspace, clock
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def carry(self, answer: CallAnswer) -> CallAnswer:
+        """The answer to a call once that has arrived. To be awaited after every call of the Web API."""
+        if answer.arrive is not None:
+            await asyncio.sleep(answer.delay)
+            answer = answer.arrive(self._clock.wall())
+        self.arm()
+        return answer
+
+    def arm(self) -> None:
+        """Look again when the next stream ends."""
+        self.cancel()
+        end = self._workspace.next_end()
+        if end is not None:
+            wait = max(0.0, end - self._clock.wall()) + _MARGIN
+            self._timer = asyncio.get_running_loop().call_later(wait, self._ring)
+
+    def cancel(self) -> None:
+        """Look no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _ring(self) -> None:
+        self._workspace.pass_time(self._clock.wall())
+        self.arm()
 
 
 class SlackResponse:
@@ -46,39 +80,22 @@ class SlackResponse:
         self.status = answer.status
         self.headers = CIMultiDict({"Content-Type": self.content_type, **answer.headers})
         self._url = URL(url)
-        self._raw = PAGE.encode() if answer.is_page else json.dumps(answer.body, ensure_ascii=False).encode()
+        self._text = PAGE if answer.is_page else json.dumps(answer.body, ensure_ascii=False)
 
     async def json(self, **_: Any) -> Any:
         """The body, decoded. aiohttp's `ContentTypeError` where it is a page."""
         if self.content_type == _PAGE_TYPE:
             request = RequestInfo(self._url, "POST", CIMultiDictProxy(CIMultiDict()), self._url)
             raise ContentTypeError(request, (), status=self.status, message="unexpected mimetype")
-        return json.loads(self._raw)
+        return json.loads(self._text)
 
     async def text(self, **_: Any) -> str:
         """The body as text."""
-        return self._raw.decode()
+        return self._text
 
     async def read(self) -> bytes:
         """The body as bytes."""
-        return self._raw
-
-
-class _Request(AbstractAsyncContextManager[SlackResponse]):
-    """What `session.request(...)` gives: the call is made when it is entered."""
-
-    def __init__(self, session: SlackSession, url: str, options: Mapping[str, Any]) -> None:
-        self._session = session
-        self._url = url
-        self._options = options
-
-    async def __aenter__(self) -> SlackResponse:
-        return await self._session.perform(self._url, self._options)
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
+        return self._text.encode()
 
 
 class SlackSession:
@@ -93,81 +110,68 @@ class SlackSession:
     ) -> None:
         self.workspace = workspace
         self.closed = False
-        self._clock = clock
-        self._timeout = timeout
-        self._latency = latency
-        self._expiry = Expiry(workspace, clock)
+        self._clock, self._timeout, self._latency = clock, timeout, latency
+        self._line = Line(workspace, clock)
 
-    def request(self, method: str, url: str, **options: Any) -> _Request:
-        """A request to any Web API method or upload address, whatever its host."""
-        del method  # Slack takes GET and POST alike
-        return _Request(self, str(url), options)
+    def request(self, method: str, url: str, **options: Any) -> AbstractAsyncContextManager[SlackResponse]:
+        """A request to any Web API method or upload address, whatever its host; Slack takes GET and POST."""
+        return self._performed(str(url), options)
 
-    def post(self, url: str, **options: Any) -> _Request:
+    def post(self, url: str, **options: Any) -> AbstractAsyncContextManager[SlackResponse]:
         """As `request`."""
         return self.request("POST", url, **options)
 
     async def close(self) -> None:
         """No more calls."""
-        self._expiry.cancel()
+        self._line.cancel()
         self.closed = True
+
+    @asynccontextmanager
+    async def _performed(self, url: str, options: Mapping[str, Any]) -> AsyncIterator[SlackResponse]:
+        yield await self.perform(url, options)
 
     async def perform(self, url: str, options: Mapping[str, Any]) -> SlackResponse:
         """Make the call. `TimeoutError` after `timeout` where the workspace never answers; aiohttp's errors
         where the connection breaks.
         """
         await asyncio.sleep(self._latency)
-        answer = self._make(url, options, arrived=False)
-        if answer.postponed:
-            await asyncio.sleep(answer.delay)
-            answer = self._make(url, options, arrived=True)
-        self._expiry.arm()
-        if answer.broken:
-            raise _broken(url, answer)
-        if not answer.answered:
+        parts = urlsplit(url)
+        name = parts.path.rpartition("/")[2]
+        is_upload = _UPLOAD in parts.path
+        if is_upload:
+            data = options.get("data")
+            answer = self.workspace.receive_file(name, data if isinstance(data, bytes) else b"")
+        else:
+            given, token = _arguments(parts.query, options), bearer(options.get("headers") or {})
+            now, is_json = self._clock.wall(), options.get("json") is not None
+            answer = self.workspace.call(name, given, now=now, token=token, is_json=is_json)
+        answer = await self._line.carry(answer)
+        if answer.silence == "cut":
+            raise ServerDisconnectedError
+        if answer.silence == "connect":
+            key = ConnectionKey(
+                parts.hostname or "", parts.port, parts.scheme == "https", True, None, None, None
+            )
+            raise ClientConnectorError(key, ConnectionRefusedError(errno.ECONNREFUSED, "refused"))
+        if answer.silence:
             await asyncio.sleep(self._timeout)
             raise TimeoutError
         await asyncio.sleep(answer.delay)
-        is_upload = _UPLOAD in urlsplit(url).path
         return SlackResponse(answer, url, "text/plain" if is_upload else "application/json")
 
-    def _make(self, url: str, options: Mapping[str, Any], *, arrived: bool) -> CallAnswer:
-        path = urlsplit(url).path
-        name = path.rpartition("/")[2]
-        if _UPLOAD in path:
-            data = options.get("data")
-            content = data if isinstance(data, bytes) else b""
-            return self.workspace.receive_file(name, content, arrived=arrived)
-        return self.workspace.call(
-            name,
-            _arguments(url, options),
-            now=self._clock.wall(),
-            token=_token(options),
-            is_json=options.get("json") is not None,
-            arrived=arrived,
-        )
+
+def bearer(headers: Mapping[str, Any]) -> str | None:
+    """The token in an Authorization header."""
+    given = next((str(value) for name, value in headers.items() if name.lower() == "authorization"), "")
+    return given.removeprefix("Bearer ") if given.startswith("Bearer ") else None
 
 
-def _broken(url: str, answer: CallAnswer) -> Exception:
-    if answer.broken == "cut":
-        return ServerDisconnectedError()
-    at = urlsplit(url)
-    key = ConnectionKey(at.hostname or "", at.port, at.scheme == "https", True, None, None, None)
-    return ClientConnectorError(key, ConnectionRefusedError(errno.ECONNREFUSED, "refused"))
-
-
-def _token(options: Mapping[str, Any]) -> str | None:
-    headers = {name.lower(): value for name, value in (options.get("headers") or {}).items()}
-    given = str(headers.get("authorization", ""))
-    return given.removeprefix(_BEARER) if given.startswith(_BEARER) else None
-
-
-def _arguments(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(query: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Query, form and JSON together, as Slack sees them: what is not JSON arrives as strings."""
     if options.get("json") is not None:
         decoded: dict[str, Any] = json.loads(json.dumps(options["json"]))
         return decoded
-    args: dict[str, Any] = dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
+    args: dict[str, Any] = dict(parse_qsl(query, keep_blank_values=True))
     for part in (options.get("params"), options.get("data")):
         if isinstance(part, FormData):
             raise TypeError("the in-memory workspace takes no multipart forms")

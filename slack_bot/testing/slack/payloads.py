@@ -10,13 +10,14 @@ from typing import Any
 
 from . import rendering
 from .manifest import FAMILIES
-from .state import Channel, Envelope, Json, Person, StoredMessage, WorkspaceState
+from .state import Envelope, Json, Person, StoredMessage, WorkspaceState
 
 
-def event(state: WorkspaceState, body: Json, now: float) -> Envelope | None:
-    """An Events API callback around `body`. None: the app's manifest does not subscribe to it."""
-    if not state.manifest.is_told(_subscription(body)):
-        return None
+def event(state: WorkspaceState, body: Json) -> None:
+    """An Events API callback around `body`, if the app's manifest subscribes to it."""
+    name = str(body["type"])  # a manifest names messages by the kind of conversation
+    if not state.manifest.is_told(f"message.{FAMILIES[body['channel_type']]}" if name == "message" else name):
+        return
     authorization = {
         "enterprise_id": None,
         "team_id": state.team,
@@ -24,7 +25,7 @@ def event(state: WorkspaceState, body: Json, now: float) -> Envelope | None:
         "is_bot": True,
         "is_enterprise_install": False,
     }
-    return state.send(
+    state.send(
         "events_api",
         {
             "token": "verification-token",
@@ -35,7 +36,7 @@ def event(state: WorkspaceState, body: Json, now: float) -> Envelope | None:
             "event": body,
             "type": "event_callback",
             "event_id": state.next_id("Ev"),
-            "event_time": int(now),
+            "event_time": int(state.now),
             "authorizations": [authorization],
             "is_ext_shared_channel": False,
             "event_context": state.next_id("4-context"),
@@ -43,32 +44,20 @@ def event(state: WorkspaceState, body: Json, now: float) -> Envelope | None:
     )
 
 
-def _subscription(body: Json) -> str:
-    """What an event is called in a manifest: messages by the kind of conversation."""
-    name = str(body["type"])
-    return name if name != "message" else f"message.{FAMILIES[body['channel_type']]}"
-
-
-def message(state: WorkspaceState, sent: StoredMessage, now: float) -> None:
+def message(state: WorkspaceState, sent: StoredMessage) -> None:
     """A new message: one event, or two for a mention of the app in a channel; and one about the root, whose
     count of replies grew, where the thread is an agent's session."""
-    _sent(state, sent, now)
+    body, kind = _message_body(state, sent), state.channels[sent.channel].kind
+    told = [{**body, "channel_type": kind}]
+    if not sent.by_app and kind != "im" and f"<@{state.bot.user_id}" in sent.body:
+        mention = {**body, "type": "app_mention"}
+        mention.pop("parent_user_id", None)
+        told.insert(0 if state.rules.mention_first else 1, mention)
+    for each in told:
+        event(state, each)
     root = None if sent.thread_ts is None else state.find(sent.channel, sent.thread_ts)
     if root is not None and state.thread(sent.channel, root.ts).session is not None:
-        _root_changed(state, root, now)
-
-
-def _sent(state: WorkspaceState, sent: StoredMessage, now: float) -> None:
-    channel = state.channels[sent.channel]
-    body = _message_body(state, sent)
-    twin = {**body, "channel_type": channel.kind}
-    mention = {**body, "type": "app_mention"}
-    mention.pop("parent_user_id", None)
-    if sent.by_app or channel.kind == "im" or f"<@{state.bot.user_id}" not in sent.body:
-        event(state, twin, now)
-        return
-    for one in (mention, twin) if state.rules.mention_first else (twin, mention):
-        event(state, one, now)
+        _root_changed(state, root)
 
 
 def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
@@ -86,104 +75,56 @@ def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
     return body
 
 
-def changed(state: WorkspaceState, edited: StoredMessage, now: float) -> None:
-    """message_changed, hidden: an edit, or the end of a stream."""
-    event(
-        state,
-        {
-            "type": "message",
-            "subtype": "message_changed",
-            "hidden": True,
-            "message": rendering.read_back(state, edited, True),
-            "previous_message": {"type": "message", "ts": edited.ts, "user": edited.author, "text": ""},
-            "channel": edited.channel,
-            "channel_type": state.channels[edited.channel].kind,
-            "ts": state.next_ts(now),
-            "event_ts": state.next_ts(now),
-        },
-        now,
-    )
+def changed(state: WorkspaceState, edited: StoredMessage) -> None:
+    """message_changed: an edit, or the end of a stream."""
+    before = {"type": "message", "ts": edited.ts, "user": edited.author, "text": ""}
+    now = rendering.read_back(state, edited, True)
+    _hidden(state, edited, "message_changed", message=now, previous_message=before)
 
 
-def deleted(state: WorkspaceState, gone: StoredMessage, now: float) -> None:
+def deleted(state: WorkspaceState, gone: StoredMessage) -> None:
     """message_deleted."""
-    event(
-        state,
-        {
-            "type": "message",
-            "subtype": "message_deleted",
-            "hidden": True,
-            "deleted_ts": gone.ts,
-            "previous_message": rendering.read_back(state, gone, False),
-            "channel": gone.channel,
-            "channel_type": state.channels[gone.channel].kind,
-            "ts": state.next_ts(now),
-            "event_ts": state.next_ts(now),
-        },
-        now,
-    )
+    before = rendering.read_back(state, gone, False)
+    _hidden(state, gone, "message_deleted", deleted_ts=gone.ts, previous_message=before)
 
 
-def session(state: WorkspaceState, channel: str, root: str, status: str, now: float) -> None:
+def session(state: WorkspaceState, channel: str, root: str, status: str) -> None:
     """The thread's agent session has another status: the root changes, without anything to read."""
-    thread = state.thread(channel, root)
-    standing = state.find(channel, root)
-    if thread.session == status or standing is None:
-        thread.session = status
-        return
-    thread.session = status
-    _root_changed(state, standing, now)
+    thread, top = state.thread(channel, root), state.find(channel, root)
+    is_new, thread.session = thread.session != status, status
+    if is_new and top is not None:
+        _root_changed(state, top)
 
 
-def _root_changed(state: WorkspaceState, root: StoredMessage, now: float) -> None:
+def _root_changed(state: WorkspaceState, root: StoredMessage) -> None:
     """message_changed about a root of which nothing that can be read is new (facts: Slack 1.8)."""
     status = state.thread(root.channel, root.ts).session
     shown = {**rendering.read_back(state, root, False), "agent_session": {"status": status}}
-    event(
-        state,
-        {
-            "type": "message",
-            "subtype": "message_changed",
-            "hidden": True,
-            "message": shown,
-            "previous_message": shown,
-            "channel": root.channel,
-            "channel_type": state.channels[root.channel].kind,
-            "ts": state.next_ts(now),
-            "event_ts": state.next_ts(now),
-        },
-        now,
-    )
+    _hidden(state, root, "message_changed", message=shown, previous_message=shown)
 
 
-def stopped(
-    state: WorkspaceState, channel: str, root: str, user: str, streams: list[str], now: float
-) -> None:
+def _hidden(state: WorkspaceState, about: StoredMessage, subtype: str, **fields: Any) -> None:
+    place = {"channel": about.channel, "channel_type": state.channels[about.channel].kind}
+    times = {"ts": state.next_ts(), "event_ts": state.next_ts()}
+    event(state, {"type": "message", "subtype": subtype, "hidden": True, **fields, **place, **times})
+
+
+def stopped(state: WorkspaceState, channel: str, root: str, user: str, streams: list[str]) -> None:
     """agent_session_stopped: somebody pressed Slack's own Stop."""
-    event(
-        state,
-        {
-            "type": "agent_session_stopped",
-            "channel": channel,
-            "thread_ts": root,
-            "user": user,
-            "streaming_message_ts": streams,
-            "event_ts": state.next_ts(now),
-        },
-        now,
-    )
+    place = {"channel": channel, "thread_ts": root, "user": user, "streaming_message_ts": streams}
+    event(state, {"type": "agent_session_stopped", **place, "event_ts": state.next_ts()})
 
 
-def home_opened(state: WorkspaceState, user: str, channel: str, tab: str, now: float) -> None:
+def home_opened(state: WorkspaceState, user: str, channel: str, tab: str) -> None:
     """app_home_opened: a person came to the app's Home or Messages tab."""
     body = {"type": "app_home_opened", "user": user, "channel": channel, "tab": tab}
-    event(state, {**body, "event_ts": state.next_ts(now)}, now)
+    event(state, {**body, "event_ts": state.next_ts()})
 
 
-def _interaction(state: WorkspaceState, kind: str, person: Person, now: float) -> Json:
+def _interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) -> Envelope:
     trigger = state.next_id("trigger-")
-    state.triggers[trigger] = now
-    return {
+    state.triggers[trigger] = state.now
+    payload = {
         "type": kind,
         "token": "verification-token",
         "api_app_id": state.bot.app_id,
@@ -193,13 +134,11 @@ def _interaction(state: WorkspaceState, kind: str, person: Person, now: float) -
         "user": {"id": person.id, "username": person.name, "name": person.name, "team_id": person.team},
         "trigger_id": trigger,
     }
+    return state.send("interactive", payload | fields)
 
 
-def pressed(
-    state: WorkspaceState, person: Person, on: StoredMessage, action: Json, url: str, now: float
-) -> Envelope:
+def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Json, url: str) -> Envelope:
     """block_actions: a person pressed a control of a message. `url` is where the app may respond."""
-    channel: Channel = state.channels[on.channel]
     container: Json = {
         "type": "message",
         "message_ts": on.ts,
@@ -208,23 +147,18 @@ def pressed(
     }
     if on.thread_ts is not None:
         container["thread_ts"] = on.thread_ts
-    payload = _interaction(state, "block_actions", person, now) | {
+    fields = {
         "container": container,
-        "channel": {"id": channel.id, "name": channel.name},
+        "channel": {"id": on.channel, "name": state.channels[on.channel].name},
         "message": rendering.read_back(state, on, True),
         "state": {"values": {}},
         "response_url": url,
-        "actions": [{**action, "action_ts": state.next_ts(now)}],
+        "actions": [{**action, "action_ts": state.next_ts()}],
     }
-    return state.send("interactive", payload)
+    return _interaction(state, "block_actions", person, fields)
 
 
-def submitted(
-    state: WorkspaceState, person: Person, view: Json, values: dict[str, Any], now: float
-) -> Envelope:
+def submitted(state: WorkspaceState, person: Person, view: Json, values: dict[str, Any]) -> Envelope:
     """view_submission: a person sent a modal."""
-    payload = _interaction(state, "view_submission", person, now) | {
-        "view": {**view, "state": {"values": values}},
-        "response_urls": [],
-    }
-    return state.send("interactive", payload)
+    fields = {"view": {**view, "state": {"values": values}}, "response_urls": []}
+    return _interaction(state, "view_submission", person, fields)

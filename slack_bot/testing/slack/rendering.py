@@ -6,9 +6,9 @@ So a bot that compares what it reads with what it wrote, character by character,
 from __future__ import annotations
 
 import re
-from typing import Any
+from itertools import takewhile
 
-from .state import Json, StoredMessage, Task, WorkspaceState
+from .state import Json, SeenTask, StoredMessage, WorkspaceState
 
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)*)\)")
 _BOLD = re.compile(r"\*\*(.+?)\*\*|__(.+?)__", re.DOTALL)
@@ -94,12 +94,10 @@ def _blocks(state: WorkspaceState, message: StoredMessage) -> list[Json]:
     return [*shown, *message.blocks]
 
 
-def _card(task: Task) -> Json:
-    card: Json = {"type": "task_card", "task_id": task.id, "title": task.title, "status": task.status}
-    for name, text in (("details", task.details), ("output", task.output)):
-        if text:
-            card[name] = rich_text(f"{name}-{task.id}", text)
-    return card
+def _card(task: SeenTask) -> Json:
+    texts = {name: getattr(task, name) for name in ("details", "output")}
+    shown = {name: rich_text(f"{name}-{task.id}", text) for name, text in texts.items() if text}
+    return {"type": "task_card", "task_id": task.id, "title": task.title, "status": task.status, **shown}
 
 
 _INLINE = re.compile(
@@ -111,10 +109,10 @@ _INLINE = re.compile(
     r"|!?\[(?P<label>[^\[\]\n]*)\]\((?P<url>[^()\s]+(?:\([^()\s]*\)[^()\s]*)*)\)"
     r"|<@(?P<user>[A-Z0-9]+)(?:\|[^<>]*)?>"
 )
-_STYLES = {"code": "code", "bold": "bold", "strike": "strike", "italic": "italic", "under": "italic"}
-_HEADING_LINE = re.compile(r"#{1,6}\s+(?P<text>.*)")
-_ITEM = re.compile(r"\s*(?:[-*+]|(?P<number>\d+[.)]))\s+(?P<text>.*)")
-_QUOTE = re.compile(r">\s?(?P<text>.*)")
+_STYLES = {"under": "italic"}
+_LINE = re.compile(
+    r"\s*(?:[-*+]|(?P<number>\d+[.)]))\s+(?P<item>.*)|>\s?(?P<quote>.*)|#{1,6}\s+(?P<heading>.*)"
+)
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 
 
@@ -124,17 +122,30 @@ def rich_text(block_id: str, text: str) -> Json:
     lines = iter(text.split("\n"))
     for line in lines:
         if fence := _FENCE.match(line):
-            elements.append(_fenced(lines, fence[1]))
-        elif item := _ITEM.fullmatch(line):
-            _add_item(elements, "ordered" if item["number"] else "bullet", inline(item["text"]))
-        elif quote := _QUOTE.fullmatch(line):
-            elements.append({"type": "rich_text_quote", "elements": inline(quote["text"])})
-        elif heading := _HEADING_LINE.fullmatch(line):
-            bold = {"type": "text", "text": heading["text"], "style": {"bold": True}}
-            elements.append({"type": "rich_text_section", "elements": [bold]})
+            code = "\n".join(takewhile(lambda each: each.strip() != fence[1], lines))
+            elements.append(_element("preformatted", [{"type": "text", "text": code}]))
+            continue
+        found = _LINE.fullmatch(line)
+        if found is None:
+            elements.append(_element("section", inline(line)))
+        elif found.lastgroup == "item":
+            _add_item(elements, "ordered" if found["number"] else "bullet", inline(found["item"]))
+        elif found.lastgroup == "quote":
+            elements.append(_element("quote", inline(found["quote"])))
         else:
-            elements.append({"type": "rich_text_section", "elements": inline(line)})
+            bold = {"type": "text", "text": found["heading"], "style": {"bold": True}}
+            elements.append(_element("section", [bold]))
     return {"type": "rich_text", "block_id": block_id, "elements": elements}
+
+
+def _element(kind: str, parts: list[Json]) -> Json:
+    return {"type": f"rich_text_{kind}", "elements": parts}
+
+
+def _add_item(elements: list[Json], style: str, parts: list[Json]) -> None:
+    if not elements or elements[-1].get("style") != style:
+        elements.append({"type": "rich_text_list", "style": style, "elements": []})
+    elements[-1]["elements"].append(_element("section", parts))
 
 
 def inline(text: str) -> list[Json]:
@@ -142,13 +153,13 @@ def inline(text: str) -> list[Json]:
     parts: list[Json] = []
     end = 0
     for found in _INLINE.finditer(text):
-        if found.start() > end:
-            parts.append({"type": "text", "text": text[end : found.start()]})
-        parts.append(_part(found))
+        parts += [*_unstyled(text[end : found.start()]), _part(found)]
         end = found.end()
-    if end < len(text):
-        parts.append({"type": "text", "text": text[end:]})
-    return parts
+    return parts + _unstyled(text[end:])
+
+
+def _unstyled(text: str) -> list[Json]:
+    return [{"type": "text", "text": text}] if text else []
 
 
 def _part(found: re.Match[str]) -> Json:
@@ -157,19 +168,4 @@ def _part(found: re.Match[str]) -> Json:
         return {"type": "user", "user_id": found["user"]}
     if kind == "url":
         return {"type": "link", "url": found["url"], "text": found["label"] or found["url"]}
-    return {"type": "text", "text": found[kind], "style": {_STYLES[kind]: True}}
-
-
-def _fenced(lines: Any, fence: str) -> Json:
-    code = []
-    for line in lines:
-        if line.strip() == fence:
-            break
-        code.append(line)
-    return {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": "\n".join(code)}]}
-
-
-def _add_item(elements: list[Json], style: str, parts: list[Json]) -> None:
-    if not elements or elements[-1].get("style") != style:
-        elements.append({"type": "rich_text_list", "style": style, "elements": []})
-    elements[-1]["elements"].append({"type": "rich_text_section", "elements": parts})
+    return {"type": "text", "text": found[kind], "style": {_STYLES.get(kind, kind): True}}

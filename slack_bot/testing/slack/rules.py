@@ -1,16 +1,17 @@
-"""PURE. Slack's limits as numbers with their sources, and its rate limits as buckets.
+"""PURE. What Slack allows: the arguments, scopes and rates of each method, and the limits of a workspace.
 
-`WorkspaceRules()` has the limits of a single call; `WorkspaceRules.real()` adds rates, and streams' life and
-size. [obs]: measured, not documented. A call over its rate is refused, and so are all others until
-Retry-After is over.
+[obs]: measured, not documented. A call over its rate is refused, and so are all others until Retry-After is
+over.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+
+from .manifest import FAMILIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,34 +33,92 @@ TIER_2, TIER_3, TIER_4 = MethodRate(20), MethodRate(50), MethodRate(100)
 _POSTS = (MethodRate(1, 1.0, burst=5, per_channel=True), MethodRate(300))
 """One a second a channel, bursts allowed, several hundred a minute a workspace (facts: Slack 7)."""
 
-RATES: Mapping[str, tuple[MethodRate, ...]] = {
-    "agents.sessions.setStatus": (TIER_3,),
-    "apps.connections.open": (TIER_3,),
-    "assistant.threads.setStatus": (MethodRate(600),),
-    "assistant.threads.setSuggestedPrompts": (TIER_4,),
-    "chat.appendStream": (TIER_4,),
-    "chat.delete": (TIER_3,),
-    "chat.postEphemeral": (TIER_4,),
-    "chat.postMessage": _POSTS,
-    "chat.startStream": (TIER_2,),
-    "chat.stopStream": (TIER_2,),
-    "chat.update": (TIER_3,),
-    "conversations.history": (TIER_3,),
-    "conversations.info": (TIER_3,),
-    "conversations.open": (TIER_3,),
-    "conversations.replies": (TIER_3,),
-    "files.completeUploadExternal": (TIER_4,),
-    "files.getUploadURLExternal": (TIER_4,),
-    "reactions.add": (TIER_3,),
-    "reactions.remove": (TIER_2,),
-    "users.info": (TIER_4,),
-    "views.open": (TIER_4,),
-    "views.publish": (TIER_4,),
-    "views.push": (TIER_4,),
-    "views.update": (TIER_4,),
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What a method needs. Any one of `scopes` is enough; none: every token may call it.
+
+    `arguments`: the kind of each, str, int, bool, list or dict. `form_only`: it takes no JSON body.
+    """
+
+    scopes: frozenset[str]
+    arguments: Mapping[str, str]
+    required: tuple[str, ...]
+    rates: tuple[MethodRate, ...]
+    form_only: bool
+
+    def accepts(self, kind: str | None) -> Collection[str]:
+        """The scopes of which a call needs one. What reads a conversation needs that of its `kind`."""
+        return [each for each in self.scopes if kind and each.startswith(f"{FAMILIES[kind]}:")] or self.scopes
+
+
+def _method(scopes: str, arguments: str, *rates: MethodRate, form_only: bool = False) -> Method:
+    """A word of `arguments` is `name`, `name!` (required), `name:kind` or `name:kind!`."""
+    words = [(word.rstrip("!").partition(":"), word.endswith("!")) for word in arguments.split()]
+    kinds = {name: kind or "str" for (name, _, kind), _ in words}
+    needed = tuple(name for (name, _, _), is_needed in words if is_needed)
+    return Method(frozenset(scopes.split()), kinds, needed, rates, form_only)
+
+
+_MESSAGE = "text markdown_text blocks:list attachments:list metadata:dict parse link_names:bool"
+_LOOK = "icon_emoji icon_url username"
+_CHUNKS = "markdown_text chunks:list"
+_PAGE = "cursor latest oldest inclusive:bool limit:int include_all_metadata:bool"
+_HISTORY = "channels:history groups:history im:history mpim:history"
+_READ = "channels:read groups:read im:read mpim:read"
+_WRITE, _FILES, _REACT, _ASSIST = "chat:write", "files:write", "reactions:write", "assistant:write"
+_START = f"thread_ts recipient_user_id recipient_team_id task_display_mode {_CHUNKS} {_LOOK}"
+_POST = "thread_ts reply_broadcast:bool unfurl_links:bool unfurl_media:bool mrkdwn:bool as_user:bool"
+_SESSION = f"channel_id! thread_ts status! title initiator_user_id {_LOOK}"
+_COMPLETE = "files:list! channel_id channels thread_ts initial_comment blocks:list"
+_STATUS = f"channel_id! thread_ts! status! loading_messages:list {_LOOK}"
+_UPDATE = f"channel! ts! as_user:bool reply_broadcast:bool file_ids:list {_MESSAGE}"
+
+METHODS: Mapping[str, Method] = {
+    "agents.sessions.setStatus": _method(_WRITE, _SESSION, TIER_3),
+    "apps.connections.open": _method("connections:write", "", TIER_3),
+    "assistant.threads.setStatus": _method(f"{_ASSIST} {_WRITE}", _STATUS, MethodRate(600)),
+    "assistant.threads.setSuggestedPrompts": _method(
+        _ASSIST, "channel_id! prompts:list! thread_ts title", TIER_4
+    ),
+    "assistant.threads.setTitle": _method(_ASSIST, "channel_id! thread_ts! title!"),
+    "auth.test": _method("", ""),
+    "chat.appendStream": _method(_WRITE, f"channel! ts! {_CHUNKS}", TIER_4),
+    "chat.delete": _method(_WRITE, "channel! ts! as_user:bool", TIER_3),
+    "chat.postEphemeral": _method(
+        _WRITE, f"channel! user! thread_ts as_user:bool {_MESSAGE} {_LOOK}", TIER_4
+    ),
+    "chat.postMessage": _method(_WRITE, f"channel! {_POST} {_MESSAGE} {_LOOK}", *_POSTS),
+    "chat.startStream": _method(_WRITE, f"channel! {_START}", TIER_2),
+    "chat.stopStream": _method(
+        _WRITE, f"channel! ts! blocks:list metadata:dict session_status {_CHUNKS}", TIER_2
+    ),
+    "chat.update": _method(_WRITE, _UPDATE, TIER_3),
+    "conversations.history": _method(_HISTORY, f"channel! {_PAGE}", TIER_3, form_only=True),
+    "conversations.info": _method(
+        _READ, "channel! include_locale:bool include_num_members:bool", TIER_3, form_only=True
+    ),
+    "conversations.open": _method("im:write", "channel users prevent_creation:bool return_im:bool", TIER_3),
+    "conversations.replies": _method(_HISTORY, f"channel! ts! {_PAGE}", TIER_3, form_only=True),
+    "files.completeUploadExternal": _method(_FILES, _COMPLETE, TIER_4),
+    "files.getUploadURLExternal": _method(
+        _FILES, "filename! length:int! alt_txt snippet_type", TIER_4, form_only=True
+    ),
+    "reactions.add": _method(_REACT, "channel! timestamp! name!", TIER_3),
+    "reactions.remove": _method(_REACT, "channel timestamp name! file file_comment", TIER_2),
+    "users.info": _method("users:read", "user! include_locale:bool", TIER_4, form_only=True),
+    "views.open": _method("", "trigger_id! view:dict! interactivity_pointer", TIER_4),
+    "views.publish": _method("", "user_id! view:dict! hash", TIER_4),
+    "views.push": _method("", "trigger_id! view:dict! interactivity_pointer", TIER_4),
+    "views.update": _method("", "view:dict! view_id external_id hash", TIER_4),
 }
-"""What each method may be called, for all streams and threads of the workspace together (facts: Slack 1.5, 4,
-7; Slack's method pages)."""
+"""The methods of the emulated workspace (facts: Slack 1, 4, 7, 9, 10; Slack's method pages).
+
+Slack ignores arguments it does not know; we refuse them, because they are always a mistake.
+"""
+
+RATES = {name: method.rates for name, method in METHODS.items() if method.rates}
+"""For all streams and threads of the workspace together (facts: Slack 1.5, 4, 7)."""
 
 _DISTRIBUTED = dict.fromkeys(("conversations.history", "conversations.replies"), (MethodRate(1),))
 _DISTRIBUTED_PAGE = 15
@@ -67,7 +126,7 @@ _DISTRIBUTED_PAGE = 15
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRules:
-    """Slack's limits. None: not enforced.
+    """Slack's limits. None: not enforced. By default those of a single call.
 
     `call_chars`: characters of Markdown in one call; `update_chars`: of `text` in chat.update; `card_chars`:
     of a card's or a plan's title, details or output; `blocks`: in one call [doc] (facts: Slack 1.2 to 1.7).
@@ -82,7 +141,7 @@ class WorkspaceRules:
     `stop_tells_message`: the answer to chat.stopStream has the message; Slack does not promise it.
     `only_viewer_live`: in a channel a stream is live for its recipient; everybody else sees its first content
     until it is over [obs] (delivery contract, section 5).
-    `rates`: how often each method may be called. `page`: most objects that a reading method gives at once.
+    `page`: most objects that a reading method gives at once.
     """
 
     call_chars: int = 12_000
@@ -117,7 +176,6 @@ class WorkspaceRules:
         return dataclasses.replace(whole, rates={**RATES, **_DISTRIBUTED}, page=_DISTRIBUTED_PAGE)
 
 
-STREAMING = frozenset({"chat.startStream", "chat.appendStream", "chat.stopStream"})
 _LEAST_PAUSE = 1  # second: Retry-After is whole seconds
 _ALMOST = 1e-3  # of a call or a second: what adding up fractions of large numbers may lose
 
@@ -131,26 +189,15 @@ class _Bucket:
     at: float
     closed_until: float = 0.0
 
-    def fill(self, now: float) -> None:
-        most = self.rate.burst if self.rate.burst is not None else self.rate.calls
-        gained = (now - self.at) * self.rate.calls / self.rate.seconds
-        self.calls, self.at = min(float(most), self.calls + max(0.0, gained)), max(self.at, now)
-
     def wait(self, now: float) -> float:
         """Seconds until a call would be taken."""
+        gained = max(0.0, now - self.at) * self.rate.calls / self.rate.seconds
+        self.calls = min(float(self.rate.burst or self.rate.calls), self.calls + gained)
+        self.at = max(self.at, now)
         if now < self.closed_until - _ALMOST:
             return self.closed_until - now
-        if self.calls >= 1 - _ALMOST:
-            return 0.0
-        return (1 - self.calls) * self.rate.seconds / self.rate.calls
-
-
-@dataclass(frozen=True, slots=True)
-class RateLimitHit:
-    """A call that came too often. `retry_after` in whole seconds; `in_band`: said in the body alone."""
-
-    retry_after: int
-    in_band: bool
+        missing = 0.0 if self.calls >= 1 - _ALMOST else 1 - self.calls
+        return missing * self.rate.seconds / self.rate.calls
 
 
 class Buckets:
@@ -159,31 +206,20 @@ class Buckets:
     def __init__(self, rates: Mapping[str, tuple[MethodRate, ...]] | None) -> None:
         self._rates = rates or {}
         self._buckets: dict[tuple[str, int, str], _Bucket] = {}
-        self._refused: dict[str, int] = {}
 
-    def take(self, method: str, channel: str, now: float) -> RateLimitHit | None:
-        """Count a call of `method` about `channel` at `now` (seconds). None: it may go on."""
-        buckets = [
-            self._bucket(method, number, rate, channel, now)
-            for number, rate in enumerate(self._rates.get(method, ()))
-        ]
-        pause = max((bucket.wait(now) for bucket in buckets), default=0.0)
-        if pause <= 0:
-            for bucket in buckets:
+    def take(self, method: str, channel: str, now: float) -> int:
+        """Count a call of `method` about `channel` at `now` (seconds). 0: it may go on; else Retry-After."""
+        waits: list[tuple[_Bucket, float]] = []
+        for number, rate in enumerate(self._rates.get(method, ())):
+            full = _Bucket(rate, float(rate.burst or rate.calls), now)
+            key = (method, number, channel if rate.per_channel else "")
+            bucket = self._buckets.setdefault(key, full)
+            waits.append((bucket, bucket.wait(now)))
+        pause = max((wait for _, wait in waits), default=0.0)
+        seconds = max(_LEAST_PAUSE, math.ceil(pause)) if pause > 0 else 0
+        for bucket, wait in waits:
+            if not seconds:
                 bucket.calls -= 1
-            return None
-        seconds = max(_LEAST_PAUSE, math.ceil(pause))
-        for bucket in buckets:
-            if bucket.wait(now) > 0:
+            elif wait > 0:
                 bucket.closed_until = max(bucket.closed_until, now + seconds)
-        before = self._refused[method] = self._refused.get(method, 0) + 1
-        return RateLimitHit(seconds, in_band=method in STREAMING and before % 2 == 0)
-
-    def _bucket(self, method: str, number: int, rate: MethodRate, channel: str, now: float) -> _Bucket:
-        key = (method, number, channel if rate.per_channel else "")
-        bucket = self._buckets.get(key)
-        if bucket is None:
-            most = rate.burst if rate.burst is not None else rate.calls
-            bucket = self._buckets[key] = _Bucket(rate, float(most), now)
-        bucket.fill(now)
-        return bucket
+        return seconds

@@ -2,27 +2,24 @@
 
 Real Bolt and slack_sdk talk to it with nothing changed but the base URL:
 
-    async with SlackFace(workspace, clock) as face:
-        client = AsyncWebClient(token=BOT_TOKEN, base_url=face.api_url)
+    async with SlackServer(workspace, clock) as server:
+        client = AsyncWebClient(token=BOT_TOKEN, base_url=server.api_url)
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 from aiohttp import web
 
 from ...clock import Clock
-from .events_api import EventsApi
-from .expiry import Expiry
-from .in_process import PAGE
-from .socket_mode import RETRY_DELAYS, SocketMode
+from .delivery import RETRY_DELAYS, EventsApi, SocketMode
+from .in_process import PAGE, Line, bearer
 from .workspace import CallAnswer, Change, Envelope, Workspace
 
-_BEARER = "Bearer "
 _MAX_BODY = 32 * 1024 * 1024
 
 
@@ -30,6 +27,7 @@ class SlackServer:
     """Serves one workspace on `host` and a free port (or `port`) while it is entered.
 
     With `bot_url` payloads are posted there, signed; without, they go through Socket Mode. Times: seconds.
+    `url`: where it serves, without a slash at the end; `api_url`: the Web API base for slack_sdk.
     """
 
     def __init__(
@@ -46,29 +44,17 @@ class SlackServer:
         self.workspace = workspace
         self.sockets = SocketMode(workspace, ack_timeout=ack_timeout, retry_delays=retry_delays)
         self.events: EventsApi | None = None
-        self._bot_url = bot_url
-        self._times = (ack_timeout, retry_delays)
-        self._clock = clock
-        self._address = (host, port)
+        self.url = self.api_url = ""
+        self._bot_url, self._times = bot_url, (ack_timeout, retry_delays)
+        self._clock, self._address = clock, (host, port)
         self._closing = asyncio.Event()
-        self._expiry = Expiry(workspace, clock)
+        self._line = Line(workspace, clock)
         self._deliveries: set[asyncio.Task[None]] = set()
-        self._base = ""
-
-    @property
-    def url(self) -> str:
-        """Where it serves, without a slash at the end."""
-        return self._base
-
-    @property
-    def api_url(self) -> str:
-        """The Web API base for slack_sdk."""
-        return f"{self._base}/api/"
 
     @property
     def lost(self) -> list[Envelope]:
         """Payloads that the app never took."""
-        return [*self.sockets.lost, *(self.events.lost if self.events else ())]
+        return (self.events or self.sockets).lost
 
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=_MAX_BODY)
@@ -84,19 +70,19 @@ class SlackServer:
         await self._runner.setup()
         await web.TCPSite(self._runner, *self._address).start()
         host, port = self._runner.addresses[0][:2]
-        self._base = f"http://{host}:{port}"
+        self.url = self.workspace.state.file_base = f"http://{host}:{port}"
+        self.api_url = f"{self.url}/api/"
         self.workspace.state.link_base = f"ws://{host}:{port}"
-        self.workspace.state.file_base = self._base
         if self._bot_url is not None:
             ack_timeout, delays = self._times
             self.events = EventsApi(self._bot_url, self._clock, ack_timeout=ack_timeout, retry_delays=delays)
         self._unlisten = self.workspace.listen(self._on_change)
-        self._pump()
+        self._on_change(Change("envelope"))
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self._unlisten()
-        self._expiry.cancel()
+        self._line.cancel()
         self._closing.set()
         for delivery in self._deliveries:
             delivery.cancel()
@@ -116,51 +102,46 @@ class SlackServer:
         await self.sockets.refresh()
 
     def _on_change(self, change: Change) -> None:
-        if change.kind == "envelope":
-            self._pump()
-
-    def _pump(self) -> None:
-        way = self.sockets if self.events is None else self.events
+        if change.kind != "envelope":
+            return
         for envelope in self.workspace.take():
-            delivery = asyncio.create_task(way.deliver(envelope), name=f"deliver {envelope.id}")
+            sending = (self.events or self.sockets).deliver(envelope)
+            delivery = asyncio.create_task(sending, name=f"deliver {envelope.id}")
             self._deliveries.add(delivery)
             delivery.add_done_callback(self._deliveries.discard)
 
     async def _web_api(self, request: web.Request) -> web.Response:
         method = request.match_info["method"]
+        is_json = request.content_type == "application/json"
         try:
-            args, is_json = await _arguments(request)
-        except ValueError:
+            args = await _arguments(request, is_json)
+        except (ValueError, RecursionError):
             return web.json_response({"ok": False, "error": "invalid_json"})
-        token = _token(request, args)
-
-        def call(arrived: bool) -> CallAnswer:
-            now = self._clock.wall()
-            return self.workspace.call(method, args, now=now, token=token, is_json=is_json, arrived=arrived)
-
-        answer = await self._carried(request, call)
-        self._expiry.arm()
-        return _response(answer)
+        token = bearer(request.headers) or args.get("token")
+        if not isinstance(token, str):
+            token = None
+        now = self._clock.wall()
+        answer = self.workspace.call(method, args, now=now, token=token, is_json=is_json)
+        return _response(await self._carried(request, answer))
 
     async def _upload(self, request: web.Request) -> web.Response:
-        content, file_id = await request.read(), request.match_info["file"]
-        answer = await self._carried(
-            request, lambda arrived: self.workspace.receive_file(file_id, content, arrived=arrived)
-        )
-        return _response(answer) if answer.is_page else _plain(answer, len(content))
+        content = await request.read()
+        answer = self.workspace.receive_file(request.match_info["file"], content)
+        answer = await self._carried(request, answer)
+        if answer.is_page:
+            return _response(answer)
+        text = f"OK - {len(content)}" if answer.body["ok"] else "refused"
+        return web.Response(text=text, status=answer.status)
 
-    async def _carried(self, request: web.Request, call: Callable[[bool], CallAnswer]) -> CallAnswer:
+    async def _carried(self, request: web.Request, answer: CallAnswer) -> CallAnswer:
         """The answer, after everything that a bad line does to it. Over a real socket a connection that never
         comes about looks like one that breaks before anything is applied.
         """
-        answer = call(False)
-        if answer.postponed:
-            await asyncio.sleep(answer.delay)
-            answer = call(True)
-        if answer.broken and request.transport is not None:
-            request.transport.close()
-        elif not answer.answered:
+        answer = await self._line.carry(answer)
+        if answer.silence == "timeout":
             await self._closing.wait()  # ends earlier where the client hangs up: the handler is cancelled
+        elif answer.silence and request.transport is not None:
+            request.transport.close()
         await asyncio.sleep(answer.delay)
         return answer
 
@@ -172,34 +153,18 @@ class SlackServer:
         return _response(self.workspace.respond(request.match_info["key"], body, now=self._clock.wall()))
 
 
-def _plain(answer: CallAnswer, size: int) -> web.Response:
-    return web.Response(text=f"OK - {size}" if answer.body["ok"] else "refused", status=answer.status)
-
-
 def _response(answer: CallAnswer) -> web.Response:
     if answer.is_page:
         return web.Response(text=PAGE, content_type="text/html", status=answer.status)
     return web.json_response(answer.body, status=answer.status, headers=dict(answer.headers))
 
 
-async def _arguments(request: web.Request) -> tuple[dict[str, Any], bool]:
+async def _arguments(request: web.Request, is_json: bool) -> dict[str, Any]:
     """The arguments of a call from query, form or JSON. ValueError for JSON that is none."""
-    args: dict[str, Any] = dict(request.query)
-    if request.content_type == "application/json":
-        try:
-            body = json.loads(await request.text() or "{}")
-        except RecursionError:
-            raise ValueError("nested too deep") from None
-        if not isinstance(body, dict):
-            raise ValueError("not an object")
-        return args | body, True
-    form = await request.post()
-    return args | {name: value for name, value in form.items() if isinstance(value, str)}, False
-
-
-def _token(request: web.Request, args: dict[str, Any]) -> str | None:
-    given = request.headers.get("Authorization", "")
-    if given.startswith(_BEARER):
-        return given.removeprefix(_BEARER)
-    token = args.get("token")
-    return token if isinstance(token, str) else None
+    if not is_json:
+        form = await request.post()
+        return {**request.query, **{name: value for name, value in form.items() if isinstance(value, str)}}
+    body = json.loads(await request.text() or "{}")
+    if not isinstance(body, dict):
+        raise ValueError("not an object")
+    return {**request.query, **body}

@@ -7,16 +7,19 @@ are wall-clock seconds.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .manifest import SHIPPED, AppManifest
-from .rules import WorkspaceRules as WorkspaceRules
+from .rules import WorkspaceRules
 
 Json = dict[str, Any]
 ChannelKind = Literal["channel", "group", "im", "mpim"]
 MessageState = Literal["streaming", "sealed", "posted"]
+
+PLAN_FAILED = "Something went wrong"
+"""What a plan is called that stops with an open card (facts: Slack 1.4)."""
 
 
 class Refused(Exception):
@@ -27,9 +30,7 @@ class Refused(Exception):
 
     def __init__(self, error: str, detail: str = "", fields: Json | None = None) -> None:
         super().__init__(f"{error}: {detail}" if detail else error)
-        self.error = error
-        self.detail = detail
-        self.fields = fields or {}
+        self.error, self.detail, self.fields = error, detail, fields or {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +64,16 @@ class Channel:
     archived: bool = False
 
 
-@dataclass(slots=True)
-class Task:
-    """A task card: title and status are replaced, details and output appended."""
+@dataclass(frozen=True, slots=True)
+class SeenTask:
+    """A task card. `status`: pending, in_progress, complete or error."""
 
     id: str
     title: str
     status: str
     details: str = ""
     output: str = ""
-    sources: list[Json] = field(default_factory=list)
+    sources: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(slots=True)
@@ -91,7 +92,7 @@ class StoredMessage:
     thread_ts: str | None = None
     body: str = ""
     blocks: list[Json] = field(default_factory=list)
-    tasks: dict[str, Task] = field(default_factory=dict)
+    tasks: dict[str, SeenTask] = field(default_factory=dict)
     plan_title: str | None = None
     plan_failed: bool = False
     state: MessageState = "posted"
@@ -164,7 +165,7 @@ class Change:
 
 @dataclass(slots=True)
 class WorkspaceState:
-    """The whole state of one workspace."""
+    """The whole state of one workspace. `now`: the time of the latest call. The checks raise `Refused`."""
 
     team: str
     domain: str
@@ -189,9 +190,9 @@ class WorkspaceState:
     _micros: int = 0
     _counts: dict[str, int] = field(default_factory=dict)
 
-    def next_ts(self, now: float) -> str:
+    def next_ts(self) -> str:
         """A message timestamp: `now`, a microsecond later if it is taken."""
-        self._micros = max(int(now * 1_000_000), self._micros + 1)
+        self._micros = max(int(self.now * 1_000_000), self._micros + 1)
         return f"{self._micros // 1_000_000}.{self._micros % 1_000_000:06d}"
 
     def next_id(self, prefix: str) -> str:
@@ -207,6 +208,13 @@ class WorkspaceState:
         """A thread's own data."""
         return self.threads.setdefault((channel, root), Thread())
 
+    def new_message(self, channel: Channel, thread_ts: str | None) -> StoredMessage:
+        """An empty message of the app, not yet sent. Without `thread_ts` it belongs into the channel."""
+        root = self.root_exists(channel, thread_ts) if thread_ts else None
+        return StoredMessage(
+            channel.id, self.next_ts(), self.bot.user_id, self.team, thread_ts=root, by_app=True
+        )
+
     def add(self, message: StoredMessage) -> StoredMessage:
         """Add a message to its channel and thread."""
         self.messages.setdefault(message.channel, {})[message.ts] = message
@@ -219,6 +227,11 @@ class WorkspaceState:
         """The root, if it exists, and its replies, in order of time."""
         found = [self.find(channel, ts) for ts in (root, *self.thread(channel, root).replies)]
         return sorted((m for m in found if m is not None), key=lambda m: ts_key(m.ts))
+
+    def roots(self, channel: str) -> list[StoredMessage]:
+        """The messages of a channel that are in no thread, oldest first."""
+        found = [m for m in self.messages.get(channel, {}).values() if m.thread_ts is None]
+        return sorted(found, key=lambda m: ts_key(m.ts))
 
     def send(self, kind: Literal["events_api", "interactive"], payload: Json) -> Envelope:
         """Put something for the app into the outbox."""
@@ -235,81 +248,58 @@ class WorkspaceState:
         for listener in tuple(self.listeners):
             listener(change)
 
+    # ---- checks of what a call names
+
+    def channel_of(self, channel_id: str) -> Channel:
+        """An existing conversation."""
+        if (channel := self.channels.get(channel_id)) is None:
+            raise Refused("channel_not_found")
+        return channel
+
+    def bot_channel(self, channel_id: str) -> Channel:
+        """A conversation the app may write in."""
+        channel = self.channel_of(channel_id)
+        if channel.archived:
+            raise Refused("is_archived")
+        if self.bot.user_id not in channel.members:
+            raise Refused("not_in_channel")
+        return channel
+
+    def root_exists(self, channel: Channel, thread_ts: str) -> str:
+        """The ts of an existing root. A reply and a deleted message are no roots."""
+        root = self.find(channel.id, thread_ts)
+        if root is None or root.thread_ts is not None or root.ephemeral_for is not None:
+            raise Refused("invalid_thread_ts")
+        return thread_ts
+
+    def message_of(self, channel: Channel, ts: str) -> StoredMessage:
+        """An existing message that everybody may see."""
+        message = self.find(channel.id, ts)
+        if message is None or message.ephemeral_for is not None:
+            raise Refused("message_not_found")
+        return message
+
+    def person_of(self, user_id: str) -> Person:
+        """A user of this workspace or a guest."""
+        if (person := self.people.get(user_id)) is None:
+            raise Refused("user_not_found")
+        return person
+
+    def metadata_of(self, args: Json) -> Json | None:
+        """The call's message metadata, or None."""
+        given: Json | None = args.get("metadata")
+        if given is None:
+            return None
+        if set(given) - {"event_type", "event_payload", "entities"}:
+            raise Refused("invalid_metadata_schema")
+        if not isinstance(given.get("event_type"), str) or not isinstance(given.get("event_payload"), dict):
+            raise Refused("invalid_metadata_format")
+        if len(json.dumps(given)) > self.rules.metadata_bytes:
+            raise Refused("metadata_too_large")
+        return given
+
 
 def ts_key(ts: str) -> tuple[int, int]:
     """Timestamps in order of time."""
     whole, _, rest = ts.partition(".")
     return (int(whole), int(rest or 0))
-
-
-def channel_of(state: WorkspaceState, channel_id: str) -> Channel:
-    """An existing conversation. An `im` may also be named by its person, as chat.postMessage allows."""
-    channel = state.channels.get(channel_id)
-    if channel is None:
-        raise Refused("channel_not_found")
-    return channel
-
-
-def bot_channel(state: WorkspaceState, channel_id: str) -> Channel:
-    """A conversation the app may write in."""
-    channel = channel_of(state, channel_id)
-    if channel.archived:
-        raise Refused("is_archived")
-    if state.bot.user_id not in channel.members:
-        raise Refused("not_in_channel")
-    return channel
-
-
-def root_exists(state: WorkspaceState, channel: Channel, thread_ts: str) -> str:
-    """The ts of an existing root. A reply and a deleted message are no roots."""
-    root = state.find(channel.id, thread_ts)
-    if root is None or root.thread_ts is not None or root.ephemeral_for is not None:
-        raise Refused("invalid_thread_ts")
-    return thread_ts
-
-
-def message_of(state: WorkspaceState, channel: Channel, ts: str) -> StoredMessage:
-    """An existing message that everybody may see."""
-    message = state.find(channel.id, ts)
-    if message is None or message.ephemeral_for is not None:
-        raise Refused("message_not_found")
-    return message
-
-
-def own_message(state: WorkspaceState, channel: Channel, ts: str) -> StoredMessage:
-    """A message of the app."""
-    message = message_of(state, channel, ts)
-    if not message.by_app:
-        raise Refused("message_not_owned_by_app")
-    return message
-
-
-def person_of(state: WorkspaceState, user_id: str) -> Person:
-    """A user of this workspace or a guest."""
-    person = state.people.get(user_id)
-    if person is None:
-        raise Refused("user_not_found")
-    return person
-
-
-def check_recipient(state: WorkspaceState, user_id: str | None, team_id: str | None) -> None:
-    """A stream's recipient: a human, named with the team that human belongs to (facts: Slack 1.1)."""
-    if user_id is None and team_id is None:
-        return
-    person = person_of(state, user_id or "")
-    if person.is_bot or (team_id is not None and person.team != team_id):
-        raise Refused("user_not_found")
-
-
-def metadata_of(state: WorkspaceState, args: Json) -> Json | None:
-    """The call's message metadata, or None."""
-    given: Json | None = args.get("metadata")
-    if given is None:
-        return None
-    if set(given) - {"event_type", "event_payload", "entities"}:
-        raise Refused("invalid_metadata_schema")
-    if not isinstance(given.get("event_type"), str) or not isinstance(given.get("event_payload"), dict):
-        raise Refused("invalid_metadata_format")
-    if len(json.dumps(given)) > state.rules.metadata_bytes:
-        raise Refused("metadata_too_large")
-    return given

@@ -1,153 +1,140 @@
 """PURE. Streamed messages: chat.startStream, chat.appendStream, chat.stopStream, and what their chunks do.
 
 A stream is bound to the mode of its first content. Titles and states of task cards are replaced by id,
-details and output append. A plan that stops with an open card becomes "Something went wrong" (facts: Slack
-1.4).
+details and output append (facts: Slack 1.4).
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from . import blocks as blockkit
 from . import payloads, rendering
-from .state import (
-    Channel,
-    Json,
-    Refused,
-    StoredMessage,
-    Task,
-    WorkspaceState,
-    bot_channel,
-    check_recipient,
-    metadata_of,
-    own_message,
-    root_exists,
-)
+from .state import PLAN_FAILED, Json, Refused, SeenTask, StoredMessage, WorkspaceState
 
+# type: the fields it needs ! and the fields it may have besides
 _FIELDS = {
-    "markdown_text": {"text"},
-    "plan_update": {"title"},
-    "task_update": {"id", "title", "status", "details", "output", "sources", "hide_title", "icon"},
-    "blocks": {"blocks"},
-}
-_REQUIRED = {
-    "markdown_text": ("text",),
-    "plan_update": ("title",),
-    "task_update": ("id", "title", "status"),
-    "blocks": (),
+    "markdown_text": "text!",
+    "plan_update": "title!",
+    "task_update": "id! title! status! details output sources hide_title icon",
+    "blocks": "blocks",
 }
 _STATUS = ("pending", "in_progress", "complete", "error")
-_SESSIONS = ("active", "processing", "suspended", "closed")
-PLAN_FAILED = "Something went wrong"
+SESSIONS = ("active", "processing", "suspended", "closed")
 
 
-def start(state: WorkspaceState, args: Json, now: float) -> Json:
+def start(state: WorkspaceState, args: Json) -> Json:
     """chat.startStream."""
     content = _content(state, args)
-    channel = bot_channel(state, args["channel"])
-    root = root_exists(state, channel, args.get("thread_ts") or "")
+    channel = state.bot_channel(args["channel"])
+    root = state.root_exists(channel, args.get("thread_ts") or "")
     if channel.kind != "im":
         for name in ("recipient_user_id", "recipient_team_id"):
             if not args.get(name):
                 raise Refused(f"missing_{name}")
-    check_recipient(state, args.get("recipient_user_id"), args.get("recipient_team_id"))
+    _check_recipient(state, args)
     display = args.get("task_display_mode", "timeline")
     if display not in ("timeline", "plan"):
         raise Refused("invalid_arguments", "task_display_mode must be timeline or plan")
-    message = _opened(state, channel, root, now)
+    message = state.new_message(channel, root)
+    message.state, message.is_markdown = "streaming", True
+    message.started_at = message.touched_at = state.now
     message.display, message.recipient = display, args.get("recipient_user_id")
-    _apply(state, message, content, now)
-    thread = state.thread(channel.id, root)
-    thread.status = ""
+    _apply(state, message, content)
+    state.thread(channel.id, root).status = ""
     state.open_streams[message.ts] = message
     state.add(message)
-    payloads.message(state, message, now)
-    payloads.session(state, channel.id, root, "processing", now)
+    payloads.message(state, message)
+    payloads.session(state, channel.id, root, "processing")
     return {"channel": channel.id, "ts": message.ts}
 
 
-def _opened(state: WorkspaceState, channel: Channel, root: str, now: float) -> StoredMessage:
-    return StoredMessage(
-        channel.id,
-        state.next_ts(now),
-        state.bot.user_id,
-        state.team,
-        thread_ts=root,
-        state="streaming",
-        by_app=True,
-        is_markdown=True,
-        started_at=now,
-        touched_at=now,
-    )
+def _check_recipient(state: WorkspaceState, args: Json) -> None:
+    """A human, named with the team that human belongs to (facts: Slack 1.1)."""
+    user, team = args.get("recipient_user_id"), args.get("recipient_team_id")
+    if user is None and team is None:
+        return
+    person = state.person_of(user or "")
+    if person.is_bot or team not in (None, person.team):
+        raise Refused("user_not_found")
 
 
-def append(state: WorkspaceState, args: Json, now: float) -> Json:
+def append(state: WorkspaceState, args: Json) -> Json:
     """chat.appendStream. After a person's Stop it has its own error; stopping such a stream has not."""
     message = _addressed(state, args)
     if message.stopped_by is not None:
         raise Refused("stopped_by_user")
-    _require_open(message)
-    content = _content(state, args)
+    content = _continued(state, message, args)
     if content is None:
         raise Refused("markdown_text_or_chunks_required")
-    _check_mode(message, content)
-    _apply(state, message, content, now)
+    _apply(state, message, content)
     state.thread(message.channel, message.root).status = ""
     state.changed(message.channel, message.root)
     return {"channel": message.channel, "ts": message.ts}
 
 
-def stop(state: WorkspaceState, args: Json, now: float) -> Json:
+def stop(state: WorkspaceState, args: Json) -> Json:
     """chat.stopStream."""
     message = _addressed(state, args)
-    _require_open(message)
-    content = _content(state, args)
-    _check_mode(message, content)
+    content = _continued(state, message, args)
     tail = args.get("blocks") or []
     blockkit.check(state, tail, too_many="msg_blocks_too_many")
-    kept = metadata_of(state, args)
+    kept = state.metadata_of(args)
     session = args.get("session_status", "active")
-    if session not in _SESSIONS:
-        raise Refused("invalid_arguments", f"session_status must be one of {', '.join(_SESSIONS)}")
-    _apply(state, message, content, now)
+    if session not in SESSIONS:
+        raise Refused("invalid_arguments", f"session_status must be one of {', '.join(SESSIONS)}")
+    _apply(state, message, content)
     message.blocks += blockkit.with_ids(state, tail)
     if kept is not None:
         message.metadata = kept
-    seal(state, message, now)
-    payloads.session(state, message.channel, message.root, session, now)
+    seal(state, message)
+    payloads.session(state, message.channel, message.root, session)
     answer: Json = {"channel": message.channel, "ts": message.ts}
     if state.rules.stop_tells_message:
         answer["message"] = rendering.read_back(state, message, True)
     return answer
 
 
-def seal(state: WorkspaceState, message: StoredMessage, now: float) -> None:
+METHODS = {"chat.startStream": start, "chat.appendStream": append, "chat.stopStream": stop}
+
+
+def seal(state: WorkspaceState, message: StoredMessage) -> None:
     """End a stream. A plan with an open card becomes an error."""
     message.state = "sealed"
     state.open_streams.pop(message.ts, None)
     is_open = any(task.status in ("pending", "in_progress") for task in message.tasks.values())
     if message.display == "plan" and is_open:
-        message.plan_failed = True
-        message.plan_title = PLAN_FAILED
+        message.plan_failed, message.plan_title = True, PLAN_FAILED
     state.changed(message.channel, message.root)
-    payloads.changed(state, message, now)
+    payloads.changed(state, message)
 
 
 def _addressed(state: WorkspaceState, args: Json) -> StoredMessage:
-    return own_message(state, bot_channel(state, args["channel"]), args["ts"])
+    message = state.message_of(state.bot_channel(args["channel"]), args["ts"])
+    if not message.by_app:
+        raise Refused("message_not_owned_by_app")
+    return message
 
 
-def _require_open(message: StoredMessage) -> None:
+Content = list[Json] | str | None
+
+
+def _continued(state: WorkspaceState, message: StoredMessage, args: Json) -> Content:
+    """What a call adds to an open stream, in the mode in which it was started."""
     if message.state != "streaming":
         raise Refused("message_not_in_streaming_state")
+    content = _content(state, args)
+    mode = "text" if isinstance(content, str) else "chunks"
+    if content is not None and message.mode not in (None, mode):
+        raise Refused("streaming_mode_mismatch", f"the stream was started with {message.mode}")
+    return content
 
 
-def _content(state: WorkspaceState, args: Json) -> list[Json] | str | None:
-    """What a call adds: text, checked chunks, or nothing. An empty list of chunks is nothing, as an empty
-    text is.
-    """
+def _content(state: WorkspaceState, args: Json) -> Content:
+    """What a call adds: text, checked chunks, or nothing, also for an empty text and no chunks."""
     text, chunks = args.get("markdown_text"), args.get("chunks")
     if text is not None and chunks is not None:
         raise Refused("cannot_provide_both_markdown_text_and_chunks")
@@ -166,10 +153,11 @@ def _check_chunk(state: WorkspaceState, chunk: Any, at: str) -> None:
     kind = chunk.get("type") if isinstance(chunk, dict) else None
     if kind not in _FIELDS:
         raise Refused("invalid_chunks", f"unknown type [json-pointer:{at}]")
-    extra = set(chunk) - _FIELDS[kind] - {"type"}
+    words = _FIELDS[kind].split()
+    extra = set(chunk) - {word.rstrip("!") for word in words} - {"type"}
     if extra:
         raise Refused("invalid_chunks", f"invalid additional property: {min(extra)} [json-pointer:{at}]")
-    for name in _REQUIRED[kind]:
+    for name in (word.rstrip("!") for word in words if word.endswith("!")):
         if not isinstance(chunk.get(name), str) or not chunk[name]:
             raise Refused("invalid_chunks", f"missing required field: {name} [json-pointer:{at}]")
     if kind == "blocks":
@@ -181,12 +169,11 @@ def _check_chunk(state: WorkspaceState, chunk: Any, at: str) -> None:
 
 
 def _check_card(state: WorkspaceState, chunk: Json, at: str) -> None:
+    most = state.rules.card_chars
     for name in ("title", "details", "output"):
         value = chunk.get(name, "")
-        if not isinstance(value, str) or len(value) > state.rules.card_chars:
-            raise Refused(
-                "invalid_chunks", f"at most {state.rules.card_chars} characters [json-pointer:{at}/{name}]"
-            )
+        if not isinstance(value, str) or len(value) > most:
+            raise Refused("invalid_chunks", f"at most {most} characters [json-pointer:{at}/{name}]")
     if chunk.get("status", "complete") not in _STATUS:
         raise Refused("invalid_chunks", f"must be one of {', '.join(_STATUS)} [json-pointer:{at}/status]")
     for source in chunk.get("sources") or ():
@@ -194,55 +181,46 @@ def _check_card(state: WorkspaceState, chunk: Json, at: str) -> None:
             raise Refused("invalid_chunks", f"must be a url source [json-pointer:{at}/sources]")
 
 
-def _check_mode(message: StoredMessage, content: list[Json] | str | None) -> None:
-    if content is None or message.mode is None:
-        return
-    if message.mode != ("text" if isinstance(content, str) else "chunks"):
-        raise Refused("streaming_mode_mismatch", f"the stream was started with {message.mode}")
-
-
-def _apply(
-    state: WorkspaceState, message: StoredMessage, content: list[Json] | str | None, now: float
-) -> None:
+def _apply(state: WorkspaceState, message: StoredMessage, content: Content) -> None:
     if content is None:
         return
     check_room(state, message, content)
-    message.touched_at = now
-    _add(state, message, content)
+    message.touched_at = state.now
+    message.mode = "text" if isinstance(content, str) else "chunks"
+    for chunk in _as_chunks(content):
+        match chunk["type"]:
+            case "markdown_text":
+                _write(message, chunk["text"])
+            case "plan_update":
+                message.plan_title = chunk["title"]
+            case "task_update":
+                _update_task(message, chunk)
+            case _:
+                message.blocks += blockkit.with_ids(state, chunk["blocks"][: state.rules.blocks])
     if message.first is None:
         message.first = copy.deepcopy(message)
 
 
-def _add(state: WorkspaceState, message: StoredMessage, content: list[Json] | str) -> None:
-    if isinstance(content, str):
-        message.mode = "text"
-        _write(message, content)
-        return
-    message.mode = "chunks"
-    for chunk in content:
-        if chunk["type"] == "markdown_text":
-            _write(message, chunk["text"])
-        elif chunk["type"] == "plan_update":
-            message.plan_title = chunk["title"]
-        elif chunk["type"] == "task_update":
-            _update_task(message, chunk)
-        else:
-            message.blocks += blockkit.with_ids(state, chunk["blocks"][: state.rules.blocks])
+def _as_chunks(content: list[Json] | str) -> list[Json]:
+    return [{"type": "markdown_text", "text": content}] if isinstance(content, str) else content
 
 
 def _write(message: StoredMessage, text: str) -> None:
     """Slack drops mere white space, and white space before the first word [obs] (facts: Slack 6)."""
-    if not text.strip():
-        return
-    message.body += text if message.body else text.lstrip()
+    if text.strip():
+        message.body += text if message.body else text.lstrip()
 
 
 def _update_task(message: StoredMessage, chunk: Json) -> None:
-    task = message.tasks.setdefault(chunk["id"], Task(chunk["id"], chunk["title"], chunk["status"]))
-    task.title, task.status = chunk["title"], chunk["status"]
-    task.details += _card_text(chunk.get("details", ""))
-    task.output += _card_text(chunk.get("output", ""))
-    task.sources += chunk.get("sources") or []
+    known = message.tasks.get(chunk["id"]) or SeenTask(chunk["id"], "", "")
+    message.tasks[known.id] = replace(
+        known,
+        title=chunk["title"],
+        status=chunk["status"],
+        details=known.details + _card_text(chunk.get("details", "")),
+        output=known.output + _card_text(chunk.get("output", "")),
+        sources=(*known.sources, *(chunk.get("sources") or ())),
+    )
 
 
 def _card_text(text: str) -> str:
@@ -253,7 +231,7 @@ def _card_text(text: str) -> str:
     return "" if text.startswith("##") else text
 
 
-METHODS = {"chat.startStream": start, "chat.appendStream": append, "chat.stopStream": stop}
+# ---- how much a message holds, and how long it lives
 
 
 def weighted_bytes(message: StoredMessage) -> int:
@@ -266,23 +244,16 @@ def weighted_bytes(message: StoredMessage) -> int:
 
 def added(message: StoredMessage, content: list[Json] | str) -> int:
     """What `content` adds to `message`: a title that replaces another counts as the difference."""
-    if isinstance(content, str):
-        return _size(content)
-    titles = {task.id: task.title for task in message.tasks.values()}
-    plan, sum_ = message.plan_title or "", 0
-    for chunk in content:
-        match chunk["type"]:
-            case "markdown_text":
-                sum_ += _size(chunk["text"])
-            case "plan_update":
-                sum_ += _size(chunk["title"]) - _size(plan)
-                plan = chunk["title"]
-            case "task_update":
-                known = titles.get(chunk["id"], "")
-                sum_ += _size(chunk["title"]) - _size(known)
-                sum_ += 2 * (_size(chunk.get("details", "")) + _size(chunk.get("output", "")))
-                titles[chunk["id"]] = chunk["title"]
-    return sum_
+    titles: Mapping[str | None, str] = {task.id: task.title for task in message.tasks.values()}
+    titles = {**titles, None: message.plan_title or ""}
+    more = 0
+    for chunk in _as_chunks(content):
+        if "title" in chunk:
+            more += _size(chunk["title"]) - _size(titles.get(chunk.get("id"), ""))
+            titles[chunk.get("id")] = chunk["title"]
+        more += _size(chunk.get("text", ""))
+        more += 2 * (_size(chunk.get("details", "")) + _size(chunk.get("output", "")))
+    return more
 
 
 def check_room(state: WorkspaceState, message: StoredMessage, content: list[Json] | str) -> None:
@@ -298,10 +269,7 @@ def _size(text: str) -> int:
     return len(text.encode())
 
 
-def ends_at(state: WorkspaceState, message: StoredMessage) -> float | None:
-    """When Slack will seal an open stream, None: never."""
-    if message.state != "streaming":
-        return None
+def _ends_at(state: WorkspaceState, message: StoredMessage) -> float | None:
     life, idle = state.rules.stream_life, state.rules.stream_idle
     ends = [] if life is None else [message.started_at + life]
     ends += [] if idle is None else [message.touched_at + idle]
@@ -310,20 +278,23 @@ def ends_at(state: WorkspaceState, message: StoredMessage) -> float | None:
 
 def next_end(state: WorkspaceState) -> float | None:
     """When the next stream will be sealed if nothing happens, None: none will."""
-    ends = (ends_at(state, message) for message in state.open_streams.values())
+    ends = (_ends_at(state, message) for message in state.open_streams.values())
     return min((end for end in ends if end is not None), default=None)
 
 
-def expire(state: WorkspaceState, now: float) -> None:
-    """Seal every stream whose time is over at `now`."""
+def pass_time(state: WorkspaceState, now: float) -> None:
+    """It is `now`: seal every stream whose time is over."""
+    before = state.now
     for message in tuple(state.open_streams.values()):
-        end = ends_at(state, message)
+        end = _ends_at(state, message)
         if end is not None and end <= now:
-            seal_expired(state, message, end)
+            state.now = end
+            seal_expired(state, message)
+    state.now = max(before, now)
 
 
-def seal_expired(state: WorkspaceState, message: StoredMessage, now: float) -> None:
+def seal_expired(state: WorkspaceState, message: StoredMessage) -> None:
     """Slack seals an open stream by itself."""
     message.expired = True
-    seal(state, message, now)
-    payloads.session(state, message.channel, message.root, "active", now)
+    seal(state, message)
+    payloads.session(state, message.channel, message.root, "active")

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import blocks as blockkit
-from .state import Json, MessageState, StoredMessage, WorkspaceState
-from .threads import status_of
-
-PLAN_FAILED = "Something went wrong"
-
-
-@dataclass(frozen=True, slots=True)
-class SeenTask:
-    """A task card. `status`: pending, in_progress, complete or error."""
-
-    id: str
-    title: str
-    status: str
-    details: str = ""
-    output: str = ""
-    sources: tuple[Mapping[str, Any], ...] = ()
+from .conversations import status_of
+from .state import PLAN_FAILED, Json, MessageState, SeenTask, StoredMessage, WorkspaceState
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +61,12 @@ class SeenMessage:
         return "\n\n".join(part for part in parts if part)
 
 
+_AS_STORED = (
+    "ts", "author", "plan_title", "plan_failed", "state", "ephemeral_for", "thread_ts", "display",
+    "stopped_by", "edited", "expired",
+)  # fmt: skip
+
+
 def see(state: WorkspaceState, message: StoredMessage, viewer: str | None = None) -> SeenMessage:
     """One message as `viewer` sees it (None: all of it), without the typing status."""
     message = _visible_to(state, message, viewer)
@@ -82,25 +74,15 @@ def see(state: WorkspaceState, message: StoredMessage, viewer: str | None = None
     if message.plan_failed:
         text = f"{PLAN_FAILED}\n\n{text}".rstrip()
     return SeenMessage(
-        ts=message.ts,
-        author=message.author,
+        **{name: getattr(message, name) for name in _AS_STORED},
         is_bot=message.by_app,
         text=text,
+        extras=extras,
         blocks=tuple(copy.deepcopy(message.blocks)),
-        tasks=tuple(_task(task_id, message) for task_id in message.tasks),
-        plan_title=message.plan_title,
-        plan_failed=message.plan_failed,
-        state=message.state,
-        ephemeral_for=message.ephemeral_for,
+        tasks=tuple(message.tasks.values()),
         metadata=copy.deepcopy(message.metadata),
         reactions={name: tuple(users) for name, users in message.reactions.items() if users},
-        thread_ts=message.thread_ts,
-        extras=extras,
-        display=message.display,
-        stopped_by=message.stopped_by,
-        edited=message.edited,
         files=tuple(_file(state, file) for file in message.files),
-        expired=message.expired,
     )
 
 
@@ -127,24 +109,15 @@ def see_thread(
         for message in state.in_thread(channel, root)
         if viewer is None or message.ephemeral_for in (None, viewer)
     ]
-    status = status_of(state, state.thread(channel, root), now)
-    if shown and status is not None:
-        last = shown[-1]
-        fields: Json = {name: getattr(last, name) for name in SeenMessage.__slots__}
-        shown[-1] = SeenMessage(**{**fields, "status_line": status})
+    if shown:
+        shown[-1] = replace(shown[-1], status_line=status_of(state, state.thread(channel, root), now))
     return shown
 
 
 def _words(message: StoredMessage) -> tuple[str, tuple[str, ...]]:
-    is_stream = message.state != "posted" and not message.edited
-    if is_stream:
+    if message.state != "posted" and not message.edited:
         return message.body, tuple(filter(None, map(blockkit.plain, message.blocks)))
     if not message.blocks:
         # cards are blocks too, and where there are blocks `text` is only what a notification says
         return "" if message.tasks else message.body, ()
     return blockkit.body_text(message.blocks), blockkit.furniture(message.blocks)
-
-
-def _task(task_id: str, message: StoredMessage) -> SeenTask:
-    task = message.tasks[task_id]
-    return SeenTask(task.id, task.title, task.status, task.details, task.output, tuple(task.sources))

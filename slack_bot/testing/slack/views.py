@@ -8,45 +8,45 @@ from typing import Any
 
 from . import blocks as blockkit
 from . import payloads
-from .state import Json, Refused, StoredMessage, Upload, WorkspaceState, bot_channel, person_of, root_exists
+from .state import Json, Refused, Upload, WorkspaceState
 
-_VIEW = {"type", "title", "submit", "close", "blocks", "private_metadata", "callback_id", "external_id"}
-_FLAGS = {"clear_on_close", "notify_on_close", "submit_disabled"}
+_FIELDS = {
+    "type", "title", "submit", "close", "blocks", "private_metadata", "callback_id", "external_id",
+    "clear_on_close", "notify_on_close", "submit_disabled",
+}  # fmt: skip
 
 
-def open_view(state: WorkspaceState, args: Json, now: float) -> Json:
+def open_view(state: WorkspaceState, args: Json) -> Json:
     """views.open: a new stack of modals."""
-    _use_trigger(state, args["trigger_id"], now)
+    _use_trigger(state, args["trigger_id"])
     view = _checked(state, args["view"], "modal")
     for old in _modals(state):
         del state.views[old["id"]]
-    return {"view": _keep(state, view, None)}
+    return _keep(state, view, None)
 
 
-def push_view(state: WorkspaceState, args: Json, now: float) -> Json:
+def push_view(state: WorkspaceState, args: Json) -> Json:
     """views.push: at most three deep."""
-    _use_trigger(state, args["trigger_id"], now)
+    _use_trigger(state, args["trigger_id"])
     view = _checked(state, args["view"], "modal")
     stack = _modals(state)
     if len(stack) >= state.rules.view_stack:
         raise Refused("push_limit_reached")
-    return {"view": _keep(state, view, stack[-1] if stack else None)}
+    return _keep(state, view, stack[-1] if stack else None)
 
 
 def _modals(state: WorkspaceState) -> list[Json]:
     return [view for view in state.views.values() if view["type"] == "modal"]
 
 
-def update_view(state: WorkspaceState, args: Json, now: float) -> Json:
+def update_view(state: WorkspaceState, args: Json) -> Json:
     """views.update, by view_id or external_id."""
-    found = [
-        view
-        for view in state.views.values()
-        if view["id"] == args.get("view_id") or (view.get("external_id") or 0) == args.get("external_id")
-    ]
-    if not found:
+    given_id, external_id = args.get("view_id"), args.get("external_id")
+    for old in state.views.values():
+        if old["id"] == given_id or (old.get("external_id") or 0) == external_id:
+            break
+    else:
         raise Refused("not_found")
-    old = found[0]
     if args.get("hash") and args["hash"] != old["hash"]:
         raise Refused("hash_conflict")
     view = _checked(state, args["view"], old["type"])
@@ -54,26 +54,25 @@ def update_view(state: WorkspaceState, args: Json, now: float) -> Json:
     return {"view": old}
 
 
-def publish_view(state: WorkspaceState, args: Json, now: float) -> Json:
+def publish_view(state: WorkspaceState, args: Json) -> Json:
     """views.publish: a person's Home tab."""
-    person = person_of(state, args["user_id"])
+    person = state.person_of(args["user_id"])
     view = _checked(state, args["view"], "home")
-    kept = _filled(state, view, f"home-{person.id}")
-    state.views[kept["id"]] = kept
+    kept = state.views[f"home-{person.id}"] = _filled(state, view, f"home-{person.id}")
     return {"view": kept}
 
 
-def _use_trigger(state: WorkspaceState, trigger: str, now: float) -> None:
+def _use_trigger(state: WorkspaceState, trigger: str) -> None:
     at = state.triggers.pop(trigger, None)
     if at is None:
         raise Refused("invalid_trigger_id")
-    if now - at > state.rules.trigger_life:
+    if state.now - at > state.rules.trigger_life:
         raise Refused("expired_trigger_id")
 
 
 def _checked(state: WorkspaceState, view: Json, kind: str) -> Json:
     blocks, private = view.get("blocks"), view.get("private_metadata", "")
-    if view.get("type") != kind or set(view) - _VIEW - _FLAGS:
+    if view.get("type") != kind or set(view) - _FIELDS:
         raise Refused("invalid_arguments", f"not a {kind} view")
     if not isinstance(blocks, list):
         raise Refused("invalid_arguments", "missing required field: blocks")
@@ -81,24 +80,20 @@ def _checked(state: WorkspaceState, view: Json, kind: str) -> Json:
         raise Refused("invalid_arguments", "private_metadata is text of at most 3000 characters")
     blockkit.check(state, blocks, surface="view")
     if kind == "modal":
-        _label(view, "title", required=True)
-        _label(view, "submit", required=any(block["type"] == "input" for block in blocks))
-        _label(view, "close", required=False)
+        has_input = any(block["type"] == "input" for block in blocks)
+        for name, required in (("title", True), ("submit", has_input), ("close", False)):
+            _check_label(view.get(name), name, required)
     return view
 
 
-def _label(view: Json, name: str, *, required: bool) -> None:
-    label: Any = view.get(name)
-    if label is None and not required:
-        return
+def _check_label(label: Any, name: str, required: bool) -> None:
     words = label.get("text") if isinstance(label, dict) and label.get("type") == "plain_text" else None
-    if not isinstance(words, str) or not 1 <= len(words) <= 24:
+    is_label = isinstance(words, str) and 1 <= len(words) <= 24
+    if not is_label and (label is not None or required):
         raise Refused("invalid_arguments", f"{name} must be plain_text of 1 to 24 characters")
 
 
 def _filled(state: WorkspaceState, view: Json, view_id: str) -> Json:
-    blocks = blockkit.with_ids(state, view["blocks"])
-    digest = hashlib.sha256(json.dumps(view, sort_keys=True).encode()).hexdigest()[:8]
     return {
         "private_metadata": "",
         "callback_id": "",
@@ -107,8 +102,8 @@ def _filled(state: WorkspaceState, view: Json, view_id: str) -> Json:
         "team_id": state.team,
         "app_id": state.bot.app_id,
         "bot_id": state.bot.bot_id,
-        "blocks": blocks,
-        "hash": digest,
+        "blocks": blockkit.with_ids(state, view["blocks"]),
+        "hash": hashlib.sha256(json.dumps(view, sort_keys=True).encode()).hexdigest()[:8],
         "state": {"values": {}},
     }
 
@@ -118,10 +113,10 @@ def _keep(state: WorkspaceState, view: Json, below: Json | None) -> Json:
     kept["previous_view_id"] = below["id"] if below else None
     kept["root_view_id"] = below["root_view_id"] if below else kept["id"]
     state.views[kept["id"]] = kept
-    return kept
+    return {"view": kept}
 
 
-def upload_url(state: WorkspaceState, args: Json, now: float) -> Json:
+def upload_url(state: WorkspaceState, args: Json) -> Json:
     """files.getUploadURLExternal."""
     if args["length"] <= 0:
         raise Refused("missing_argument", "length must be more than 0")
@@ -133,8 +128,7 @@ def upload_url(state: WorkspaceState, args: Json, now: float) -> Json:
 def receive(state: WorkspaceState, file_id: str, content: bytes) -> int:
     """The bytes of an announced file. Returns the HTTP status of the answer.
 
-    Nobody asked for that address: 404. Other than the announced number of bytes: 400, because whoever counted
-    characters instead would find out here.
+    Other than the announced number of bytes: 400, because whoever counted characters would find out here.
     """
     upload = state.uploads.get(file_id)
     if upload is None:
@@ -145,7 +139,7 @@ def receive(state: WorkspaceState, file_id: str, content: bytes) -> int:
     return 200
 
 
-def complete_upload(state: WorkspaceState, args: Json, now: float) -> Json:
+def complete_upload(state: WorkspaceState, args: Json) -> Json:
     """files.completeUploadExternal: the files appear as a message of the app, if a channel is named."""
     files = []
     for item in args["files"]:
@@ -155,14 +149,10 @@ def complete_upload(state: WorkspaceState, args: Json, now: float) -> Json:
         title = item.get("title") or known.name
         files.append({"id": known.id, "name": known.name, "title": title, "size": known.length})
     if args.get("channel_id"):
-        channel = bot_channel(state, args["channel_id"])
-        root = root_exists(state, channel, args["thread_ts"]) if args.get("thread_ts") else None
-        sent = StoredMessage(
-            channel.id, state.next_ts(now), state.bot.user_id, state.team, thread_ts=root, by_app=True
-        )
+        sent = state.new_message(state.bot_channel(args["channel_id"]), args.get("thread_ts"))
         sent.body, sent.files = args.get("initial_comment") or "", files
         state.add(sent)
-        payloads.message(state, sent, now)
+        payloads.message(state, sent)
     return {"files": files}
 
 

@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import blocks as blockkit
-from . import chat, lookups, payloads, streams, thread_view, threads, views
-from .call_pipeline import CallAnswer, CallPipeline, SlackCall, outcome, unapplied
-from .faults import UPLOAD, FaultScript
+from . import chat, conversations, payloads, streams, thread_view, views
+from .call_pipeline import CallPipeline, SlackCall, late, outcome
+from .faults import UPLOAD, CallAnswer, FaultScript
 from .manifest import SHIPPED, AppManifest
 from .rules import WorkspaceRules
 from .state import (
@@ -31,11 +31,11 @@ from .state import (
     Json,
     Person,
     Refused,
+    SeenTask,
     StoredMessage,
     WorkspaceState,
-    ts_key,
 )
-from .thread_view import SeenFile, SeenMessage, SeenTask
+from .thread_view import SeenFile, SeenMessage
 
 __all__ = [
     "APP_TOKEN",
@@ -58,19 +58,13 @@ __all__ = [
 BOT_TOKEN = "xoxb-emulated-workspace"
 APP_TOKEN = "xapp-emulated-workspace"
 SIGNING_SECRET = "emulated-signing-secret"
-_METHODS: dict[str, Callable[[WorkspaceState, Json, float], Json]] = {
-    **chat.METHODS,
-    **lookups.METHODS,
-    **streams.METHODS,
-    **threads.METHODS,
-    **views.METHODS,
-}
 
 
 class Workspace:
     """One workspace with one app. `faults` is a script for `FaultScript`.
 
     `manifest`: the app's scopes and events, which are enforced; by default those of the bot's manifest.
+    `calls`: every call in order, also one that never arrived. `outbox`: what is still to be delivered.
     """
 
     def __init__(
@@ -85,29 +79,18 @@ class Workspace:
         bot_token: str = BOT_TOKEN,
         app_token: str = APP_TOKEN,
     ) -> None:
-        self.state = WorkspaceState(team, domain, bot or Bot(), rules or WorkspaceRules(), manifest)
-        self.faults = FaultScript(faults)
-        self._door = CallPipeline(self.state, _METHODS, {bot_token: "bot", app_token: "app"}, self.faults)
+        self.bot = bot or Bot()
+        self.state = WorkspaceState(team, domain, self.bot, rules or WorkspaceRules(), manifest)
         self.state.people[self.bot.user_id] = Person(self.bot.user_id, self.bot.name, team, is_bot=True)
-
-    @property
-    def bot(self) -> Bot:
-        """The app under test."""
-        return self.state.bot
-
-    @property
-    def calls(self) -> list[SlackCall]:
-        """Every call in order, also one that never arrived."""
-        return self._door.calls
-
-    @property
-    def outbox(self) -> list[Envelope]:
-        """What is still to be delivered to the app."""
-        return self.state.outbox
+        self.outbox = self.state.outbox
+        self.faults = FaultScript(faults)
+        self._pipeline = CallPipeline(self.state, {bot_token: "bot", app_token: "app"}, self.faults)
+        self.calls = self._pipeline.calls
 
     def take(self) -> list[Envelope]:
         """Empty the outbox."""
-        taken, self.state.outbox = self.state.outbox, []
+        taken = self.outbox.copy()
+        self.outbox.clear()
         return taken
 
     def listen(self, listener: Callable[[Change], None]) -> Callable[[], None]:
@@ -133,26 +116,15 @@ class Workspace:
 
     def direct(self, user: str) -> str:
         """The id of the direct message between the app and `user`."""
-        self._person(user)
-        return lookups.direct_channel(self.state, user).id
+        return conversations.direct_channel(self.state, self._person(user).id).id
 
     # ---- the Web API
 
     def call(
-        self,
-        method: str,
-        args: Mapping[str, Any],
-        *,
-        now: float,
-        token: str | None,
-        is_json: bool = False,
-        arrived: bool = False,
+        self, method: str, args: Mapping[str, Any], *, now: float, token: str | None, is_json: bool = False
     ) -> CallAnswer:
-        """A Web API call. `args` as they came: JSON values, or strings out of a form.
-
-        `arrived`: the call was answered with `postponed` before, and its delay is over.
-        """
-        return self._door.call(method, args, now=now, token=token, is_json=is_json, arrived=arrived)
+        """A Web API call. `args` as they came: JSON values, or strings out of a form."""
+        return self._pipeline.call(method, args, now, token, is_json)
 
     def redeem(self, ticket: str) -> bool:
         """A Socket Mode ticket is good once."""
@@ -160,18 +132,23 @@ class Workspace:
         self.state.tickets.discard(ticket)
         return found
 
-    def receive_file(self, file_id: str, content: bytes, *, arrived: bool = False) -> CallAnswer:
+    def receive_file(self, file_id: str, content: bytes) -> CallAnswer:
         """Bytes for the upload address that ends in `file_id`. Its name in a fault script is `upload`."""
-        fault = None if arrived else self.faults.next(UPLOAD)
+
+        def receive(now: float = 0.0) -> CallAnswer:
+            status = views.receive(self.state, file_id, content)
+            return CallAnswer({"ok": status == 200}, status)
+
+        fault = self.faults.next(UPLOAD)
         if fault is not None and not fault.applied:
-            return unapplied(fault)
-        status = views.receive(self.state, file_id, content)
-        return outcome(CallAnswer({"ok": status == 200}, status), fault)
+            return late(fault, receive) if fault.delay else outcome(None, fault)
+        return outcome(receive(), fault)
 
     def respond(self, key: str, body: Json, *, now: float) -> CallAnswer:
         """The app posts to a response_url, which ends in `key`."""
+        self.pass_time(now)
         try:
-            chat.respond(self.state, key, body, now)
+            chat.respond(self.state, key, body)
         except Refused as refused:
             return CallAnswer({"ok": False, "error": refused.error}, 404)
         return CallAnswer({"ok": True})
@@ -192,7 +169,7 @@ class Workspace:
         """A person writes, and the app gets the event. Returns the message's ts (`ts`, if given)."""
         message = self.place(user, channel, text, now=now, thread_ts=thread_ts, ts=ts)
         message.files = [{"id": self.state.next_id("F"), "name": name} for name in files]
-        payloads.message(self.state, message, now)
+        payloads.message(self.state, message)
         return message.ts
 
     def place(
@@ -207,14 +184,14 @@ class Workspace:
     ) -> StoredMessage:
         """As `say`, without an event for the app."""
         self.pass_time(now)
-        person, place = self._person(user), self.state.channels[channel]
-        place.members.add(person.id)
-        if thread_ts is not None and self.state.find(channel, thread_ts) is None:
-            raise LookupError(f"no message {thread_ts} in {channel}")
+        person = self._person(user)
+        self.state.channels[channel].members.add(person.id)
+        if thread_ts is not None:
+            self._find(channel, thread_ts)
         return self.state.add(
             StoredMessage(
                 channel,
-                ts or self.state.next_ts(now),
+                ts or self.state.next_ts(),
                 person.id,
                 person.team,
                 thread_ts=thread_ts if thread_ts != ts else None,
@@ -230,20 +207,22 @@ class Workspace:
 
         LookupError: that message has no such control.
         """
-        message = self.state.find(channel, ts)
-        if message is None:
-            raise LookupError(f"no message {ts} in {channel}")
+        self.pass_time(now)
+        message = self._find(channel, ts)
         for block, control in blockkit.controls(message.blocks):
-            action = _action(control, action_id, value)
-            if action is not None:
-                action["block_id"] = block["block_id"]
-                url = chat.offer(self.state, message, user, now)
-                return payloads.pressed(self.state, self._person(user), message, action, url, now)
+            for side, button in _buttons(control):
+                given = button.get("value", "")
+                if control["action_id"] == action_id and value in (None, given, side):
+                    action = {"action_id": action_id, "type": control["type"], "value": given}
+                    action |= {"text": button["text"], "block_id": block["block_id"]}
+                    url = chat.offer(self.state, message, user)
+                    return payloads.pressed(self.state, self._person(user), message, action, url)
         raise LookupError(f"no control {action_id} with value {value} on {ts}")
 
     def submit_view(self, user: str, view_id: str, values: dict[str, Any], *, now: float) -> Envelope:
         """A person sends a modal. `values` as Slack's `view.state.values`. LookupError: no such view."""
-        return payloads.submitted(self.state, self._person(user), self.state.views[view_id], values, now)
+        self.pass_time(now)
+        return payloads.submitted(self.state, self._person(user), self.state.views[view_id], values)
 
     def stop(self, user: str, channel: str, thread_ts: str, *, now: float) -> list[str]:
         """A person presses Slack's own Stop: the thread's streams are sealed. Returns their ts."""
@@ -251,20 +230,22 @@ class Workspace:
         running = [m for m in self.state.in_thread(channel, thread_ts) if m.state == "streaming"]
         for message in running:
             message.stopped_by = user
-            streams.seal(self.state, message, now)
+            streams.seal(self.state, message)
         sealed = [message.ts for message in running]
-        payloads.stopped(self.state, channel, thread_ts, self._person(user).id, sealed, now)
+        payloads.stopped(self.state, channel, thread_ts, self._person(user).id, sealed)
         return sealed
 
     def delete_root(self, channel: str, ts: str, *, now: float, with_replies: bool = False) -> None:
         """The root of a thread is deleted, and with `with_replies` its replies."""
+        self.pass_time(now)
         for message in self.state.in_thread(channel, ts):
             if message.ts == ts or with_replies:
-                chat.remove(self.state, message, now)
+                chat.remove(self.state, message)
 
     def open_home(self, user: str, *, now: float, tab: str = "home") -> None:
         """A person comes to the app's Home or Messages tab."""
-        payloads.home_opened(self.state, self._person(user).id, self.direct(user), tab, now)
+        self.pass_time(now)
+        payloads.home_opened(self.state, user, self.direct(user), tab)
 
     # ---- what people see
 
@@ -279,13 +260,12 @@ class Workspace:
 
     def history(self, channel: str) -> list[SeenMessage]:
         """The channel's roots, oldest first."""
-        roots = [m for m in self.state.messages.get(channel, {}).values() if m.thread_ts is None]
-        return [thread_view.see(self.state, m) for m in sorted(roots, key=lambda m: ts_key(m.ts))]
+        return [thread_view.see(self.state, message) for message in self.state.roots(channel)]
 
     def status_line(self, channel: str, ts: str, *, now: float | None = None) -> str | None:
         """The typing status of a thread."""
         at = self.state.now if now is None else now
-        return threads.status_of(self.state, self.state.thread(channel, ts), at)
+        return conversations.status_of(self.state, self.state.thread(channel, ts), at)
 
     def status_rows(self, channel: str, ts: str) -> list[str]:
         """Statuses that were set while a stream was open. Each is a defect: a second row under the answer."""
@@ -297,7 +277,7 @@ class Workspace:
 
     def open_streams(self) -> list[str]:
         """The ts of every open stream."""
-        return [m.ts for m in self.state.open_streams.values() if m.state == "streaming"]
+        return list(self.state.open_streams)
 
     def next_end(self) -> float | None:
         """When Slack will seal the next stream by itself; None: never."""
@@ -305,24 +285,21 @@ class Workspace:
 
     def pass_time(self, now: float) -> None:
         """It is `now`: seal the streams whose time is over. Every call does this too."""
-        self.state.now = max(self.state.now, now)
-        streams.expire(self.state, now)
+        streams.pass_time(self.state, now)
 
     def _person(self, user: str) -> Person:
         person = self.state.people.get(user)
         return person if person is not None else self.add_user(user)
 
+    def _find(self, channel: str, ts: str) -> StoredMessage:
+        message = self.state.find(channel, ts)
+        if message is None:
+            raise LookupError(f"no message {ts} in {channel}")
+        return message
 
-def _action(control: Json, action_id: str, value: str | None) -> Json | None:
-    """What a press of `control` reports, if it is the one meant."""
-    if control["action_id"] != action_id:
-        return None
-    action: Json = {"action_id": action_id, "type": control["type"]}
+
+def _buttons(control: Json) -> list[tuple[str | None, Json]]:
+    """What can be pressed of a control: itself, or the sides of feedback buttons."""
     if control["type"] != "feedback_buttons":
-        fits = value is None or value == control.get("value")
-        return action | {"value": control.get("value", ""), "text": control["text"]} if fits else None
-    for side in ("positive", "negative"):
-        button = control[f"{side}_button"]
-        if value is None or button["value"] == value or value == side:
-            return action | {"value": button["value"], "text": button["text"]}
-    return None
+        return [(None, control)]
+    return [(side, control[f"{side}_button"]) for side in ("positive", "negative")]

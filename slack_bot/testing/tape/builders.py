@@ -25,30 +25,23 @@ def task(state: str = "submitted", *, text: str = "", ids: str = "1") -> Json:
 
 def status(state: str, text: str = "", *, ids: str = "1") -> Json:
     """A status update, the final one unless the task goes on."""
-    whole = task(state, text=text, ids=ids)
-    return {
-        "kind": "status-update",
-        "taskId": whole["id"],
-        "contextId": whole["contextId"],
-        "status": whole["status"],
-        "final": state not in ("submitted", "working"),
-    }
+    said, is_final = task(state, text=text)["status"], state not in ("submitted", "working")
+    return {"kind": "status-update", **_ids(ids), "status": said, "final": is_final}
 
 
 def chunk(text: str, *, ids: str = "1") -> Json:
     """More text of the streamed answer."""
-    return {
-        "kind": "artifact-update",
-        "taskId": f"task-{ids}",
-        "contextId": f"ctx-{ids}",
-        "append": True,
-        "artifact": {
-            "artifactId": f"streaming_result-{ids}",
-            "name": "streaming_result",
-            "metadata": {"is_final_answer": True},
-            "parts": [{"kind": "text", "text": text}],
-        },
+    artifact = {
+        "artifactId": f"streaming_result-{ids}",
+        "name": "streaming_result",
+        "metadata": {"is_final_answer": True},
+        "parts": [{"kind": "text", "text": text}],
     }
+    return {"kind": "artifact-update", **_ids(ids), "append": True, "artifact": artifact}
+
+
+def _ids(ids: str) -> Json:
+    return {"taskId": f"task-{ids}", "contextId": f"ctx-{ids}"}
 
 
 def answer(text: str, *, seconds: float = 3.0, ids: str = "1") -> Tape:
@@ -81,13 +74,10 @@ def on_wire(tape: Tape, wire: str) -> Tape:
     """A tape of 0.3 as an agent of `wire`, "0.3" or "1.0", would send it."""
     if wire == "0.3":
         return tape
-    moments = tuple(
-        moment
-        if moment.event is None
-        else replace(moment, event={_KINDS[moment.event["kind"]]: _newer(moment.event)})
-        for moment in tape.moments
-    )
-    return Tape({**tape.head, "wire": wire}, moments)
+    events = [moment.event for moment in tape.moments]
+    newer = [event and {_KINDS[event["kind"]]: _newer(event)} for event in events]
+    moments = (replace(moment, event=event) for moment, event in zip(tape.moments, newer, strict=True))
+    return Tape({**tape.head, "wire": wire}, tuple(moments))
 
 
 def _newer(value: Any) -> Any:

@@ -1,7 +1,4 @@
-"""PURE. One item of a capture, in whatever wrapping a tool gave it, becomes a moment of a tape.
-
-The keys of each item say which wrapping it has, so one file may mix them.
-"""
+"""PURE. One item of a capture becomes a moment of a tape. Its keys say which wrapping a tool gave it."""
 
 from __future__ import annotations
 
@@ -73,9 +70,6 @@ class Items:
             raise self._wrong(number, f"an event must be a JSON object, not {_kind(item)}")
         self._count += 1
         t = self._time(item, number)
-        if (end := item.get("end")) in ("closed", "cut") and not RESULT_KEYS & item.keys():
-            self._known += 1
-            return Moment(t, end=end)
         if (said := _said(t, item)) is not None:
             self._known += 1
             return said
@@ -89,23 +83,18 @@ class Items:
             raise UnreadableInput(f"{self._name}: none of its {self._count} objects is an A2A event")
 
     def _event(self, t: float, value: Json, number: int) -> Moment:
-        if not RESULT_KEYS & value.keys():
-            if "result" in value or "jsonrpc" in value:
-                return self._unwrapped(t, value, number)
-            if isinstance(error := value.get("error"), dict):
-                self._known += 1
-                return Moment(t, error=error)
-        self._known += bool(RESULT_KEYS & value.keys())
-        return Moment(t, event=_untimed(value))
-
-    def _unwrapped(self, t: float, envelope: Json, number: int) -> Moment:
-        self._known += 1
-        result, error = envelope.get("result"), envelope.get("error")
-        if isinstance(result, dict):
-            return Moment(t, event=_untimed(result))
-        if isinstance(error, dict):
+        is_result = bool(RESULT_KEYS & value.keys())
+        is_envelope = not is_result and ("result" in value or "jsonrpc" in value)
+        error = None if is_result else value.get("error")
+        if is_envelope and isinstance(result := value.get("result"), dict):
+            value = result
+        elif isinstance(error, dict):
+            self._known += 1
             return Moment(t, error=error)
-        raise self._wrong(number, "a JSON-RPC envelope without a result or an error")
+        elif is_envelope:
+            raise self._wrong(number, "a JSON-RPC envelope without a result or an error")
+        self._known += is_result or is_envelope
+        return Moment(t, event={name: part for name, part in value.items() if name != "_t"})
 
     def _inner(self, item: Json, number: int) -> Json:
         """The item without the wrappings of capture tools."""
@@ -124,24 +113,20 @@ class Items:
 
     def _time(self, item: Json, number: int) -> float:
         inner = item.get("result")
-        for value in (item.get("_t"), item.get("t"), inner.get("_t") if isinstance(inner, dict) else None):
-            if value is not None:
-                return self._at(self._seconds(value, number))
-        if (stamp := item.get("timestamp")) is not None:
+        given = (item.get("_t"), item.get("t"), inner.get("_t") if isinstance(inner, dict) else None)
+        t = next((value for value in given if value is not None), None)
+        if t is not None:
+            if isinstance(t, bool) or not isinstance(t, int | float) or not 0 <= t < math.inf:
+                raise self._wrong(number, "a time must be a number of seconds from the start")
+        elif (stamp := item.get("timestamp")) is not None:
             seconds = self._stamp(stamp, number)
             self._first_stamp = seconds if self._first_stamp is None else self._first_stamp
-            return self._at(round(seconds - self._first_stamp, 6))
-        return self._at(round(self.last + SPACING, 6) if self._count > 1 else 0.0)
-
-    def _at(self, t: float) -> float:
+            t = round(seconds - self._first_stamp, 6)
+        else:
+            t = round(self.last + SPACING, 6) if self._count > 1 else 0.0
         # the order of the file is the order of arrival: clocks of capture tools step back now and then
-        self.last = max(self.last, t)
+        self.last = max(self.last, float(t))
         return self.last
-
-    def _seconds(self, value: Any, number: int) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-            raise self._wrong(number, "a time must be a number of seconds from the start")
-        return float(value)
 
     def _stamp(self, value: Any, number: int) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
@@ -157,15 +142,14 @@ class Items:
 
 
 def _said(t: float, item: Json) -> Moment | None:
-    """A moment that is words and no JSON."""
-    if isinstance(text := item.get("comment"), str):
-        return Moment(t, comment=text)
-    if RESULT_KEYS & item.keys():
-        return None
-    if isinstance(text := item.get("raw"), str):
-        return Moment(t, raw=text)
-    if isinstance(text := item.get("question"), str):
-        return Moment(t, question=text)
+    """A moment that is an end, or words and no JSON."""
+    is_result = bool(RESULT_KEYS & item.keys())
+    if not is_result and (end := item.get("end")) in ("closed", "cut"):
+        return Moment(t, end=end)
+    for name in ("comment",) if is_result else ("comment", "raw", "question"):
+        said: Json = {name: item.get(name)}
+        if isinstance(said[name], str):
+            return Moment(t, **said)
     return None
 
 
@@ -186,13 +170,8 @@ def _caipe_artifact(item: Json, number: int) -> Json:
         "metadata": item.get("metadata") or {},
         "parts": parts,
     }
-    return {
-        "kind": "artifact-update",
-        **_CAIPE_TASK,
-        "artifact": artifact,
-        "append": False,
-        "lastChunk": True,
-    }
+    update = {"kind": "artifact-update", **_CAIPE_TASK, "artifact": artifact}
+    return {**update, "append": False, "lastChunk": True}
 
 
 def caipe_end(status: Any) -> Json:
@@ -200,7 +179,3 @@ def caipe_end(status: Any) -> Json:
     if not isinstance(status, dict):
         status = {"state": status if isinstance(status, str) else "completed"}
     return {"kind": "status-update", **_CAIPE_TASK, "status": status, "final": True}
-
-
-def _untimed(value: Json) -> Json:
-    return {name: part for name, part in value.items() if name != "_t"}

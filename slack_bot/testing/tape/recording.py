@@ -1,9 +1,8 @@
 """PURE. Raw SSE text, as a capture tool keeps it, becomes a `Recording`: bytes, when they came, how it ended.
 
-A recording is served byte for byte, so broken framing, half events and server errors stay exactly as broken
-as they were. Capture tools write the request and response head in `#` lines before the body: `>>>` (or `>`)
-what was sent, `<<<` (or `<`) what came, and after the body when each chunk came and how the connection ended.
-All of these are optional; without times, events are 20 ms apart.
+It is served byte for byte, as broken as it was. Capture tools write the head of request and response in `#`
+lines before the body: `>>>` (or `>`) what was sent, `<<<` (or `<`) what came, and after the body when each
+chunk came and how the connection ended. All of these are optional; without times, events are 20 ms apart.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 SPACING = 0.02
 """Seconds between two events of a file that says nothing of time."""
@@ -23,10 +23,11 @@ _END = b"# ===== end of raw body ====="
 _STATUS_LINE = re.compile(r"HTTP/[\d.]+ (\d{3})\b")
 _HEADER = re.compile(r"([A-Za-z0-9-]+): *(.*)")
 _TIMING = re.compile(r"# chunk timing[^:]*: *(.*)")
-_CLOSED = re.compile(r"# closed at ([\d.]+)s(?: err=(.*))?")
+_CHUNK = re.compile(r"(?<!\S)(\d+(?:\.\d*)?):(\d+)(?!\S)")
+_CLOSED = re.compile(r"# closed at (?:(\d+(?:\.\d*)?)|[\d.]+)s(?: err=(.*))?")
 _SSE_LINE = re.compile(rb"(?:(?:data|event|id|retry)\s*:|:)")
 _EVENT_END = re.compile(rb"(?:\r\n|\n|\r)(?:\r\n|\n|\r)+")
-# the body is served whole and at once framed, so these would be lies about it
+# they would be lies about a body that is served whole
 _HOP_BY_HOP = frozenset(
     {"transfer-encoding", "connection", "content-length", "content-encoding", "keep-alive"}
 )
@@ -65,11 +66,15 @@ def read_recording(data: bytes) -> Recording | None:
     """The response in `data`, or None where neither a status line nor anything like SSE or JSON is there."""
     head, body, tail = _divide(data)
     status, headers, request = _read_head(head)
-    if not status and _SSE_LINE.match(body.lstrip()) is None and body.lstrip()[:1] not in (b"{", b"["):
+    is_json = body.lstrip()[:1] in (b"{", b"[")
+    if not status and _SSE_LINE.match(body.lstrip()) is None and not is_json:
         return None
-    headers.setdefault("content-type", _guess_type(body))
-    times, ended, how = _read_tail(tail)
-    chunks = tuple(_by_timing(body, times) if times else _by_event(body))
+    headers.setdefault("content-type", "application/json" if is_json else "text/event-stream")
+    ends, ended, how = _read_tail(tail)
+    if not ends:
+        ends = [(round(n * SPACING, 6), end.end()) for n, end in enumerate(_EVENT_END.finditer(body))]
+        ends.append((round(len(ends) * SPACING, 6), len(body)))
+    chunks = tuple(_chunks(body, ends))
     last = chunks[-1][0] if chunks else 0.0
     return Recording(
         status=status or 200,
@@ -128,42 +133,23 @@ def _read_head(lines: list[str]) -> tuple[int, dict[str, str], str]:
     return status, headers, request
 
 
-def _guess_type(body: bytes) -> str:
-    start = body.lstrip()[:1]
-    return "application/json" if start in (b"{", b"[") else "text/event-stream"
-
-
 def _read_tail(lines: list[str]) -> tuple[list[tuple[float, int]], float | None, str]:
-    times: list[tuple[float, int]] = []
+    ends: list[tuple[float, int]] = []
     ended, how = None, ""
     for line in lines:
         if found := _TIMING.match(line):
-            pairs = (item.partition(":") for item in found[1].split())
-            times = [(float(at), int(size)) for at, _, size in pairs if _is_number(at) and size.isdigit()]
+            pairs = _CHUNK.findall(found[1])
+            sizes = accumulate(int(size) for _, size in pairs)
+            ends = [(float(at), end) for (at, _), end in zip(pairs, sizes, strict=True)]
         elif found := _CLOSED.match(line):
-            ended = float(found[1]) if _is_number(found[1]) else None
-            how = found[2] or ""
-    return times, ended, how
+            ended, how = (float(found[1]) if found[1] else None), found[2] or ""
+    return ends, ended, how
 
 
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"\d+(\.\d*)?", text) is not None
-
-
-def _by_timing(body: bytes, times: list[tuple[float, int]]) -> Iterator[tuple[float, bytes]]:
+def _chunks(body: bytes, ends: list[tuple[float, int]]) -> Iterator[tuple[float, bytes]]:
+    """The body by when each part came and where it ends; what is left came with the last."""
     start, at = 0, 0.0
-    for at, size in times:
+    for at, end in [*ends, (ends[-1][0], len(body))]:
         if start < len(body):
-            yield at, body[start : start + size]
-        start += size
-    if start < len(body):
-        yield at, body[start:]
-
-
-def _by_event(body: bytes) -> Iterator[tuple[float, bytes]]:
-    start, count = 0, 0
-    for end in _EVENT_END.finditer(body):
-        yield round(count * SPACING, 6), body[start : end.end()]
-        start, count = end.end(), count + 1
-    if start < len(body):
-        yield round(count * SPACING, 6), body[start:]
+            yield at, body[start:end]
+        start = end

@@ -1,27 +1,28 @@
 """PURE. Every kind of capture file becomes a `Tape` (events and when they came) or a `Recording` (raw bytes).
 
 Formats are recognised by content, never by name: people rename files. What is read is kept raw; only the
-JSON-RPC envelope is taken off, so that a tape says the same whichever tool wrote it. A file that cannot be
-read says why in one sentence with its name and, where there is one, the line.
+JSON-RPC envelope is taken off, so that a tape says the same whichever tool wrote it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import operator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from ...errors import UnreadableInput
 from .items import INTERRUPTED, RESULT_KEYS, Items, Moment, caipe_end
 from .json_file import Json, load_json, load_row
-from .mapped_tape import MappedLines
 from .recording import Recording, looks_raw, read_recording
 
 __all__ = ["Json", "Moment", "Recording", "Tape", "read_tape", "write_tape"]
 
 FORMAT = "slack-bot-tape"
 VERSION = 1
+_HEAD: Json = {"format": FORMAT, "version": VERSION}
 LONG = 4 * 1024 * 1024
 """Bytes from which on a tape is read line by line whenever its moments are asked for (`lines`)."""
 READS = ("dialect", "answer_source")
@@ -72,8 +73,71 @@ def read_tape(
         raise UnreadableInput(f"{name}, line 1: neither JSON nor SSE text starts like this")
     if (head := _tape_head(text)) is not None:
         _no_key(key, name, "a tape")
-        return _tape(head, _read_lines(text, name, may_be_empty or _fails(head)))
-    return _tape({}, _read_document(load_json(text, name), name, key, may_be_empty))
+        moments = _read_lines(text, name, may_be_empty or _fails(head))
+    else:
+        head, moments = {}, _read_document(load_json(text, name), name, key, may_be_empty)
+    return Tape({**_HEAD, **head}, tuple(moments))
+
+
+class MappedLines(Sequence[Moment]):
+    """The moments of a long tape, read from the lines of `data` below its head whenever one is asked for.
+
+    As Python objects they take twenty times the room. All lines are read once at the beginning, so that a
+    wrong one is an error before the tape is used: UnreadableInput. `events`: which moments are events.
+    """
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self._data, self._name = data, name
+        self._starts, self._times = array("Q"), array("d")
+        self.events = array("Q")
+        self.has_questions = False
+        items, number = Items(name, "line"), 1
+        at = data.find(b"\n") + 1
+        while 0 < at < len(data):
+            number += 1
+            line = self._line(at, number)
+            if line.strip():
+                self._note(at, items.moment(load_row(line, name, number), number))
+            at = data.find(b"\n", at) + 1
+        items.check_some()
+
+    def _note(self, at: int, moment: Moment) -> None:
+        if moment.event is not None:
+            self.events.append(len(self._starts))
+        self.has_questions = self.has_questions or moment.question is not None
+        self._starts.append(at)
+        self._times.append(moment.t)
+
+    def time(self, index: int) -> float:
+        """When a moment came, without reading it."""
+        return self._times[index]
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, index: int) -> Moment: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Moment, ...]: ...
+    def __getitem__(self, index: int | slice) -> Moment | tuple[Moment, ...]:
+        if isinstance(index, slice):
+            return tuple(self[each] for each in range(*index.indices(len(self))))
+        row = load_row(self._line(self._starts[index], index), self._name, index)
+        return replace(Items(self._name, "line").moment(row, index), t=self._times[index])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash(len(self))
+
+    def _line(self, start: int, number: int) -> str:
+        end = self._data.find(b"\n", start)
+        line = self._data[start : end if end >= 0 else len(self._data)]
+        try:
+            return line.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            raise UnreadableInput(f"{self._name}, line {number}: not UTF-8 text") from error
 
 
 def write_tape(tape: Tape) -> str:
@@ -83,7 +147,7 @@ def write_tape(tape: Tape) -> str:
 
 def tape_lines(head: Json, moments: Iterable[Moment]) -> Iterator[str]:
     """The lines of a tape, one by one: a long one need not be held to be written."""
-    yield as_line({"format": FORMAT, "version": VERSION, **head})
+    yield as_line({**_HEAD, **head})
     for moment in moments:
         yield as_line(row_of(moment))
 
@@ -97,12 +161,12 @@ def turns_of(tape: Tape | Recording) -> Turns:
     """Each question of `tape` (None: not known) and what came in answer to it, in seconds from there."""
     if isinstance(tape, Recording):
         return ((None, tape),)
-    asked = tape.head.get("question")
-    if not _has_questions(tape.moments):
-        return ((asked if isinstance(asked, str) else None, tape),)
-    turns: list[tuple[str | None, float, list[Moment]]] = [
-        (asked if isinstance(asked, str) else None, 0.0, [])
-    ]
+    given = tape.head.get("question")
+    asked = given if isinstance(given, str) else None
+    long = tape.moments if isinstance(tape.moments, MappedLines) else None
+    if not (long.has_questions if long is not None else any(m.question is not None for m in tape.moments)):
+        return ((asked, tape),)
+    turns: list[tuple[str | None, float, list[Moment]]] = [(asked, 0.0, [])]
     for moment in tape.moments:
         if moment.question is not None:
             turns.append((moment.question, moment.t, []))
@@ -128,25 +192,17 @@ def assumption(capture: Tape | Recording, outcome: str | None) -> str | None:
 
     Behind a broken connection the bot asks for the task, and no capture of a stream alone says what it heard.
     """
-    if outcome != "lost":
-        return None
+    ended = None
     if isinstance(capture, Recording):
         ended = capture.ended if capture.cut else None
-    else:
-        last = capture.moments[-1] if capture.moments else None
-        ended = last.t if last is not None and last.end == "cut" else None
-    if ended is None:
+    elif capture.moments and capture.moments[-1].end == "cut":
+        ended = capture.moments[-1].t
+    if outcome != "lost" or ended is None:
         return None
     return (
         f"the capture breaks off at {ended:.3f} s, and what the agent did then is not in it: from there on"
         " the task is taken to stay as it was"
     )
-
-
-def _has_questions(moments: Sequence[Moment]) -> bool:
-    if isinstance(moments, MappedLines):
-        return moments.has_questions
-    return any(moment.question is not None for moment in moments)
 
 
 def _read_long(raw: bytes, name: str, key: str | None) -> Tape | None:
@@ -159,7 +215,7 @@ def _read_long(raw: bytes, name: str, key: str | None) -> Tape | None:
         return None
     _no_key(key, name, "a tape")
     _check_head(head, name)
-    return Tape({"format": FORMAT, "version": VERSION, **head}, MappedLines(raw, name))
+    return Tape({**_HEAD, **head}, MappedLines(raw, name))
 
 
 def _no_key(key: str | None, name: str, what: str) -> None:
@@ -184,21 +240,10 @@ def _read_raw(raw: bytes, name: str) -> Recording:
     return recording
 
 
-def _tape(head: Json, moments: Iterable[Moment]) -> Tape:
-    return Tape({"format": FORMAT, "version": VERSION, **head}, tuple(moments))
-
-
 def row_of(moment: Moment) -> Json:
     """`moment` as a line of a tape says it."""
-    row: Json = {"t": moment.t}
-    for name in ("event", "comment", "error", "end", "raw", "question"):
-        value = getattr(moment, name)
-        if value is not None:
-            row[name] = value
-    return row
-
-
-# --- JSON Lines ---------------------------------------------------------------------------------------------
+    said = {name: getattr(moment, name) for name in ("event", "comment", "error", "end", "raw", "question")}
+    return {"t": moment.t, **{name: value for name, value in said.items() if value is not None}}
 
 
 def _tape_head(text: str) -> Json | None:
@@ -222,20 +267,16 @@ def _fails(head: Json) -> bool:
 
 
 def _read_lines(text: str, name: str, may_be_empty: bool) -> Iterator[Moment]:
-    items, seen = Items(name, "line"), 0
-    start = number = 0
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        line, start, number = text[start:end], end + 1, number + 1
+    items, is_first = Items(name, "line"), True
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         value = load_row(line, name, number)
-        seen += 1
-        if seen == 1 and isinstance(value, dict) and value.get("format") == FORMAT:
+        if is_first and isinstance(value, dict) and value.get("format") == FORMAT:
             _check_head(value, name)
-            continue
-        yield items.moment(value, number)
+        else:
+            yield items.moment(value, number)
+        is_first = False
     items.check_some(may_be_empty=may_be_empty)
 
 
@@ -243,9 +284,6 @@ def _check_head(head: Json, name: str) -> None:
     version = head.get("version", VERSION)
     if version != VERSION:
         raise UnreadableInput(f"{name}, line 1: tape version {version!r} is not known here (only {VERSION})")
-
-
-# --- one JSON document --------------------------------------------------------------------------------------
 
 
 def _read_document(value: Any, name: str, key: str | None, may_be_empty: bool) -> Iterator[Moment]:
@@ -262,33 +300,28 @@ def _read_document(value: Any, name: str, key: str | None, may_be_empty: bool) -
         yield Moment(items.last, event=caipe_end(status))
 
 
-def _pick(document: Json, name: str, key: str | None) -> list[Any]:
+def _pick(document: Json, name: str, key: str | None) -> Any:
     """The list of events in an object: the format's own, or the one that `key` names."""
     if key is None:
         if isinstance(document.get("events"), list):
-            return list(document["events"])
+            return document["events"]
         if "jsonrpc" in document or RESULT_KEYS & document.keys():
             return [document]
         if isinstance(document.get("artifacts"), list):
-            return list(document["artifacts"])
+            return document["artifacts"]
     if isinstance(document.get("artifacts"), dict):
         document = document["artifacts"]
-    lists = {label: value for label, value in document.items() if _is_events(value)}
-    if key is not None:
-        if key not in lists:
-            raise UnreadableInput(f"{name}: no list of events is called {key!r}; there are: {_names(lists)}")
-        return list(lists[key])
-    if len(lists) == 1:
-        return list(next(iter(lists.values())))
-    if lists:
-        sentence = f"{name}: several lists of events; choose one with --key: {_names(lists)}"
+    lists = {
+        label: value
+        for label, value in document.items()
+        if isinstance(value, list) and value and isinstance(value[0], dict)
+    }
+    names = ", ".join(lists) or "none"
+    if key is not None and key not in lists:
+        raise UnreadableInput(f"{name}: no list of events is called {key!r}; there are: {names}")
+    if key is None and len(lists) > 1:
+        sentence = f"{name}: several lists of events; choose one with --key: {names}"
         raise SeveralStreams(sentence, list(lists))
-    raise UnreadableInput(f"{name}, line 1: a JSON object without a list of events")
-
-
-def _is_events(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
-
-
-def _names(lists: Mapping[str, object]) -> str:
-    return ", ".join(lists) or "none"
+    if not lists:
+        raise UnreadableInput(f"{name}, line 1: a JSON object without a list of events")
+    return lists[key] if key is not None else next(iter(lists.values()))

@@ -31,8 +31,8 @@ from ...testing.tape.json_file import Json
 from ...testing.tape.tape import READS
 from ..live_line import LiveLine
 from ..output_file import Output, OutputFile
-from ..replay.stream_text import name_of, text_of
 from ..trace.table import printable
+from ..turn_log import name_of, text_of
 from .agent_address import masks_of, settings_for, with_remedy
 from .http_tap import HttpTap
 from .redaction import Redactor

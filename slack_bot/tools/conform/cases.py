@@ -10,10 +10,10 @@ fails.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import UnreadableInput
+from ...settings.suggestions import nearest
 from ...testing.tape.json_file import load_document
 from ...testing.tape.tape import Recording, Tape, read_tape
-from ..replay.scenario import Scenario, make_scenario
-from .checks import CHECKS, Check, Kind
+from ..replay.scenario import Scenario, hint, make_scenario, unknown
+from .checks import CHECKS, KINDS, Check
 
 BUILT_IN: Mapping[str, tuple[str, ...]] = {"caipe": ("caipe",), "extended": ("caipe", "extended")}
 """The suites of the package, and their files."""
@@ -34,7 +35,6 @@ PLAYGROUND = "playground"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _SUITE_KEYS = ("name", "about", "cases")
 _CASE_KEYS = ("name", "about", "query", "then", "tape", "needs", "pace", "around", "checks")
-_KINDS = {"number": "a number", "text": "a text", "texts": "a list of texts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +77,32 @@ class Suite:
 def read_suite(text: str, name: str) -> Suite:
     """The suite in `text`, JSON from the file `name`.
 
-    Raises:
-        UnreadableInput: not JSON, or no suite; one line for each mistake.
+    Raises UnreadableInput for what is no JSON or no suite, with one line for each mistake.
     """
     document = load_document(text, name)
-    mistakes = list[str]()
     if not isinstance(document, dict) or not isinstance(document.get("cases"), list) or not document["cases"]:
         raise UnreadableInput(
             f'{name}: a suite must be a JSON object with a list of "cases" that is not empty'
         )
-    _unknown(document, _SUITE_KEYS, "a key of a suite", mistakes)
-    cases = [_case(each, number, mistakes) for number, each in enumerate(document["cases"], 1)]
-    names = [case.name for case in cases if case is not None]
-    mistakes += [f"two cases are called {each!r}" for each in dict.fromkeys(names) if names.count(each) > 1]
-    if mistakes:
+    if mistakes := list(_mistakes(document)):
         raise UnreadableInput("\n".join(f"{name}: {mistake}" for mistake in mistakes))
-    title, about = str(document.get("name", name)), str(document.get("about", ""))
-    return Suite(title, tuple(case for case in cases if case is not None), about)
+    cases = tuple(map(_case, document["cases"]))
+    return Suite(str(document.get("name", name)), cases, str(document.get("about", "")))
+
+
+def _case(given: Mapping[str, Any]) -> Case:
+    more = {key: given[key] for key in ("about", "tape", "needs", "pace") if key in given}
+    around = make_scenario({**given.get("around", {}), "text": given["query"]})
+    checks = tuple(map(_request, given["checks"]))
+    then = tuple(given.get("then", ()))
+    return Case(given["name"], given["query"], checks, then=then, around=around, **more)
+
+
+def _request(given: str | Mapping[str, Any]) -> CheckRequest:
+    document = {"check": given} if isinstance(given, str) else given
+    check = CHECKS[document["check"]]
+    params = {key: document.get(key, param.default) for key, param in check.params.items()}
+    return CheckRequest(check, document.get("about", check.about), params)
 
 
 def open_suite(name: str) -> tuple[Suite, dict[str, Tape | Recording]]:
@@ -129,130 +138,95 @@ def _bytes(path: Traversable, name: str) -> bytes:
         raise UnreadableInput(f"{name}: {error.strerror or 'cannot be read'}") from error
 
 
-def _case(given: Any, number: int, mistakes: list[str]) -> Case | None:
-    """The case, or None and at least one more mistake."""
-    where = f"case {number}"
+# -- mistakes ------------------------------------------------------------------------------------------------
+
+
+def _mistakes(document: Mapping[str, Any]) -> Iterator[str]:
+    yield from unknown(document, _SUITE_KEYS, "a key of a suite")
+    names = list[str]()
+    for number, given in enumerate(document["cases"], 1):
+        found = list(_in_case(given, number))
+        yield from found
+        names += [] if found else [given["name"]]
+    yield from (f"two cases are called {each!r}" for each, count in Counter(names).items() if count > 1)
+
+
+def _in_case(given: Any, number: int) -> Iterator[str]:
     if not isinstance(given, dict):
-        mistakes.append(f"{where} must be an object")
-        return None
-    given = {**_meant(given), **given}
-    before, name = len(mistakes), given.get("name")
+        yield f"case {number} must be an object"
+        return
+    # values of misspelt keys count under the names that were meant, so that those are not called missing
+    strange = [key for key in given if key not in _CASE_KEYS]
+    meant = {near: given[key] for key in strange if (near := nearest(key, _CASE_KEYS, 0.6))}
+    given = {**meant, **given}
+    name, where = given.get("name"), f"case {number}"
     if isinstance(name, str) and _NAME.fullmatch(name):
         where = f"case {name!r}"
     else:
-        mistakes.append(f'{where} needs a "name" of small letters, digits, - and _, such as "long-answer"')
-    _unknown(given, _CASE_KEYS, "a key of a case", mistakes, where)
-    mistakes += [f"{where}: {key} must be {wanted}" for key, wanted in _wrong(given)]
-    around = _around(given, where, mistakes)
-    checks = _checks(given.get("checks"), where, mistakes)
-    if len(mistakes) > before:
-        return None
-    return Case(
-        name=str(name),
-        query=given["query"],
-        checks=checks,
-        about=given.get("about", ""),
-        then=tuple(given.get("then", ())),
-        tape=given.get("tape"),
-        needs=given.get("needs"),
-        pace=given.get("pace"),
-        around=around,
-    )
+        yield f'{where} needs a "name" of small letters, digits, - and _, such as "long-answer"'
+    yield from (f"{where}: {each}" for each in unknown(strange, _CASE_KEYS, "a key of a case"))
+    yield from (f"{where}: {key} must be {wanted}" for key, wanted in _wrong(given))
+    yield from _in_around(given, where)
+    checks = given.get("checks")
+    if not isinstance(checks, list) or not checks:
+        yield f'{where} needs "checks", a list that is not empty; there are: {", ".join(CHECKS)}'
+        return
+    for each in checks:
+        yield from _in_check(each, where)
 
 
-def _wrong(given: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+def _wrong(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Keys with wrong values, and what they must be."""
-    if not _is(given.get("query"), "text"):
+    if not _is(given.get("query"), "str"):
         yield "query", "the text of the question"
-    if not _is(given.get("about", "-"), "text"):
+    if not _is(given.get("about", "-"), "str"):
         yield "about", "a text"
-    if not _is(given.get("then", []), "texts"):
+    if not _is(given.get("then", []), "Texts"):
         yield "then", "a list of follow-up questions"
-    if not _is(given.get("tape", "-"), "text"):
+    if not _is(given.get("tape", "-"), "str"):
         yield "tape", "the path of a capture, beside this file"
     if "tape" in given and "then" in given:
         yield "then", "left out: the follow-ups are the tape's"
     if given.get("needs", PLAYGROUND) != PLAYGROUND:
         yield "needs", f'"{PLAYGROUND}", or be left out'
-    pace = given.get("pace", 0)
-    if not _is(pace, "number") or pace < 0:
+    if not _is(pace := given.get("pace", 0), "float") or pace < 0:
         yield "pace", "a number of tokens a second, 0 for as fast as it goes"
 
 
-def _around(given: Mapping[str, Any], where: str, mistakes: list[str]) -> Scenario:
+def _in_around(given: Mapping[str, Any], where: str) -> Iterator[str]:
     around = given.get("around", {})
     if not isinstance(around, dict):
-        mistakes.append(f"{where}: around must be an object, as for `replay --scenario`")
+        yield f"{where}: around must be an object, as for `replay --scenario`"
     elif "text" in around:
-        mistakes.append(f"{where}: the question stands in query, not in around")
+        yield f"{where}: the question stands in query, not in around"
     else:
         try:
-            return make_scenario({**around, "text": given.get("query") or "-"}, f"{where}, around")
+            make_scenario({**around, "text": given.get("query") or "-"}, f"{where}, around")
         except UnreadableInput as error:
-            mistakes.append(str(error))
-    return Scenario()
+            yield str(error)
 
 
-def _checks(given: Any, where: str, mistakes: list[str]) -> tuple[CheckRequest, ...]:
-    if not isinstance(given, list) or not given:
-        mistakes.append(f'{where} needs "checks", a list that is not empty; there are: {", ".join(CHECKS)}')
-        return ()
-    found = [_check(each, where, mistakes) for each in given]
-    return tuple(each for each in found if each is not None)
-
-
-def _check(given: Any, where: str, mistakes: list[str]) -> CheckRequest | None:
+def _in_check(given: Any, where: str) -> Iterator[str]:
     document = {"check": given} if isinstance(given, str) else given
-    if not isinstance(document, dict) or not isinstance(document.get("check"), str):
-        mistakes.append(f'{where}: a check is a name, or an object with the name as "check"')
-        return None
-    name, before = document["check"], len(mistakes)
-    check = CHECKS.get(name)
-    if check is None:
-        mistakes.append(f"{where}: there is no check {name!r}; {_hint(name, CHECKS)}")
-        return None
-    where = f"{where}, check {name!r}"
-    _unknown(document, ("check", "about", *check.params), "a key of this check", mistakes, where)
-    for key, param in check.params.items():
-        if not _is(document.get(key, param.default), param.kind):
-            mistakes.append(f"{where}: {key} must be {_KINDS[param.kind]}")
-    if not _is(document.get("about", "-"), "text"):
-        mistakes.append(f"{where}: about must be a text")
-    if len(mistakes) > before:
-        return None
-    params = {key: document.get(key, param.default) for key, param in check.params.items()}
-    return CheckRequest(check, document.get("about", check.about), params)
+    if not isinstance(document, dict) or not isinstance(name := document.get("check"), str):
+        yield f'{where}: a check is a name, or an object with the name as "check"'
+    elif (check := CHECKS.get(name)) is None:
+        yield f"{where}: there is no check {name!r}; {hint(name, list(CHECKS))}"
+    else:
+        where = f"{where}, check {name!r}"
+        for each in unknown(document, ("check", "about", *check.params), "a key of this check"):
+            yield f"{where}: {each}"
+        for key, param in check.params.items():
+            if not _is(document.get(key, param.default), param.kind):
+                yield f"{where}: {key} must be {KINDS[param.kind]}"
+        if not _is(document.get("about", "-"), "str"):
+            yield f"{where}: about must be a text"
 
 
-def _is(value: Any, kind: Kind) -> bool:
-    match kind:
-        case "number":
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            return is_number and math.isfinite(value)
-        case "text":
-            return isinstance(value, str) and bool(value.strip())
-        case _:
-            return isinstance(value, list | tuple) and all(_is(each, "text") for each in value)
-
-
-def _unknown(
-    given: Iterable[str], known: Iterable[str], what: str, mistakes: list[str], where: str = ""
-) -> None:
-    names = list(known)
-    prefix = f"{where}: " if where else ""
-    mistakes += [f"{prefix}{key!r} is not {what}; {_hint(key, names)}" for key in given if key not in names]
-
-
-def _meant(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of misspelt keys, under the names that were meant, so that those are not called missing."""
-    near = {key: _near(key, _CASE_KEYS) for key in given if key not in _CASE_KEYS}
-    return {meant: given[key] for key, meant in near.items() if meant is not None}
-
-
-def _near(given: str, names: Iterable[str]) -> str | None:
-    return next(iter(difflib.get_close_matches(given, list(names), n=1)), None)
-
-
-def _hint(given: str, names: Iterable[str]) -> str:
-    near = _near(given, names)
-    return f"there are: {', '.join(names)}" if near is None else f"did you mean {near!r}?"
+def _is(value: Any, kind: str) -> bool:
+    """`value` is of `kind`, one of `KINDS`."""
+    if kind == "float":
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if kind == "str":
+        return isinstance(value, str) and bool(value.strip())
+    return isinstance(value, list | tuple) and all(_is(each, "str") for each in value)

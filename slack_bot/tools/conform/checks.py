@@ -1,17 +1,17 @@
 """PURE. The checks of `conform`: each looks at the measures of one case and says yes, no or does not apply.
 
-The first eight have the names, and ask the questions, of the CAIPE suite. The others ask what that suite does
-not: whether the text is the agent's, complete and in order, how soon it came, and what is left in the thread.
-A result's detail says what was found and, where it can be known, whose fault it is.
+The first eight are those of the CAIPE suite, by name and question. A detail says what was found and, where it
+can be known, whose fault it is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
 
+from ..replay.diff import common_prefix
 from .measures import Measures, lag, visible_chars
 
 _GOOD = ("answered", "asked")
@@ -22,47 +22,56 @@ _PIECE = 24  # characters from which a line can be recognised
 _SHOWN = 60  # characters of a text that a detail quotes
 _CLOSED = ("complete", "error")
 
-Params: TypeAlias = Mapping[str, Any]
-Kind: TypeAlias = Literal["number", "text", "texts"]
 
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(NamedTuple):
     """`ok` is None where the check does not apply: there was nothing to look at."""
 
     ok: bool | None
     detail: str
 
 
-Judge: TypeAlias = Callable[[Measures, Params], CheckResult]
+Verdict: TypeAlias = tuple[bool | None, str]
+Texts: TypeAlias = Sequence[str]
+KINDS = {"float": "a number", "str": "a text", "Texts": "a list of texts"}
+"""The annotations of a check's parameters, in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
-    """A parameter of a check. A `default` of None: the case must give it."""
+class Param(NamedTuple):
+    """A parameter of a check; `kind` is one of `KINDS`."""
 
-    kind: Kind
-    default: Any = None
+    kind: str
+    default: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check. `about` is the sentence in the report."""
+    """One check. `about` is the sentence in the report, `look` gets the measures and the parameters."""
 
     name: str
     about: str
-    judge: Judge
-    params: Mapping[str, Param] = field(default_factory=dict)
+    look: Callable[..., Verdict]
+
+    @property
+    def params(self) -> dict[str, Param]:
+        """What a case may give; it must where the default is None."""
+        kinds = {name: kind for name, kind in self.look.__annotations__.items() if kind in KINDS}
+        defaults = self.look.__defaults__ or (None,) * len(kinds)
+        return dict(zip(kinds, map(Param, kinds.values(), defaults), strict=True))
+
+    def judge(self, m: Measures, given: Mapping[str, Any]) -> CheckResult:
+        """The result, with the parameters that are `given`."""
+        return CheckResult(*self.look(m, **given))
 
 
 CHECKS: dict[str, Check] = {}
 """Every check, by name."""
 
 
-def _check(name: str, about: str, **params: Param) -> Callable[[Judge], Judge]:
-    def register(judge: Judge) -> Judge:
-        CHECKS[name] = Check(name, about, judge, params)
-        return judge
+def _check(about: str) -> Callable[[Callable[..., Verdict]], Callable[..., Verdict]]:
+    def register(look: Callable[..., Verdict]) -> Callable[..., Verdict]:
+        name = look.__name__.removeprefix("_")
+        CHECKS[name] = Check(name, about, look)
+        return look
 
     return register
 
@@ -70,49 +79,48 @@ def _check(name: str, about: str, **params: Param) -> Callable[[Judge], Judge]:
 # -- the CAIPE suite -----------------------------------------------------------------------------------------
 
 
-@_check("content_delivered", "The answer has content", over=Param("number", 20))
-def _content_delivered(m: Measures, params: Params) -> CheckResult:
+@_check("The answer has content")
+def _content_delivered(m: Measures, over: float = 20) -> Verdict:
     """Content before an error does not count: the reader was told that it is incomplete."""
     bad = next((outcome for outcome in m.outcomes if outcome not in _GOOD), None)
     why = f", and then the turn ended as {bad} ({m.result['reason']})" if bad else ""
-    return CheckResult(m.total > params["over"] and bad is None, f"{m.total}c delivered{why}")
+    return m.total > over and bad is None, f"{m.total}c delivered{why}"
 
 
-@_check("stream_opened", "A stream was opened (startStream)")
-def _stream_opened(m: Measures, params: Params) -> CheckResult:
-    return CheckResult(m.opened, "opened" if m.opened else "never opened")
+@_check("A stream was opened (startStream)")
+def _stream_opened(m: Measures) -> Verdict:
+    return m.opened, "opened" if m.opened else "never opened"
 
 
-@_check("live_streamed", "The answer was streamed, not kept for stopStream")
-def _live_streamed(m: Measures, params: Params) -> CheckResult:
+@_check("The answer was streamed, not kept for stopStream")
+def _live_streamed(m: Measures) -> Verdict:
     begun = f", {m.begun} of them with startStream" if m.begun else ""
-    return CheckResult(m.streamed > 0, f"{m.streamed}c via appendStream{begun}")
+    return m.streamed > 0, f"{m.streamed}c via appendStream{begun}"
 
 
-@_check("no_duplicate", "No text in both appendStream and stopStream")
-def _no_duplicate(m: Measures, params: Params) -> CheckResult:
-    both = m.streamed > 0 and m.stopped > 0
-    return CheckResult(not both, f"appendStream={m.streamed}c, stopStream={m.stopped}c")
+@_check("No text in both appendStream and stopStream")
+def _no_duplicate(m: Measures) -> Verdict:
+    return not (m.streamed and m.stopped), f"appendStream={m.streamed}c, stopStream={m.stopped}c"
 
 
-@_check("final_answer_latched", "The final answer was recognised")
-def _final_answer_latched(m: Measures, params: Params) -> CheckResult:
-    return CheckResult(m.latched, str(m.latched))
+@_check("The final answer was recognised")
+def _final_answer_latched(m: Measures) -> Verdict:
+    return m.latched, str(m.latched)
 
 
-@_check("no_tools", "No tool was called")
-def _no_tools(m: Measures, params: Params) -> CheckResult:
-    return CheckResult(not m.tools, _tools(m))
+@_check("No tool was called")
+def _no_tools(m: Measures) -> Verdict:
+    return not m.tools, _tools(m)
 
 
-@_check("tools_used", "A tool was called", any=Param("texts", ("search", "fetch_document")))
-def _tools_used(m: Measures, params: Params) -> CheckResult:
-    return CheckResult(any(name in m.tools for name in params["any"]), _tools(m))
+@_check("A tool was called")
+def _tools_used(m: Measures, any: Texts = ("search", "fetch_document")) -> Verdict:
+    return not m.tools.keys().isdisjoint(any), _tools(m)
 
 
-@_check("multi_chunk", "The answer came in several chunks", over=Param("number", 1))
-def _multi_chunk(m: Measures, params: Params) -> CheckResult:
-    return CheckResult(m.final_chunks > params["over"], f"{m.final_chunks} chunks")
+@_check("The answer came in several chunks")
+def _multi_chunk(m: Measures, over: float = 1) -> Verdict:
+    return m.final_chunks > over, f"{m.final_chunks} chunks"
 
 
 def _tools(m: Measures) -> str:
@@ -122,138 +130,106 @@ def _tools(m: Measures) -> str:
 # -- the text in the thread ----------------------------------------------------------------------------------
 
 
-@_check("text_equals_final", "The thread reads as the agent's final result")
-def _text_equals_final(m: Measures, params: Params) -> CheckResult:
-    if m.final is None:
-        return CheckResult(None, "the agent sent no final result")
-    return _same(m, m.final)
+@_check("The thread reads as the agent's final result")
+def _text_equals_final(m: Measures) -> Verdict:
+    return (None, "the agent sent no final result") if m.final is None else _text_is(m, m.final)
 
 
-@_check("text_is", "The thread reads as this text", text=Param("text"))
-def _text_is(m: Measures, params: Params) -> CheckResult:
-    return _same(m, params["text"])
+@_check("The thread reads as this text")
+def _text_is(m: Measures, text: str) -> Verdict:
+    have, want = visible_chars("".join(m.texts)), visible_chars(text)
+    if have == want:
+        return True, f"{len(want)} characters, white space apart"
+    same = common_prefix(have, want)
+    there, should = have[same : same + 20] or "nothing", want[same : same + 20] or "nothing"
+    return False, f"{len(have)} characters for {len(want)}; after {same}: {there!r} instead of {should!r}"
 
 
-@_check("text_has", "This can be read in the thread", texts=Param("texts"))
-def _text_has(m: Measures, params: Params) -> CheckResult:
+@_check("This can be read in the thread")
+def _text_has(m: Measures, texts: Texts) -> Verdict:
     everything = "\n".join(_readable_texts(m))
-    missing = [text for text in params["texts"] if text not in everything]
-    return CheckResult(not missing, _list("missing", missing) if missing else "all there")
+    missing = [text for text in texts if text not in everything]
+    return not missing, _list("missing", missing) or "all there"
 
 
-@_check("text_lacks", "This is no part of the answer", texts=Param("texts"))
-def _text_lacks(m: Measures, params: Params) -> CheckResult:
-    found = [text for text in params["texts"] if text in m.text]
-    return CheckResult(not found, _list("in the answer", found) if found else "none of it")
+@_check("This is no part of the answer")
+def _text_lacks(m: Measures, texts: Texts) -> Verdict:
+    found = [text for text in texts if text in m.text]
+    return not found, _list("in the answer", found) or "none of it"
 
 
-@_check("no_marker", "No [FINAL ANSWER] marker was ever shown")
-def _no_marker(m: Measures, params: Params) -> CheckResult:
+@_check("No [FINAL ANSWER] marker was ever shown")
+def _no_marker(m: Measures) -> Verdict:
     shown = any(mark in text for text in (*m.looks, m.text) for mark in _MARKERS)
-    return CheckResult(not shown, "a marker was shown" if shown else "never shown")
+    return not shown, "a marker was shown" if shown else "never shown"
 
 
-@_check("no_narration", "Nothing that was narration was ever shown as answer")
-def _no_narration(m: Measures, params: Params) -> CheckResult:
+@_check("Nothing that was narration was ever shown as answer")
+def _no_narration(m: Measures) -> Verdict:
     if not m.narration:
-        return CheckResult(None, "the agent marked nothing as narration")
+        return None, "the agent marked nothing as narration"
     answer = visible_chars(m.final or "")
     foreign = [piece for piece in m.narration if visible_chars(piece) not in answer]
     ever = [visible_chars(text) for text in (*m.looks, m.text)]
     found = [piece for piece in foreign if any(visible_chars(piece) in text for text in ever)]
-    return CheckResult(
-        not found, _list("shown as answer", found) if found else f"{len(foreign)} sentences kept out"
-    )
+    return not found, _list("shown as answer", found) or f"{len(foreign)} sentences kept out"
 
 
-@_check("nothing_twice", "No line stood there more often than it was written")
-def _nothing_twice(m: Measures, params: Params) -> CheckResult:
+@_check("No line stood there more often than it was written")
+def _nothing_twice(m: Measures) -> Verdict:
     """Also for a moment: a reader saw what was shown twice and then repaired."""
     if not m.total:
-        return CheckResult(None, "there is no answer")
+        return None, "there is no answer"
     source = visible_chars(m.final or "") or visible_chars(m.said)
     looks = m.looks[:: max(1, len(m.looks) // 40)]
-    texts = [*looks, "".join(m.texts)]
-    for text in reversed(texts):
+    for text in reversed([*looks, "".join(m.texts)]):
         whole = visible_chars(text)
-        for piece in _pieces(text):
-            if whole.count(piece) > max(1, source.count(piece)):
-                return CheckResult(False, f"{_short(piece)} stood there {whole.count(piece)} times")
-    return CheckResult(True, "no line more often than the agent wrote it")
+        for piece in dict.fromkeys(map(visible_chars, text.splitlines())):
+            if len(piece) >= _PIECE and whole.count(piece) > max(1, source.count(piece)):
+                return False, f"{_short(piece)} stood there {whole.count(piece)} times"
+    return True, "no line more often than the agent wrote it"
 
 
-@_check("whole_words", "No word was ever shown by halves")
-def _whole_words(m: Measures, params: Params) -> CheckResult:
+@_check("No word was ever shown by halves")
+def _whole_words(m: Measures) -> Verdict:
     """At any time the live answer ended where a word of the whole answer ends."""
     whole = "".join(m.texts)
     if not whole or not m.opened:
-        return CheckResult(None, "nothing was streamed")
-    for look in m.looks:
-        text = look.rstrip()
+        return None, "nothing was streamed"
+    for text in map(str.rstrip, m.looks):
         if whole.startswith(text) and _WORD_CUT.fullmatch(text[-1:] + whole[len(text) : len(text) + 1]):
-            return CheckResult(False, f"{_short(text[-20:])} stood there, and its last word was not whole")
-    return CheckResult(True, f"{len(m.looks)} times looked at")
+            return False, f"{_short(text[-20:])} stood there, and its last word was not whole"
+    return True, f"{len(m.looks)} times looked at"
 
 
-@_check("only_grows", "The answer grew at its end only")
-def _only_grows(m: Measures, params: Params) -> CheckResult:
+@_check("The answer grew at its end only")
+def _only_grows(m: Measures) -> Verdict:
     """Markup does not count: it is closed at the end of a message and opened again in the next."""
     if not m.total:
-        return CheckResult(None, "there is no answer")
-    end = _bare(m.text)
-    for look in m.looks:
-        text = _bare(look)
+        return None, "there is no answer"
+    end = _MARKUP.sub("", m.text)
+    for text in (_MARKUP.sub("", look) for look in m.looks):
         if not end.startswith(text):
-            return CheckResult(
-                False, f"{_short(text[-40:])} was shown and is not there any more, or elsewhere"
-            )
-    return CheckResult(True, f"{len(m.looks)} times looked at, each time a beginning of the end")
-
-
-def _same(m: Measures, wanted: str) -> CheckResult:
-    have, want = visible_chars("".join(m.texts)), visible_chars(wanted)
-    if have == want:
-        return CheckResult(True, f"{len(want)} characters, white space apart")
-    same = next(
-        (n for n, (a, b) in enumerate(zip(have, want, strict=False)) if a != b), min(len(have), len(want))
-    )
-    there, should = have[same : same + 20] or "nothing", want[same : same + 20] or "nothing"
-    return CheckResult(
-        False, f"{len(have)} characters for {len(want)}; after {same}: {there!r} instead of {should!r}"
-    )
+            return False, f"{_short(text[-40:])} was shown and is not there any more, or elsewhere"
+    return True, f"{len(m.looks)} times looked at, each time a beginning of the end"
 
 
 def _readable_texts(m: Measures) -> Iterator[str]:
-    """Texts, blocks and cards."""
     for message in m.thread:
-        yield message.text
-        yield from _strings(message.blocks)
-        yield from _strings(message.tasks)
+        yield from _strings((message.text, message.blocks, message.tasks))
 
 
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from _strings(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
             yield from _strings(part)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    lines = (visible_chars(line) for line in text.splitlines())
-    return (line for line in dict.fromkeys(lines) if len(line) >= _PIECE)
-
-
-def _bare(text: str) -> str:
-    return _MARKUP.sub("", text)
-
-
-def _list(what: str, texts: list[str]) -> str:
+def _list(what: str, texts: Sequence[str]) -> str:
     more = f" and {len(texts) - 2} more" if len(texts) > 2 else ""
-    return f"{what}: {', '.join(_short(text) for text in texts[:2])}{more}"
+    return f"{what}: {', '.join(map(_short, texts[:2]))}{more}" if texts else ""
 
 
 def _short(text: str) -> str:
@@ -264,150 +240,129 @@ def _short(text: str) -> str:
 # -- time: each failure says whether the bot or its agent was late -------------------------------------------
 
 
-@_check(
-    "first_visible_text",
-    "The first answer text can be read soon after the question",
-    within=Param("number", 8.0),
-)
-def _first_visible_text(m: Measures, params: Params) -> CheckResult:
-    first, within = m.summary.first_visible, params["within"]
+@_check("The first answer text can be read soon after the question")
+def _first_visible_text(m: Measures, within: float = 8.0) -> Verdict:
+    first, wrote = m.summary.first_visible, m.summary.first_answer
     if first is None:
-        return CheckResult(False, "no answer text was ever to be seen")
+        return False, "no answer text was ever to be seen"
     if first <= within:
-        return CheckResult(True, f"after {first:.2f} s")
-    wrote = m.summary.first_answer
+        return True, f"after {first:.2f} s"
     blame = "" if wrote is None else f"; the agent began to write it after {wrote:.2f} s"
-    late = wrote is not None and wrote > within
-    return CheckResult(
-        False, f"after {first:.2f} s instead of {within:g} s{blame}" + (": the agent's wait" if late else "")
-    )
+    late = ": the agent's wait" if wrote is not None and wrote > within else ""
+    return False, f"after {first:.2f} s instead of {within:g} s{blame}{late}"
 
 
-@_check(
-    "shown_soon", "The first answer text is shown soon after the agent wrote it", within=Param("number", 1.0)
-)
-def _shown_soon(m: Measures, params: Params) -> CheckResult:
+@_check("The first answer text is shown soon after the agent wrote it")
+def _shown_soon(m: Measures, within: float = 1.0) -> Verdict:
     if not m.written:
-        return CheckResult(None, "the agent wrote no answer")
-    first, wrote = m.summary.first_visible, m.written[0][0]
-    if first is None:
-        return CheckResult(False, "the agent wrote, and nothing was ever to be seen")
-    waited = max(0.0, first - wrote)
-    return CheckResult(waited <= params["within"], f"{waited:.2f} s after the agent's first word")
+        return None, "the agent wrote no answer"
+    if m.summary.first_visible is None:
+        return False, "the agent wrote, and nothing was ever to be seen"
+    waited = max(0.0, m.summary.first_visible - m.written[0][0])
+    return waited <= within, f"{waited:.2f} s after the agent's first word"
 
 
-@_check(
-    "never_lags",
-    "What the agent wrote is shown soon, at any time",
-    within=Param("number", 2.5),
-    but=Param("number", 40),
-)
-def _never_lags(m: Measures, params: Params) -> CheckResult:
+@_check("What the agent wrote is shown soon, at any time")
+def _never_lags(m: Measures, within: float = 2.5, but: float = 40) -> Verdict:
     if not m.written:
-        return CheckResult(None, "the agent wrote no answer")
-    longest = lag(m.written, m.visible, m.summary.end, int(params["but"]))
-    return CheckResult(
-        longest <= params["within"],
-        f"at most {longest:.2f} s between writing and showing, {params['but']:g} characters apart",
-    )
+        return None, "the agent wrote no answer"
+    longest = lag(m.written, m.visible, m.summary.end, int(but))
+    said = f"at most {longest:.2f} s between writing and showing, {but:g} characters apart"
+    return longest <= within, said
 
 
-@_check("burst_share", "The answer did not fall into the thread all at once", most=Param("number", 0.5))
-def _burst_share(m: Measures, params: Params) -> CheckResult:
+@_check("The answer did not fall into the thread all at once")
+def _burst_share(m: Measures, most: float = 0.5) -> Verdict:
     share, agent = m.summary.burst_share, m.summary.agent_burst_share
     if share is None:
-        return CheckResult(None, "no answer text was ever to be seen")
+        return None, "no answer text was ever to be seen"
     said = f"{share:.0%} within half a second"
-    if share > params["most"] and agent is not None:
+    if share > most and agent is not None:
         said += f"; the agent itself wrote {agent:.0%} within half a second"
-    return CheckResult(share <= params["most"], said)
+    return share <= most, said
 
 
-@_check("live_share", "Most of the answer stood there before the result came", least=Param("number", 0.8))
-def _live_share(m: Measures, params: Params) -> CheckResult:
-    share = m.result["live_share"]
-    if share is None:
-        return CheckResult(None, "there is no answer")
-    return CheckResult(share >= params["least"], f"{share:.0%} stood there before the result came")
+@_check("Most of the answer stood there before the result came")
+def _live_share(m: Measures, least: float = 0.8) -> Verdict:
+    if (share := m.result["live_share"]) is None:
+        return None, "there is no answer"
+    return share >= least, f"{share:.0%} stood there before the result came"
 
 
-@_check("no_long_gap", "The answer never stood still for long", within=Param("number", 2.0))
-def _no_long_gap(m: Measures, params: Params) -> CheckResult:
-    gap = m.result["longest_gap"]
-    if gap is None:
-        return CheckResult(None, "there is no answer")
-    return CheckResult(gap <= params["within"], f"at most {gap:.2f} s without new text")
+@_check("The answer never stood still for long")
+def _no_long_gap(m: Measures, within: float = 2.0) -> Verdict:
+    if (gap := m.result["longest_gap"]) is None:
+        return None, "there is no answer"
+    return gap <= within, f"at most {gap:.2f} s without new text"
 
 
-@_check("ends_in_time", "The turn was over in time", within=Param("number", 60.0))
-def _ends_in_time(m: Measures, params: Params) -> CheckResult:
-    return CheckResult(m.summary.end <= params["within"], f"after {m.summary.end:.2f} s")
+@_check("The turn was over in time")
+def _ends_in_time(m: Measures, within: float = 60.0) -> Verdict:
+    return m.summary.end <= within, f"after {m.summary.end:.2f} s"
 
 
 # -- the turn as a whole -------------------------------------------------------------------------------------
 
 
-@_check("outcomes", "The turns ended like this", are=Param("texts", ("answered",)))
-def _outcomes(m: Measures, params: Params) -> CheckResult:
-    reason = m.result["reason"]
-    said = ", ".join(m.outcomes) or "never ended"
-    return CheckResult(m.outcomes == tuple(params["are"]), said + (f" ({reason})" if reason else ""))
+@_check("The turns ended like this")
+def _outcomes(m: Measures, are: Texts = ("answered",)) -> Verdict:
+    reason = f" ({m.result['reason']})" if m.result["reason"] else ""
+    return m.outcomes == tuple(are), (", ".join(m.outcomes) or "never ended") + reason
 
 
-@_check("nothing_left_open", "No stream, card or status is left open")
-def _nothing_left_open(m: Measures, params: Params) -> CheckResult:
+@_check("No stream, card or status is left open")
+def _nothing_left_open(m: Measures) -> Verdict:
     streams = sum(message.state == "streaming" for message in m.thread)
     cards = sum(task["status"] not in _CLOSED for message in m.thread for task in message.tasks)
     status = next((message.status_line for message in m.thread if message.status_line), None)
     left = [f"{streams} streams"] * bool(streams) + [f"{cards} cards"] * bool(cards)
     left += [f"the status {status!r}"] if status else []
-    return CheckResult(not left, "left open: " + ", ".join(left) if left else "everything closed")
+    return not left, "left open: " + ", ".join(left) if left else "everything closed"
 
 
-@_check("no_silence", "Something can be read in the thread")
-def _no_silence(m: Measures, params: Params) -> CheckResult:
+@_check("Something can be read in the thread")
+def _no_silence(m: Measures) -> Verdict:
     said = any(text.strip() for text in _readable_texts(m))
-    return CheckResult(said, "there is something to read" if said else "nothing can be read in the thread")
+    return said, "there is something to read" if said else "nothing can be read in the thread"
 
 
-@_check("stop_has_no_text", "chat.stopStream carries no text")
-def _stop_has_no_text(m: Measures, params: Params) -> CheckResult:
-    return CheckResult(m.stopped == 0, f"stopStream={m.stopped}c")
+@_check("chat.stopStream carries no text")
+def _stop_has_no_text(m: Measures) -> Verdict:
+    return m.stopped == 0, f"stopStream={m.stopped}c"
 
 
-@_check("cards", "The cards say how their steps ended", complete=Param("number", 0), error=Param("number", 0))
-def _cards(m: Measures, params: Params) -> CheckResult:
+@_check("The cards say how their steps ended")
+def _cards(m: Measures, complete: float = 0, error: float = 0) -> Verdict:
     states = [task["status"] for message in m.thread for task in message.tasks]
-    found = [states.count(state) for state in _CLOSED]
-    enough = found[0] >= params["complete"] and found[1] >= params["error"]
-    return CheckResult(enough, f"{found[0]} complete, {found[1]} error, {len(states) - sum(found)} open")
+    done, failed = map(states.count, _CLOSED)
+    said = f"{done} complete, {failed} error, {len(states) - done - failed} open"
+    return done >= complete and failed >= error, said
 
 
-@_check("asked_once", "Each question went to the agent once")
-def _asked_once(m: Measures, params: Params) -> CheckResult:
+@_check("Each question went to the agent once")
+def _asked_once(m: Measures) -> Verdict:
     if m.asked is None:
-        return CheckResult(None, "cannot be seen from here")
-    return CheckResult(m.asked == m.questions, f"{m.questions} asked, {m.asked} sent to the agent")
+        return None, "cannot be seen from here"
+    return m.asked == m.questions, f"{m.questions} asked, {m.asked} sent to the agent"
 
 
-@_check("messages", "The answer took so many messages", least=Param("number", 1), most=Param("number", 1))
-def _messages(m: Measures, params: Params) -> CheckResult:
-    count = len(m.thread)
-    return CheckResult(params["least"] <= count <= params["most"], f"{count} messages")
+@_check("The answer took so many messages")
+def _messages(m: Measures, least: float = 1, most: float = 1) -> Verdict:
+    return least <= len(m.thread) <= most, f"{len(m.thread)} messages"
 
 
-@_check("calls_accepted", "Slack took every call", but=Param("number", 0))
-def _calls_accepted(m: Measures, params: Params) -> CheckResult:
+@_check("Slack took every call")
+def _calls_accepted(m: Measures, but: float = 0) -> Verdict:
     failed = [call for call in m.result["calls"] if not call["ok"]]
     first = f"; first {failed[0]['method']}: {failed[0]['error']}" if failed else ""
-    return CheckResult(len(failed) <= params["but"], f"{len(failed)} refused{first}")
+    return len(failed) <= but, f"{len(failed)} refused{first}"
 
 
-@_check("cap_stops_no_other", "A tool at its limit stops no other", says=Param("text", "limit reached"))
-def _cap_stops_no_other(m: Measures, params: Params) -> CheckResult:
-    if params["says"] not in m.said:
-        return CheckResult(None, f"no tool said {params['says']!r}")
+@_check("A tool at its limit stops no other")
+def _cap_stops_no_other(m: Measures, says: str = "limit reached") -> Verdict:
+    if says not in m.said:
+        return None, f"no tool said {says!r}"
     order = m.tool_order
     capped = max(set(order), key=order.count, default="")
-    after = order[len(order) - order[::-1].index(capped) :] if capped in order else ()
-    return CheckResult(bool(after), f"after {capped}: {', '.join(dict.fromkeys(after)) or 'no tool'}")
+    after = order[len(order) - order[::-1].index(capped) :] if order else ()
+    return bool(after), f"after {capped}: {', '.join(dict.fromkeys(after)) or 'no tool'}"

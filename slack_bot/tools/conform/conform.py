@@ -23,13 +23,12 @@ from ...clock import loop_clock
 from ...errors import UnreadableInput
 from ...settings.load import load
 from ..capture.agent_address import card_of, settings_for
-from ..capture.redaction import Redactor
 from ..interruption import told_if_interrupted
 from ..output_file import OutputFile, check_distinct
 from ..replay.replay import accept_any_script
+from .case_runner import LiveTarget, Target, run_suite
 from .cases import Suite, open_suite
 from .reports import SuiteProgress, as_json, as_junit, as_markdown, as_table, as_text, file_name
-from .runner import LiveTarget, Target, run_suite
 
 _OUR_AGENT = "Playground agent"
 _MORE = (
@@ -55,7 +54,7 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
     report = file_name(started) if args.report == "" else args.report
     check_distinct(report, args.junit or None)
     accept_any_script()
-    masks = target.masks if isinstance(target, LiveTarget) else Redactor()
+    masks = target.masks
     inputs = [args.suite, *(str(Path(args.suite).parent / tape) for tape in tapes)]
     with ExitStack() as files:
         outputs = [

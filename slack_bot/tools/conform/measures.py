@@ -1,25 +1,17 @@
 """PURE. What the checks of `conform` look at: the log of one case, measured.
 
-What the reader saw comes from the thread, what was streamed from the calls that Slack took. What the agent
-meant is read from its raw events without the bot's parser: a bot that misreads an answer must not judge it.
+What the agent meant is read from its raw events without the bot's parser: a bot that misreads an answer must
+not judge it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...a2a.wire.frames import (
-    Artifact,
-    ArtifactUpdate,
-    Frame,
-    MessageReply,
-    Snapshot,
-    StatusUpdate,
-    TaskState,
-)
+from ...a2a.wire import frames
 from ...observe.facts import AddedMarkup, EventHandled, TurnEnded
 from ...testing.tape.json_file import Json
 from ...turn.actions import RetractText
@@ -70,14 +62,14 @@ class Measures:
     asked: int | None = None
 
     @property
-    def total(self) -> int:
-        """Characters of answer text in the thread."""
-        return len(self.result["visible"])
-
-    @property
     def text(self) -> str:
         """The answer text in the thread."""
         return str(self.result["visible"])
+
+    @property
+    def total(self) -> int:
+        """Characters of answer text in the thread."""
+        return len(self.text)
 
     @property
     def opened(self) -> bool:
@@ -97,10 +89,8 @@ class Measures:
     @property
     def delivery(self) -> str:
         """How the answer got into the thread."""
-        if self.streamed and self.stopped:
-            return "split"
         if self.streamed:
-            return "live stream"
+            return "split" if self.stopped else "live stream"
         if self.stopped:
             return "stopStream only"
         return "posted" if self.total else "empty"
@@ -120,15 +110,12 @@ def measure(
     masks = masks or Redactor()
     line = timeline("", build_timeline(log, asked_at), log, asked_at)
     result = make_result(log, thread, asked_at)
-    started, appended, stopped = (
-        _chunk_texts(result, f"chat.{each}Stream") for each in ("start", "append", "stop")
-    )
+    started, appended, stopped = (_chunk_texts(result, each) for each in ("start", "append", "stop"))
     handled = [fact for turn in log.turns for fact in turn.handled]
-    tools = [
-        _tool_name(masks.text(fact.event.title)) for fact in handled if isinstance(fact.event, ToolStarted)
-    ]
+    titles = [masks.text(fact.event.title) for fact in handled if isinstance(fact.event, ToolStarted)]
+    tools = [re.sub(r"\W+", "_", title.strip().lower()).strip("_") for title in titles]
     plans = [len(fact.event.steps) for fact in handled if isinstance(fact.event, PlanChanged)]
-    frames = [entry.frame for entry in log.entries if isinstance(entry, AgentOutput) and entry.frame]
+    sent = [entry.frame for entry in log.entries if isinstance(entry, AgentOutput) and entry.frame]
     return Measures(
         result=result,
         summary=line.summary,
@@ -136,7 +123,7 @@ def measure(
         visible=line.visible,
         looks=tuple(text for turn in log.turns for _, text in turn.texts()),
         thread=tuple(thread),
-        texts=_last_texts(log, thread),
+        texts=tuple(_last_texts(log, thread)),
         outcomes=tuple(entry.outcome for entry in log.entries if isinstance(entry, TurnEnded)),
         streamed=sum(map(len, started + appended)),
         begun=sum(map(len, started)),
@@ -146,9 +133,9 @@ def measure(
         final_chunks=sum(isinstance(fact.event, AnswerText) for fact in handled),
         tools=dict(sorted(Counter(tools).items())),
         tool_order=tuple(tools),
-        final=_final(frames),
-        narration=_narration(frames),
-        said="\n".join(artifact.text for frame in frames for artifact in _artifacts(frame)),
+        final=_final(sent),
+        narration=_narration(sent),
+        said="\n".join(artifact.text for frame in sent for artifact in _artifacts(frame)),
         questions=sum(turn.started is not None for turn in log.turns),
         asked=asked,
     )
@@ -189,78 +176,75 @@ def _written(handled: Sequence[EventHandled], asked_at: float) -> Curve:
     return tuple(curve)
 
 
-def _tool_name(title: str) -> str:
-    return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
-
-
-def _chunk_texts(result: Json, method: str) -> list[str]:
-    """The text in each call of `method` that Slack took."""
-    calls = [call for call in result["calls"] if call["method"] == method and call["ok"]]
+def _chunk_texts(result: Json, verb: str) -> list[str]:
+    """The text in each call of `verb` on a stream that Slack took."""
+    calls = [call for call in result["calls"] if call["method"] == f"chat.{verb}Stream" and call["ok"]]
     chunks = [call["args"].get("chunks") or () for call in calls]
     return ["".join(c.get("text", "") for c in each if c.get("type") == "markdown_text") for each in chunks]
 
 
-def _last_texts(log: TurnLog, thread: Sequence[Shown]) -> tuple[str, ...]:
+def _last_texts(log: TurnLog, thread: Sequence[Shown]) -> Iterator[str]:
     """The texts of the answer to the last question, without the text before it and without added markup."""
-    before, messages = log.turns[-1].before, [message for message in thread if message.is_answer]
-    while before and messages and before.startswith(messages[0].text):
-        before = before.removeprefix(messages.pop(0).text)
-    added = log.markup()
-    return tuple(_own_text(message.text, added.get(message.ts)) for message in messages)
-
-
-def _own_text(text: str, added: AddedMarkup | None) -> str:
-    """The answer's part of a message that reads `text`."""
-    return text if added is None else text.removeprefix(added.opening).removesuffix(added.closing)
+    before, markup = log.turns[-1].before, log.markup()
+    for message in thread:
+        if not message.is_answer:
+            continue
+        if before and before.startswith(message.text):
+            before = before.removeprefix(message.text)
+            continue
+        before, added = "", markup.get(message.ts, AddedMarkup("", "", ""))
+        yield message.text.removeprefix(added.opening).removesuffix(added.closing)
 
 
 # -- the agent's side ----------------------------------------------------------------------------------------
 
 
-def _artifacts(frame: Frame) -> tuple[Artifact, ...]:
+def _artifacts(frame: frames.Frame) -> tuple[frames.Artifact, ...]:
     match frame:
-        case ArtifactUpdate(artifact=artifact):
+        case frames.ArtifactUpdate(artifact=artifact):
             return (artifact,)
-        case Snapshot(artifacts=artifacts):
+        case frames.Snapshot(artifacts=artifacts):
             return tuple(artifacts)
         case _:
             return ()
 
 
-def _final(frames: Sequence[Frame]) -> str | None:
+def _final(sent: Sequence[frames.Frame]) -> str | None:
     """What the agent called its result: the last such artifact, in one piece or several.
 
     An agent without artifacts gives it with its task's end, or in the only message it sends.
     """
+    artifacts = [(frame, artifact) for frame in sent for artifact in _artifacts(frame)]
+    if not any(artifact.text.strip() for _, artifact in artifacts):
+        found = _last_message(sent)
+        return found if found.strip() else None
     texts: dict[str, str] = {}
-    for frame in frames:
-        grows = isinstance(frame, ArtifactUpdate) and frame.append
-        for artifact in _artifacts(frame):
-            if artifact.name in _FINAL:
-                before = texts.pop(artifact.artifact_id, "") if grows else ""
-                texts[artifact.artifact_id] = before + artifact.text
-    if not any(artifact.text.strip() for frame in frames for artifact in _artifacts(frame)):
-        return next((text for text in reversed(_last_messages(frames)) if text.strip()), None)
+    for frame, artifact in artifacts:
+        if artifact.name in _FINAL:
+            grows = isinstance(frame, frames.ArtifactUpdate) and frame.append
+            before = texts.pop(artifact.artifact_id, "") if grows else ""
+            texts[artifact.artifact_id] = before + artifact.text
     return next((text for text in reversed(texts.values()) if text.strip()), None)
 
 
-def _last_messages(frames: Sequence[Frame]) -> list[str]:
-    replies = [frame.message.text for frame in frames if isinstance(frame, MessageReply)]
-    ends = [
-        frame.message.text
-        for frame in frames
-        if isinstance(frame, StatusUpdate | Snapshot)
-        and frame.state is TaskState.COMPLETED
-        and frame.message is not None
-    ]
-    return ends[-1:] or (replies if len(replies) == 1 else [])
+def _last_message(sent: Sequence[frames.Frame]) -> str:
+    replies, end = list[str](), None
+    for frame in sent:
+        if isinstance(frame, frames.MessageReply):
+            replies.append(frame.message.text)
+        elif (
+            isinstance(frame, frames.StatusUpdate | frames.Snapshot)
+            and frame.state is frames.TaskState.COMPLETED
+        ):
+            end = frame.message.text if frame.message else end
+    return end if end is not None else "".join(replies) if len(replies) == 1 else ""
 
 
-def _narration(frames: Sequence[Frame]) -> tuple[str, ...]:
+def _narration(sent: Sequence[frames.Frame]) -> tuple[str, ...]:
     """The sentences that were marked as narration only, if they are long enough to be recognised."""
     texts = list[str]()
-    for frame in frames:
-        if not isinstance(frame, ArtifactUpdate):
+    for frame in sent:
+        if not isinstance(frame, frames.ArtifactUpdate):
             continue
         flags = frame.artifact.metadata
         is_narration = bool(flags.get("is_narration")) and not flags.get("is_final_answer")

@@ -1,15 +1,15 @@
-"""The results of a suite as text, JSON, JUnit XML and Markdown; and what a terminal shows while it runs.
+"""The results of a suite, as text, JSON, JUnit XML and Markdown; and what a terminal shows while it runs.
 
 The same results give the same bytes; only date and durations differ from one run to the next. The Markdown
-has a table of the whole and five sections, as CAIPE's reports have.
+has the sections of CAIPE's reports.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Self, TextIO
+from typing import Self, TextIO, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
 from rich.box import SIMPLE
@@ -23,26 +23,12 @@ from ..capture.redaction import Redactor
 from ..trace.table import printable
 from .cases import Case
 from .measures import Measures
-from .runner import CaseResult, Finding, SuiteResult
+from .results import CaseResult, Finding, SuiteResult, duration
 
-_MISSING = "-"
 _RESULT = {True: "PASS", False: "**FAIL**", None: "n/a"}
 _WORDS = {True: "pass", False: "fail", None: "n/a"}
 _STYLES = {"PASS": "green", "FAIL": "bold red", "ERROR": "bold red"}
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def duration(seconds: float) -> str:
-    """12.3s, or 1m5s."""
-    if round(seconds, 1) < 60:
-        return f"{seconds:.1f}s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}m{rest}s"
-
-
-def file_name(started: float) -> str:
-    """The report's file where none was named. `started`: seconds since 1970."""
-    return f"streaming_{datetime.fromtimestamp(started, UTC):%Y-%m-%d_%H%M%S}.md"
 
 
 # -- while it runs -------------------------------------------------------------------------------------------
@@ -52,7 +38,7 @@ class SuiteProgress:
     """Writes to `out`: a bar on a terminal, a line a case elsewhere. `verbose`: every check too."""
 
     def __init__(self, out: TextIO, *, verbose: bool = False) -> None:
-        self._out, self._verbose = out, verbose
+        self._verbose = verbose
         self._console = Console(file=out)
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
         is_hidden = not self._console.is_terminal
@@ -86,19 +72,13 @@ class SuiteProgress:
         """A case is done."""
         if self._console.is_terminal and not self._verbose:
             return
-        took = duration(result.shown.seconds)
-        self._say(f"[{self._runs}/{self._total}] {result.verdict} {result.case.name} {took}")
+        self._say(f"[{self._runs}/{self._total}] {result.verdict} {result.case.name} {result.took}")
         for finding in result.findings if self._verbose else ():
             word = "FAIL" if finding.ok is False else _WORDS[finding.ok]
-            rate = f" [{finding.rate}]" if finding.runs > 1 else ""
-            self._say(f"    {word:4} {finding.request.check.name}: {finding.detail}{rate}")
+            self._say(f"    {word:4} {finding.line}")
 
     def _say(self, line: str) -> None:
-        if self._console.is_terminal:
-            self._console.out(line, highlight=False)
-        else:
-            self._out.write(line + "\n")
-            self._out.flush()
+        self._console.out(line, highlight=False)
 
 
 # -- on stdout -----------------------------------------------------------------------------------------------
@@ -109,8 +89,7 @@ def as_text(result: SuiteResult) -> str:
     wide = max((len(each.case.name) for each in result.cases), default=0)
     lines = list[str]()
     for each in result.cases:
-        took = duration(each.shown.seconds)
-        lines.append(f"{each.verdict:5} {each.case.name:{wide}}  {each.checks:>5}  {took:>7}")
+        lines.append(f"{each.verdict:5} {each.case.name:{wide}}  {each.checks:>5}  {each.took:>7}")
         lines += [f"      {line}" for line in _failures(each)]
     return "\n".join([*lines, *_last_lines(result)]) + "\n"
 
@@ -121,28 +100,24 @@ def as_table(result: SuiteResult, masks: Redactor) -> RenderableType:
     for each in result.cases:
         verdict = Text(each.verdict, _STYLES[each.verdict])
         failed = Text("\n".join(printable(masks.text(line)) for line in _failures(each)))
-        table.add_row(verdict, Text(each.case.name), each.checks, duration(each.shown.seconds), failed)
+        table.add_row(verdict, Text(each.case.name), each.checks, each.took, failed)
     *left_out, total = (masks.text(line) for line in _last_lines(result))
     return Group(table, *map(Text, left_out), Text(total, _STYLES[result.verdict]))
 
 
-def _failures(result: CaseResult) -> Iterator[str]:
+def _failures(result: CaseResult) -> list[str]:
     if result.shown.error:
-        yield result.shown.error
-        return
-    for finding in result.findings:
-        if finding.ok is False:
-            rate = f" [{finding.rate}]" if finding.runs > 1 else ""
-            yield f"{finding.request.check.name}: {finding.detail}{rate}"
+        return [result.shown.error]
+    return [finding.line for finding in result.findings if finding.ok is False]
 
 
 def _last_lines(result: SuiteResult) -> Iterator[str]:
     for why in dict.fromkeys(why for _, why in result.skipped):
         names = [name for name, because in result.skipped if because == why]
         yield f"left out: {len(names)} (such as {names[0]}): {why}"
-    idle = f", {result.not_applicable} did not apply" if result.not_applicable else ""
-    total = result.passed + result.failed
-    yield f"{result.passed} of {total} checks passed{idle}: {result.verdict} ({result.target})"
+    passed, idle = result.count(True), result.count(None)
+    of = f"{passed} of {passed + result.count(False)} checks passed"
+    yield f"{of}{f', {idle} did not apply' if idle else ''}: {result.verdict} ({result.target})"
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------
@@ -156,9 +131,9 @@ def as_json(result: SuiteResult) -> Json:
         "date": result.date.isoformat(timespec="seconds"),
         "seconds": round(result.seconds, 3),
         "verdict": result.verdict,
-        "passed": result.passed,
-        "failed": result.failed,
-        "not_applicable": result.not_applicable,
+        "passed": result.count(True),
+        "failed": result.count(False),
+        "not_applicable": result.count(None),
         "cases": [_case_json(case) for case in result.cases],
         "skipped": [{"name": name, "reason": why} for name, why in result.skipped],
     }
@@ -215,8 +190,7 @@ def _measures_json(m: Measures) -> Json:
 
 def as_junit(result: SuiteResult) -> str:
     """The document."""
-    total = result.passed + result.failed + result.not_applicable
-    counts = f'tests="{total}" failures="{result.failed}" skipped="{result.not_applicable}"'
+    counts = _junit_counts([finding for case in result.cases for finding in case.findings])
     suites = "\n".join(_junit_suite(result.suite, case) for case in result.cases)
     name = _attribute(f"slack-bot conform: {result.suite}")
     head = '<?xml version="1.0" encoding="UTF-8"?>'
@@ -224,12 +198,14 @@ def as_junit(result: SuiteResult) -> str:
 
 
 def _junit_suite(suite: str, result: CaseResult) -> str:
-    findings = result.findings
-    failed, idle = (sum(finding.ok is ok for finding in findings) for ok in (False, None))
-    tests = "\n".join(_junit_test(f"{suite}.{result.case.name}", finding) for finding in findings)
-    counts = f'tests="{len(findings)}" failures="{failed}" skipped="{idle}"'
-    head = f'name={_attribute(result.case.name)} {counts} time="{result.shown.seconds:.3f}"'
-    return f" <testsuite {head}>\n{tests}\n </testsuite>"
+    tests = "\n".join(_junit_test(f"{suite}.{result.case.name}", finding) for finding in result.findings)
+    head = f"name={_attribute(result.case.name)} {_junit_counts(result.findings)}"
+    return f' <testsuite {head} time="{result.shown.seconds:.3f}">\n{tests}\n </testsuite>'
+
+
+def _junit_counts(findings: Sequence[Finding]) -> str:
+    oks = [finding.ok for finding in findings]
+    return f'tests="{len(oks)}" failures="{oks.count(False)}" skipped="{oks.count(None)}"'
 
 
 def _junit_test(class_name: str, finding: Finding) -> str:
@@ -250,21 +226,33 @@ def _attribute(text: str) -> str:
 # -- Markdown ------------------------------------------------------------------------------------------------
 
 
+def file_name(started: float) -> str:
+    """The report's file where none was named. `started`: seconds since 1970."""
+    return f"streaming_{datetime.fromtimestamp(started, UTC):%Y-%m-%d_%H%M%S}.md"
+
+
 def as_markdown(result: SuiteResult) -> str:
     """The report."""
-    sections = (_overview, _scenarios, _metrics, _details, _flags, _events)
-    body = "\n\n---\n\n".join("\n".join(section(result)) for section in sections)
-    return body + "\n\n---\n\n_Generated by `slack-bot conform --report`_\n"
+    sections = (
+        _overview(result),
+        _scenarios(result),
+        _figures("Per-Query Streaming Metrics", _METRICS, result),
+        _details(result),
+        _figures("State Flags Per Scenario", _FLAGS, result),
+        _figures("Event Counts", _events(result), result),
+        ["_Generated by `slack-bot conform --report`_\n"],
+    )
+    return "\n\n---\n\n".join(map("\n".join, sections))
 
 
 def _overview(result: SuiteResult) -> Iterator[str]:
     rows = {
         "Date": f"{result.date:%Y-%m-%d %H:%M:%S} UTC",
         "Target": f"`{_cell(result.target)}`",
-        "Scenarios": str(len(result.cases)),
-        "Total Checks": str(result.passed + result.failed),
-        "Passed": str(result.passed),
-        "Failed": str(result.failed),
+        "Scenarios": len(result.cases),
+        "Total Checks": result.count(True) + result.count(False),
+        "Passed": result.count(True),
+        "Failed": result.count(False),
         "Verdict": f"**{result.verdict}**",
         "Suite Duration": duration(result.seconds),
     }
@@ -278,10 +266,10 @@ def _scenarios(result: SuiteResult) -> Iterator[str]:
     yield "## Scenario Results\n"
     rows = [
         (
-            str(number),
-            _name(each),
+            number,
+            f"`{each.case.name}`",
             _cell(" / ".join((each.case.query, *each.case.then))),
-            duration(each.shown.seconds),
+            each.took,
             each.checks,
             f"**{each.verdict}**",
         )
@@ -290,23 +278,12 @@ def _scenarios(result: SuiteResult) -> Iterator[str]:
     yield from _table(("#", "Scenario", "Query", "Duration", "Checks", "Result"), rows)
 
 
-def _metrics(result: SuiteResult) -> Iterator[str]:
-    def figures(m: Measures) -> Sequence[str]:
-        tools = ", ".join(f"{name}({count})" for name, count in m.tools.items()) or "none"
-        sizes = (m.total, m.streamed, m.stopped, m.append_calls, m.final_chunks)
-        return (*map(str, sizes), _cell(tools), m.delivery)
-
-    yield "## Per-Query Streaming Metrics\n"
-    sizes = ("Total Chars", "Streamed (append)", "Stopped", "Append Calls", "Final Chunks")
-    heads = ("Scenario", *sizes, "Tools", "Delivery")
-    yield from _table(heads, [_figures(each, figures, len(heads)) for each in result.cases])
-
-
 def _details(result: SuiteResult) -> Iterator[str]:
     yield "## Conformance Check Details\n"
-    heads = ("Check", "Description", "Result", "Detail", *(["Pass Rate"] if result.is_repeated else []))
+    is_repeated = any(len(case.runs) > 1 for case in result.cases)
+    heads = ("Check", "Description", "Result", "Detail", *(["Pass Rate"] if is_repeated else []))
     for number, each in enumerate(result.cases):
-        yield ("\n" if number else "") + f"### {_name(each)}\n"
+        yield ("\n" if number else "") + f"### `{each.case.name}`\n"
         if each.case.about:
             yield f"{_cell(each.case.about)}\n"
         if each.shown.error:
@@ -324,41 +301,47 @@ def _details(result: SuiteResult) -> Iterator[str]:
         yield from _table(heads, rows)
 
 
-def _flags(result: SuiteResult) -> Iterator[str]:
-    def figures(m: Measures) -> Sequence[str]:
-        return [str(each) for each in (m.latched, m.opened, m.plan_steps, m.already_streamed)]
+_Columns: TypeAlias = Mapping[str, Callable[[Measures], object]]
 
-    yield "## State Flags Per Scenario\n"
-    heads = ("Scenario", "streaming_final_answer", "stream_opened", "plan_steps", "already_streamed")
-    yield from _table(heads, [_figures(each, figures, len(heads)) for each in result.cases])
+_METRICS: _Columns = {
+    "Total Chars": lambda m: m.total,
+    "Streamed (append)": lambda m: m.streamed,
+    "Stopped": lambda m: m.stopped,
+    "Append Calls": lambda m: m.append_calls,
+    "Final Chunks": lambda m: m.final_chunks,
+    "Tools": lambda m: _cell(", ".join(f"{name}({count})" for name, count in m.tools.items()) or "none"),
+    "Delivery": lambda m: m.delivery,
+}
+_FLAGS: _Columns = {
+    "streaming_final_answer": lambda m: m.latched,
+    "stream_opened": lambda m: m.opened,
+    "plan_steps": lambda m: m.plan_steps,
+    "already_streamed": lambda m: m.already_streamed,
+}
 
 
-def _events(result: SuiteResult) -> Iterator[str]:
+def _events(result: SuiteResult) -> _Columns:
     measured = [each.shown.measures for each in result.cases]
     kinds = sorted({kind for m in measured if m is not None for kind in m.result["events"]})
-
-    def figures(m: Measures) -> Sequence[str]:
-        return [str(m.result["events"].get(kind, 0)) for kind in kinds]
-
-    yield "## Event Counts\n"
-    rows = [_figures(each, figures, len(kinds) + 1) for each in result.cases]
-    yield from _table(("Scenario", *map(_cell, kinds)), rows)
+    return {kind: lambda m, kind=kind: m.result["events"].get(kind, 0) for kind in kinds}  # type: ignore[misc]
 
 
-def _figures(result: CaseResult, figures: Callable[[Measures], Sequence[str]], width: int) -> Sequence[str]:
-    """A row of `width` cells: the case, and its `figures` where it has any."""
-    m = result.shown.measures
-    return (_name(result), *([_MISSING] * (width - 1) if m is None else figures(m)))
+def _figures(title: str, columns: _Columns, result: SuiteResult) -> Iterator[str]:
+    yield f"## {title}\n"
+    rows = [
+        (
+            f"`{each.case.name}`",
+            *("-" if (m := each.shown.measures) is None else figure(m) for figure in columns.values()),
+        )
+        for each in result.cases
+    ]
+    yield from _table(("Scenario", *map(_cell, columns)), rows)
 
 
-def _name(result: CaseResult) -> str:
-    return f"`{result.case.name}`"
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     yield f"| {' | '.join(heads)} |"
     yield f"|{'|'.join('---' for _ in heads)}|"
-    yield from (f"| {' | '.join(row)} |" for row in rows)
+    yield from (f"| {' | '.join(map(str, row))} |" for row in rows)
 
 
 def _cell(text: str) -> str:

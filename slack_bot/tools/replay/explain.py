@@ -1,8 +1,4 @@
-"""`slack-bot explain FILE`: why each part of an answer went where it went.
-
-The tape is replayed through the whole bot. The explanation gives the machine's own reasons, the calls that
-showed each text, and what became of text that was not shown.
-"""
+"""`slack-bot explain FILE`: why each part of an answer went where it went, in the machine's own words."""
 
 from __future__ import annotations
 
@@ -10,21 +6,19 @@ import argparse
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from itertools import groupby
 from pathlib import Path
 
 from ...testing.tape.tape import Recording, Tape
 from ...turn.compare import contains
 from ..open_capture import open_capture
 from .diff import matches
-from .plain_text import FollowUp, words_in
-from .provenance import CardNews, ProducedText, Provenance, Showing, TurnProvenance, Unshown
+from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
 from .replay import accept_any_script, read_scenario_file, replayed, tell_assumed
-from .result import Shown
-from .scenario import Scenario, as_captured
-from .sources import Cause
+from .result import Shown, ThreadQuestion, words_in
+from .scenario import Scenario
 
 
 def main(args: argparse.Namespace) -> int:
@@ -38,10 +32,10 @@ def main(args: argparse.Namespace) -> int:
 
 def explain_capture(capture: Tape | Recording, scenario: Scenario, name: str = "the capture") -> str:
     """The explanation of one capture in one scenario."""
-    around, account = as_captured(scenario, capture), Provenance()
-    seen = replayed(capture, around, log=account.log)
+    account = Provenance()
+    seen = replayed(capture, scenario, log=account.log)
     tell_assumed(name, capture, seen.result())
-    return explain(account, seen.thread, asker=around.user, question=around.text, more=seen.follow_ups)
+    return explain(account, seen.thread, seen.asker, seen.questions)
 
 
 _STATES = {"streaming": "a stream that is still open", "sealed": "streamed", "posted": "posted"}
@@ -63,23 +57,25 @@ class ExplainedPart:
 
 
 def explain(
-    account: Provenance, thread: Sequence[Shown], *, asker: str, question: str, more: Sequence[FollowUp] = ()
+    account: Provenance, thread: Sequence[Shown], asker: str, questions: Sequence[ThreadQuestion]
 ) -> str:
     """The whole explanation: each question, a section a message, then the rest of what happened."""
-    sections = [[f"{asker}: {question}", f"{account.events:,} events of the agent were heard."]]
-    messages = list(_messages(account, thread, [each.place for each in more]))
-    start = 0
-    for number, each in enumerate(more):
-        sections += messages[start : each.place]
-        sections += [["The end", *_end(account.turns[number])]] if number < len(account.turns) - 1 else []
-        sections.append([f"{asker}: {each.text}"])
-        start = each.place
-    sections += messages[start:]
+    sections = list[list[str]]()
+    places = [each.place for each in questions[1:]]
+    messages = list(_messages(account, thread, places))
+    for number, ((start, text), end) in enumerate(zip(questions, [*places, len(messages)], strict=True)):
+        sections += [[f"{asker}: {text}"], *messages[start:end]]
+        if number < min(len(places), len(account.turns) - 1):
+            sections.append(["The end", *_end(account.turns[number])])
+    sections[0].append(f"{account.events:,} events of the agent were heard.")
     for title, lines in (
         ("Cards", _cards(each for turn in account.turns for each in turn.cards)),
         ("Sent again, and shown once", _unshown(each for turn in account.turns for each in turn.repeated)),
         ("Not part of the answer's text", _unshown(each for turn in account.turns for each in turn.unshown)),
-        ("Calls that failed", _failed(account.failed)),
+        (
+            "Calls that failed",
+            (f"{_time(each.at)}  {each.method}: {each.error or 'no answer'}" for each in account.failed),
+        ),
         ("The end", _end(account.turns[-1])),
     ):
         if found := list(lines):
@@ -91,53 +87,38 @@ def parts_of(account: Provenance) -> list[ExplainedPart]:
     """The answer's text in the parts in which it was shown."""
     starts = [len(turn.turn.before) for turn in account.turns]
     sources = [
-        _Source(turn, account.text[start:end])
+        _causes_in(turn, account.text[start:end])
         for turn, start, end in zip(account.turns, starts, [*starts[1:], None], strict=True)
     ]
     found, start = [], 0
-    for size, showing in account.stretches:
-        shown, end = account.showings[showing], start + size
+    for showing, group in groupby(account.shown_by):
+        shown, end = account.showings[showing], start + len(list(group))
         number = max(bisect_right(starts, start) - 1, 0)
-        causes = sources[number].causes(start - starts[number], end - starts[number], shown.at)
+        causes = sources[number](start - starts[number], end - starts[number], shown.at)
         found.append(ExplainedPart(account.text[start:end], shown, causes))
         start = end
     return found
 
 
-class _Source:
-    """Where the text of one turn comes from: what was produced, before and after it was rewritten."""
+def _causes_in(turn: TurnProvenance, text: str) -> Callable[[int, int, float], tuple[Cause, ...]]:
+    """What brought the characters of `text`, the turn's, from one to another, which were shown at a time."""
+    sides = [(pieces, _origins(text, pieces)) for pieces in (turn.produced, turn.rewritten)]
 
-    def __init__(self, turn: TurnProvenance, text: str) -> None:
-        produced = turn.produced
-        last = max((number for number, each in enumerate(produced) if each.replaces), default=0)
-        self._rewritten_at = produced[last].at if last else None
-        self._sides = [
-            (each, _borders(each), _origins(text, each)) for each in (produced[:last], produced[last:])
-        ]
-
-    def causes(self, start: int, end: int, at: float) -> tuple[Cause, ...]:
-        """Who brought the characters from `start` to `end`, which were shown at `at`."""
-        is_early = self._rewritten_at is not None and at < self._rewritten_at
-        for produced, borders, origins in self._sides if is_early else self._sides[::-1]:
-            places = [place for place in origins[start:end] if place >= 0]
-            if places:
-                numbers = dict.fromkeys(bisect_right(borders, place) for place in places)
-                return tuple(produced[number].cause for number in sorted(numbers))
+    def causes(start: int, end: int, at: float) -> tuple[Cause, ...]:
+        for pieces, origins in reversed(sides) if at < turn.rewritten_at else sides:
+            if numbers := sorted({number for number in origins[start:end] if number >= 0}):
+                return tuple(pieces[number][1] for number in numbers)
         return ()
 
-
-def _borders(produced: Sequence[ProducedText]) -> list[int]:
-    return list(accumulate(len(each.text) for each in produced))
+    return causes
 
 
-def _origins(shown: str, produced: Sequence[ProducedText]) -> list[int]:
-    """For each character of `shown`, its place in the produced text; -1: the bot added it."""
-    source = "".join(each.text for each in produced)
-    if source.startswith(shown):
-        return list(range(len(shown)))
+def _origins(shown: str, pieces: Sequence[Piece]) -> list[int]:
+    """For each character of `shown` the number of its piece; -1: the bot added it."""
+    numbers = [number for number, (text, _) in enumerate(pieces) for _ in text]
     found = [-1] * len(shown)
-    for same in matches(shown, source):
-        found[same.one : same.one + same.size] = range(same.other, same.other + same.size)
+    for same in matches(shown, "".join(text for text, _ in pieces)):
+        found[same.one : same.one + same.size] = numbers[same.other : same.other + same.size]
     return found
 
 
@@ -206,24 +187,18 @@ def _note(account: Provenance, turn: TurnProvenance, message: Shown) -> Iterator
 # -- the rest ------------------------------------------------------------------------------------------------
 
 
-def _cards(news: Iterable[CardNews]) -> Iterator[str]:
+def _cards(news: Iterable[ExplainedNews]) -> Iterator[str]:
     for each in news:
-        what = f"{each.title} - {each.state}" if each.state else f"the line above the cards: {each.title}"
-        yield f"{_time(each.cause.at)}  {what}"
+        yield f"{_time(each.cause.at)}  {each.what}"
         yield from _because([each.cause])
 
 
-def _unshown(unshown: Iterable[Unshown]) -> Iterator[str]:
-    alike = groupby(unshown, key=lambda each: (each.what, each.cause.name, each.cause.reason))
-    for (what, name, reason), group in alike:
+def _unshown(news: Iterable[ExplainedNews]) -> Iterator[str]:
+    for _, group in groupby(news, key=lambda each: (each.what, each.cause.name, each.cause.reason)):
         found = list(group)
         chars = sum(each.chars for each in found)
-        yield f"{_time(found[0].cause.at)}  {what}: {chars:,} characters"
-        yield f"{_MARGIN}{_who(name, [each.cause for each in found])}: {reason or 'no reason given'}"
-
-
-def _failed(failed: Sequence[Showing]) -> Iterator[str]:
-    return (f"{_time(each.at)}  {each.method}: {each.error or 'no answer'}" for each in failed)
+        yield f"{_time(found[0].cause.at)}  {found[0].what}: {chars:,} characters"
+        yield from _because([each.cause for each in found])
 
 
 def _end(turn: TurnProvenance) -> Iterator[str]:

@@ -1,67 +1,43 @@
 """PURE. Which event brought which text of an answer, and which call showed it.
 
-An event of the agent is known by its number. The text that the machine produced is kept in order, and
-each stretch of it knows its event and the reason. The visible text is compared after every change, so each of
-its characters knows the call that showed it. Times are seconds from the first question.
+The text that the machine produced is kept in order, each stretch with its event and the reason. The visible
+text is compared after every change. Times are seconds from the first question.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from bisect import bisect_right
+from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 from ...observe.facts import EventHandled, SlackCalled, TurnEnded, TurnStarted
-from ...turn.actions import (
-    AppendText,
-    EndTurn,
-    NoOp,
-    RetractText,
-    RewriteAnswer,
-    SetPlanTitle,
-    ShowForm,
-    ShowStatus,
-    UpdateCard,
-)
+from ...turn import actions, events
 from ...turn.compare import contains, equivalent
-from ...turn.events import (
-    AgentIdle,
-    AnswerReplaced,
-    FinalAnswer,
-    InputRequired,
-    StopRequested,
-    StreamEnded,
-    TurnBegun,
-)
 from ..trace.timeline import LATE, late
 from ..turn_log import AgentOutput, Entry, LoggedTurn, TextChange, TurnLog, is_guessed, is_of_stop
 from .diff import CHANCE, matches
-from .sources import Cause, Piece, Sources
 
 _SHOWING = frozenset(
-    {
-        "chat.startStream",
-        "chat.appendStream",
-        "chat.stopStream",
-        "chat.update",
-        "chat.postMessage",
-        "chat.delete",
-    }
+    f"chat.{name}"
+    for name in ("startStream", "appendStream", "stopStream", "update", "postMessage", "delete")
 )
-_OWN = (StreamEnded, StopRequested, TurnBegun, AgentIdle)
+_OWN = (events.StreamEnded, events.StopRequested, events.TurnBegun, events.AgentIdle)
+_CHANCE = 10  # characters; fewer may be alike by chance
 
 
 @dataclass(frozen=True, slots=True)
-class ProducedText:
-    """A stretch of text that the machine gave to be shown, at `at`.
+class Cause:
+    """Why something happened. `number` is the agent's event, None where the bot itself was the cause."""
 
-    `replaces`: it and what follows is instead of all text before it in this turn.
-    """
+    at: float
+    number: int | None
+    name: str
+    reason: str
 
-    text: str
-    cause: Cause
-    replaces: bool = False
-    at: float = 0.0
+
+Piece: TypeAlias = tuple[str, Cause]
+"""A stretch of text, and what brought it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,46 +50,12 @@ class Showing:
 
 
 @dataclass(frozen=True, slots=True)
-class Unshown:
-    """An event whose text did not become text of the answer; `what` is what was made of it."""
+class ExplainedNews:
+    """`what` became of an event: a card, or of its text, `chars` long, no text of the answer."""
 
     cause: Cause
     what: str
-    chars: int
-
-
-@dataclass(frozen=True, slots=True)
-class CardNews:
-    """A change of a card, or of the line above the cards (no state)."""
-
-    title: str
-    state: str
-    cause: Cause
-
-
-Stretch: TypeAlias = tuple[int, int]
-"""How many characters, and the number of the showing that brought them."""
-
-
-@dataclass(slots=True)
-class _VisibleText:
-    """The visible text, and which showing each stretch of it came with."""
-
-    text: str = ""
-    stretches: list[Stretch] = field(default_factory=list)
-
-    def become(self, text: str, showing: int) -> None:
-        """The text is `text` from now on; what is new in it came with `showing`."""
-        before, self.text = self.text, text
-        if text.startswith(before):
-            self.stretches = _merged([*self.stretches, (len(text) - len(before), showing)])
-            return
-        stretches, end = [], 0
-        for kept in matches(before, text, CHANCE):
-            stretches.append((kept.other - end, showing))
-            stretches += _cut(self.stretches, kept.one, kept.one + kept.size)
-            end = kept.other + kept.size
-        self.stretches = _merged([*stretches, (len(text) - end, showing)])
+    chars: int = 0
 
 
 class Provenance:
@@ -126,49 +68,46 @@ class Provenance:
         self.failed: list[Showing] = []
         self.events = 0
         """How many events the agent sent."""
-        self._asked_at: float | None = None
-        self._visible = _VisibleText()
-        self._has_changed = False
-
-    @property
-    def text(self) -> str:
+        self.text = ""
         """The visible text of the answers."""
-        return self._visible.text
-
-    @property
-    def stretches(self) -> list[Stretch]:
-        """Which showing brought which part of `text`, from its beginning to its end."""
-        return self._visible.stretches
+        self.shown_by: list[int] = []
+        """For each character of `text` the number of its showing."""
+        self._asked_at: float | None = None
+        self._has_changed = False
 
     def _take(self, turn: LoggedTurn, entry: Entry) -> None:
         if len(self.turns) <= turn.number:
             self.turns.append(TurnProvenance(turn))
-        mine = self.turns[-1]
+        if isinstance(entry, TurnStarted) and self._asked_at is None:
+            self._asked_at = entry.at
+        mine, at = self.turns[-1], self._since(entry.at)
         match entry:
             case AgentOutput():
                 self.events = entry.number or self.events
-                mine.take_output(entry, self._since(entry.at))
+                mine.take_output(entry, at)
             case EventHandled():
-                mine.take_decision(entry, self._since(entry.at))
-            case SlackCalled():
-                self._take_call(turn, entry)
+                mine.take_decision(entry, at)
             case TurnEnded():
                 mine.settle()
-            case TurnStarted():
-                self._asked_at = entry.at if self._asked_at is None else self._asked_at
+            case SlackCalled():
+                self._take_call(turn, entry)
             case TextChange():
-                self._take_change(entry)
-            case _:
-                assert_never(entry)
+                self._take_change(entry, at)
 
-    def _take_change(self, change: TextChange) -> None:
-        text = self.text[: change.kept] + change.added
-        if text == self.text:
+    def _take_change(self, change: TextChange, at: float) -> None:
+        before, self.text = self.text, self.text[: change.kept] + change.added
+        if self.text == before:
             return
         if not self._has_changed:  # the call that did it is known when it returns
-            self.showings.append(Showing(self._since(change.at), "", None))
+            self.showings.append(Showing(at, "", None))
             self._has_changed = True
-        self._visible.become(text, len(self.showings) - 1)
+        number = len(self.showings) - 1
+        if self.text.startswith(before):
+            self.shown_by += [number] * (len(self.text) - len(before))
+            return
+        known, self.shown_by = self.shown_by, [number] * len(self.text)
+        for same in matches(before, self.text, CHANCE):
+            self.shown_by[same.other : same.other + same.size] = known[same.one : same.one + same.size]
 
     def _take_call(self, turn: LoggedTurn, fact: SlackCalled) -> None:
         if not fact.ok and not is_of_stop(fact.error, turn.is_stopped):
@@ -178,7 +117,7 @@ class Provenance:
             self._has_changed = False
 
     def _since(self, at: float) -> float:
-        return round(max(0.0, at - (at if self._asked_at is None else self._asked_at)), 3)
+        return 0.0 if self._asked_at is None else round(max(0.0, at - self._asked_at), 3)
 
 
 class TurnProvenance:
@@ -186,23 +125,26 @@ class TurnProvenance:
 
     def __init__(self, turn: LoggedTurn) -> None:
         self.turn = turn
-        self.produced: list[ProducedText] = []
-        self.unshown: list[Unshown] = []
-        self.repeated: list[Unshown] = []
+        self.produced: list[Piece] = []
+        """What the machine gave to be shown, since it last rewrote the answer at `rewritten_at`."""
+        self.rewritten: list[Piece] = []
+        """What it had given before that."""
+        self.rewritten_at = 0.0
+        self.unshown: list[ExplainedNews] = []
+        self.repeated: list[ExplainedNews] = []
         """The whole answer once more, after it had been shown: there was nothing to do."""
-        self.cards: list[CardNews] = []
-        self.questions: list[tuple[str, Cause]] = []
-        """The agent's questions, and the event that brought each."""
-        self.closing: tuple[EndTurn, Cause] | None = None
+        self.cards: list[ExplainedNews] = []
+        self.questions: list[Piece] = []
+        """The agent's."""
+        self.closing: tuple[actions.EndTurn, Cause] | None = None
         """The order that ended the turn, and its cause."""
         self._event = self._result = Cause(0.0, None, "the bot", "")
         self._asking = Cause(0.0, None, "", "")
         self._unsettled = self._result_text = ""
         self._sources = Sources()
-        self._waiting: list[tuple[str, Unshown]] = []  # whole answers that may be written in the end
+        self._waiting: list[tuple[str, ExplainedNews]] = []  # whole answers that may be written in the end
 
     def take_output(self, output: AgentOutput, at: float) -> None:
-        """An event of the agent."""
         self.settle()
         if output.number is None:
             self._event = Cause(at, None, f"reading the {output.name}", "")
@@ -214,15 +156,15 @@ class TurnProvenance:
     def settle(self) -> None:
         """The last event is through. It may have repeated the answer without a decision on it."""
         text, self._unsettled, answer = self._unsettled, "", self._answer()
-        is_known = any(each.cause.number == self._event.number for each in self.repeated)
-        if not text or not answer or is_known:
+        if not text or not answer or self._event.number in (each.cause.number for each in self.repeated):
             return
         if equivalent(answer, text) or (len(answer) >= CHANCE and contains(text, answer)):
-            cause = replace(self._event, reason="it had been shown")
-            self.repeated.append(Unshown(cause, "the same answer", min(len(text), len(answer))))
+            self._repeat(replace(self._event, reason="it had been shown"), min(len(text), len(answer)))
+
+    def _repeat(self, cause: Cause, chars: int) -> None:
+        self.repeated.append(ExplainedNews(cause, "the same answer", chars))
 
     def take_decision(self, fact: EventHandled, at: float) -> None:
-        """What the machine made of an event."""
         event: Any = fact.event
         cause = self._cause(event, at)
         if fact.late:
@@ -230,13 +172,16 @@ class TurnProvenance:
                 because = replace(cause, reason=str(getattr(event, "reason", "")))
                 self._not_shown(event, because, late(fact.state))
             return
-        if isinstance(event, InputRequired):
+        if isinstance(event, events.InputRequired):
             self._asking = replace(cause, reason=event.reason)
-        elif isinstance(event, FinalAnswer | AnswerReplaced):
-            self._take_result(event, cause)
+        elif isinstance(event, events.FinalAnswer | events.AnswerReplaced) and (
+            # where the bot itself says so, the event that it had heard is named
+            cause.number is not None or not equivalent(self._result_text, event.text)
+        ):
+            self._result, self._result_text = replace(cause, reason=event.reason), event.text
         is_shown = [self._take_action(action, event, cause) for action in fact.actions]
         if not any(is_shown):
-            self._kept_out(event, cause, fact.actions)
+            self._kept_out(event, cause, fact)
 
     def _cause(self, event: object, at: float) -> Cause:
         if isinstance(event, _OWN) or is_guessed(event):
@@ -244,84 +189,72 @@ class TurnProvenance:
             return Cause(at, None, type(event).__name__, "")
         return replace(self._event, at=at)
 
-    def _take_result(self, event: FinalAnswer | AnswerReplaced, cause: Cause) -> None:
-        """The whole answer. Where the bot itself says so, the event that it had heard is named."""
-        is_own = cause.number is None
-        if not (is_own and equivalent(self._result_text, event.text)):
-            self._result, self._result_text = replace(cause, reason=event.reason), event.text
-
     def _take_action(self, action: object, event: object, cause: Cause) -> bool:
         """Note one action. True: it appends text."""
         because = replace(cause, reason=str(getattr(action, "reason", "")))
         match action:
-            case AppendText(text=text):
-                is_own = isinstance(event, FinalAnswer) and cause.number is None
-                self._produce(self._sources.of(text, because) if is_own else [(text, because)], because.at)
+            case actions.AppendText(text=text):
+                is_own = isinstance(event, events.FinalAnswer) and cause.number is None
+                self.produced += self._sources.of(text, because) if is_own else [(text, because)]
                 self._unsettled = ""
                 return True
-            case RewriteAnswer(text=text):
+            case actions.RewriteAnswer(text=text):
                 reason = f"{because.reason}: {self._result.reason}"
-                pieces = self._sources.of(text, replace(self._result, reason=reason))
-                self._produce(pieces, because.at, replaces=True)
+                self.rewritten += self.produced
+                self.produced = self._sources.of(text, replace(self._result, reason=reason))
+                self.rewritten_at = because.at
                 written = [each for answer, each in self._waiting if equivalent(answer, text)]
                 self.unshown = [each for each in self.unshown if not any(each is one for one in written)]
-            case UpdateCard(card=card):
-                self.cards.append(CardNews(card.title, card.state, because))
-            case SetPlanTitle(title=title):
-                self.cards.append(CardNews(title, "", because))
-            case ShowForm(form=form) if question := form.as_markdown().strip():
+            case actions.UpdateCard(card=card):
+                self.cards.append(ExplainedNews(because, f"{card.title} - {card.state}"))
+            case actions.SetPlanTitle(title=title):
+                self.cards.append(ExplainedNews(because, f"the line above the cards: {title}"))
+            case actions.ShowForm(form=form) if question := form.as_markdown().strip():
                 reason = f" ({self._asking.reason})" if self._asking.reason else ""
                 reason = f"the agent's question{reason}: {because.reason}"
                 asked_by = replace(self._asking if self._asking.name else because, reason=reason)
                 self._unsettled = ""
                 self.questions.append((question, asked_by))
-                self._produce([(question, asked_by)], because.at)
-            case RetractText(chars=chars):
+                self.produced.append((question, asked_by))
+            case actions.RetractText(chars=chars):
                 self._retract(chars, because)
-            case EndTurn():
+            case actions.EndTurn():
                 self.closing = action, because
         return False
 
-    def _produce(self, pieces: list[Piece], at: float, *, replaces: bool = False) -> None:
-        for number, (text, cause) in enumerate(pieces):
-            self.produced.append(ProducedText(text, cause, replaces and number == 0, at))
-
     def _retract(self, chars: int, cause: Cause) -> None:
-        """The last characters are not shown after all."""
-        self.unshown.append(Unshown(cause, "taken back before it was shown", chars))
+        self.unshown.append(ExplainedNews(cause, "taken back before it was shown", chars))
         while chars > 0 and self.produced:
-            last = self.produced.pop()
-            kept = last.text[: max(0, len(last.text) - chars)]
-            chars -= len(last.text) - len(kept)
+            text, by = self.produced.pop()
+            kept = text[: max(0, len(text) - chars)]
+            chars -= len(text) - len(kept)
             if kept:
-                self.produced.append(replace(last, text=kept))
+                self.produced.append((kept, by))
 
-    def _kept_out(self, event: Any, cause: Cause, actions: tuple[object, ...]) -> None:
-        action = next((each for each in actions if isinstance(each, NoOp | ShowStatus)), None)
+    def _kept_out(self, event: Any, cause: Cause, fact: EventHandled) -> None:
+        kept_out = actions.NoOp | actions.ShowStatus
+        action = next((each for each in fact.actions if isinstance(each, kept_out)), None)
         if action is None:
             return
         because = replace(cause, reason=action.reason)
-        if not isinstance(event, FinalAnswer | AnswerReplaced):
-            what = f"shown as status: {action.text}" if isinstance(action, ShowStatus) else "not shown"
-            self._not_shown(event, because, what)
+        if not isinstance(event, events.FinalAnswer | events.AnswerReplaced):
+            status = f"shown as status: {action.text}" if isinstance(action, actions.ShowStatus) else ""
+            self._not_shown(event, because, status or "not shown")
         elif not equivalent(self._answer(), event.text):
             known = [answer for answer, _ in self._waiting]
             if cause.number is not None or not any(equivalent(answer, event.text) for answer in known):
                 self._not_shown(event, because, "not shown")
                 self._waiting.append((event.text, self.unshown[-1]))
         elif cause.number is not None:
-            named = replace(because, name=_named(cause, event))
-            self.repeated.append(Unshown(named, "the same answer", len(event.text)))
+            self._repeat(replace(because, name=_named(cause, event)), len(event.text))
 
     def _answer(self) -> str:
-        """All text of this turn, since it was last replaced."""
-        last = max((number for number, each in enumerate(self.produced) if each.replaces), default=0)
-        return "".join(each.text for each in self.produced[last:])
+        return "".join(text for text, _ in self.produced)
 
     def _not_shown(self, event: Any, cause: Cause, what: str) -> None:
         text = str(getattr(event, "text", ""))
         if text or what in LATE:
-            self.unshown.append(Unshown(replace(cause, name=_named(cause, event)), what, len(text)))
+            self.unshown.append(ExplainedNews(replace(cause, name=_named(cause, event)), what, len(text)))
 
 
 def _named(cause: Cause, event: object) -> str:
@@ -329,22 +262,68 @@ def _named(cause: Cause, event: object) -> str:
     return name if cause.number is None else f"{cause.name}, {name}"
 
 
-def _cut(stretches: list[Stretch], start: int, end: int) -> list[Stretch]:
-    """What of `stretches` lies between two characters."""
-    ends = list(accumulate(size for size, _ in stretches))
-    found = []
-    for (size, showing), upto in zip(stretches, ends, strict=True):
-        length = min(upto, end) - max(upto - size, start)
-        if length > 0:
-            found.append((length, showing))
-    return found
+class Sources:
+    """The texts of one turn's events: they brought what the bot put together in the end."""
 
+    def __init__(self) -> None:
+        self._heard: list[Piece] = []
 
-def _merged(stretches: list[Stretch]) -> list[Stretch]:
-    found: list[Stretch] = []
-    for size, showing in stretches:
-        if size and found and found[-1][1] == showing:
-            found[-1] = found[-1][0] + size, showing
-        elif size:
-            found.append((size, showing))
-    return found
+    def hear(self, text: str, cause: Cause) -> None:
+        """The text of the next event."""
+        if text:
+            self._heard.append((text, cause))
+
+    def of(self, text: str, usual: Cause) -> list[Piece]:
+        """`text` in pieces, each with the event that brought it, in order; `usual` where none is known.
+
+        The reason is always that of `usual`: it says why the text is shown.
+        """
+        return [(piece, replace(cause, reason=usual.reason)) for piece, cause in self._pieces(text, usual)]
+
+    def _pieces(self, text: str, usual: Cause) -> list[Piece]:
+        whole = text.strip()
+        for heard, cause in reversed(self._heard):
+            if whole and whole in heard:
+                return [(text, cause)]
+        if in_a_row := self._in_a_row(text):
+            return in_a_row
+        found = list[Piece]()
+        for part, by in self._put_together(text):
+            if by is not None:
+                found.append((part, by))
+            elif found and not part.strip():
+                found.append((part, found[-1][1]))
+            else:
+                found += self._in_a_row(part) or [(part, usual)]
+        return found
+
+    def _put_together(self, text: str) -> list[tuple[str, Cause | None]]:
+        """`text` cut where it holds the whole of what an event said, the last events first."""
+        parts: list[tuple[str, Cause | None]] = [(text, None)]
+        for heard, cause in reversed(self._heard):
+            said = heard.strip()
+            places = (n for n, (part, by) in enumerate(parts) if by is None and said in part)
+            if len(said) < _CHANCE or (n := next(places, None)) is None:
+                continue
+            before, _, after = parts[n][0].partition(said)
+            cut: list[tuple[str, Cause | None]] = [(before, None), (said, cause), (after, None)]
+            parts[n : n + 1] = [each for each in cut if each[0]]
+        return parts
+
+    def _in_a_row(self, text: str) -> list[Piece]:
+        """`text` where it came in several events, one after the other."""
+        whole = text.strip()
+        start = "".join(heard for heard, _ in self._heard).find(whole) if whole else -1
+        if start < 0:
+            return []
+        ends = list(accumulate(len(heard) for heard, _ in self._heard))
+        found = list[Piece]()
+        at, end = start, start + len(whole)
+        while at < end:
+            number = bisect_right(ends, at)
+            found.append((whole[at - start : ends[number] - start], self._heard[number][1]))
+            at = ends[number]
+        before, _, after = text.partition(whole)
+        found[0] = before + found[0][0], found[0][1]
+        found[-1] = found[-1][0] + after, found[-1][1]
+        return found

@@ -1,8 +1,7 @@
 """`slack-bot replay`: a capture through the whole bot onto an emulated workspace, on a virtual clock.
 
-Nothing of the bot is replaced: Bolt takes the mention, the agent's HTTP client reads the capture, slack_sdk
-calls the workspace. Only HTTP is in memory, and the loop's time is virtual: a replay takes milliseconds and
-gives the same result every time.
+Nothing of the bot is replaced: only HTTP is in memory, and the loop's time is virtual. So a replay takes
+milliseconds and gives the same result every time.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ import asyncio
 import io
 import math
 import sys
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from textwrap import indent
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import httpx
 
@@ -37,13 +35,13 @@ from ...turn.record import ThreadKey
 from ..live_line import LiveLine
 from ..open_capture import open_capture, read_bytes
 from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
-from .plain_text import FollowUp, as_text, pace_of
-from .result import Shown, as_line, make_result, replayed_turns, visible
+from .result import Shown, ThreadQuestion, as_line, as_text, make_result, pace_of, replayed_turns, visible
 from .scenario import Scenario, as_captured, read_scenario
 
 INTERRUPTED = "interrupted"
 """The outcome of a turn whose capture ends before it."""
 
+_OF_TASKS = ("id", "title", "status", "details", "output")
 _TAKEN_WITHIN = 1.0  # seconds
 _SETTLES = 2.0  # seconds, longer than any text waits in the buffer
 _LONGEST = 7 * 86_400.0  # seconds
@@ -90,18 +88,21 @@ def print_threads(args: argparse.Namespace) -> int:
     captures = [open_capture(path, args.key, scenario) for path in map(Path, args.files)]
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
-        around = as_captured(scenario, capture)
-        seen = _replay_live(capture, around, args.speed) if args.speed else replayed(capture, around)
+        log = WatchedLog(sys.stderr) if args.speed else TurnLog()
+        try:
+            seen = replayed(capture, scenario, log=log, speed=args.speed)
+        finally:
+            if isinstance(log, WatchedLog):
+                log.line.wipe()
         result = seen.result()
         tell_assumed(path, capture, result)
         if args.json:
             sys.stdout.write(as_line(result) + "\n")
             continue
         head, end = (f"== {path}\n\n", "\n") if len(captures) > 1 else ("", "")
-        said = as_text(
-            result, asker=around.user, question=around.text, more=seen.follow_ups, paces=seen.paces()
-        )
-        sys.stdout.write(head + said + end)
+        turns = replayed_turns(seen.log, result["visible"])
+        text = as_text(result, seen.asker, seen.questions, list(map(pace_of, turns)))
+        sys.stdout.write(head + text + end)
     return 0
 
 
@@ -110,30 +111,15 @@ class WatchedLog(TurnLog):
 
     def __init__(self, out: TextIO) -> None:
         super().__init__(self._show)
-        self._line = LiveLine(out)
+        self.line = LiveLine(out)
         self._began: float | None = None
 
     def _show(self, turn: LoggedTurn, entry: Entry) -> None:
-        if not isinstance(entry, TextChange):
-            return
-        self._began = entry.at if self._began is None else self._began
-        if self._line.is_terminal:
+        if isinstance(entry, TextChange) and self.line.is_terminal:
+            self._began = entry.at if self._began is None else self._began
             last = " ".join(self.text[-200:].split())[-50:]
             seconds, chars = entry.at - self._began, entry.chars
-            self._line.show(f"{seconds:7.1f} s  {chars:,} characters can be read  ...{last}")
-
-    def end(self) -> None:
-        """Wipe the line."""
-        self._line.wipe()
-
-
-def _replay_live(capture: Tape | Recording, around: Scenario, speed: float) -> Observation:
-    """In real time; a terminal shows on the way how much can be read."""
-    log = WatchedLog(sys.stderr)
-    try:
-        return replayed(capture, around, log=log, speed=speed)
-    finally:
-        log.end()
+            self.line.show(f"{seconds:7.1f} s  {chars:,} characters can be read  ...{last}")
 
 
 def tell_assumed(name: str, capture: Tape | Recording, result: Json) -> None:
@@ -152,10 +138,9 @@ def replayed(
     scenario: Scenario | None = None,
     *,
     log: TurnLog | None = None,
-    through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
     speed: float | None = None,
 ) -> Observation:
-    """As `replay`, with all that `log` keeps. `through` wraps the transport between the bot and its agent.
+    """As `replay`, with all that `log` keeps.
 
     `speed`: the agent's, in real time, as a multiple of the recorded one; None: in virtual time.
     """
@@ -163,14 +148,14 @@ def replayed(
     turns = turns_of(capture)
     agent = agent_of(turns, around, speed or 1.0)
     clock = virtual_clock.new_clock() if speed is None else loop_clock()
-    settings, transport = bot_settings(around.settings), through(ScriptedTransport(agent))
     stops = interrupted_at(turns[-1][1])
     asking = ReplayQuestions(
         follow_ups=tuple(text or "" for text, _ in turns[1:]),
         stops=None if stops is None else stops / (speed or 1.0),
     )
-    seen = observe(around, settings, clock, transport, log, asking)
-    return virtual_clock.run(seen) if speed is None else asyncio.run(seen)
+    observed = observe(around, bot_settings(around.settings), clock, ScriptedTransport(agent), log, asking)
+    seen = virtual_clock.run(observed) if speed is None else asyncio.run(observed)
+    return replace(seen, sent=len(agent.questions))
 
 
 def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
@@ -185,11 +170,10 @@ def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
 
 @dataclass(frozen=True, slots=True)
 class ReplayQuestions:
-    """How the question of a scenario is asked.
+    """How the question of a scenario is asked, and the `follow_ups` in the same thread.
 
-    `follow_ups` are further questions in the same thread. `stops`: seconds after the last question from
-    which on the capture says nothing; `limit`: the longest wait for any answer, in seconds. `profiles` is
-    what was learned of the agent before; what is learned now is added.
+    `stops`: seconds after the last question from which on the capture says nothing; `limit`: the longest wait
+    for any answer, in seconds. `profiles` is what was learned of the agent before, and learned now.
     """
 
     follow_ups: tuple[str, ...] = ()
@@ -200,20 +184,21 @@ class ReplayQuestions:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was seen of one or more turns. `asked_at` is in monotonic seconds."""
+    """What was seen of one or more turns. `asked_at` is in monotonic seconds.
+
+    `sent` is how many questions reached the agent, None: not known.
+    """
 
     log: TurnLog
     thread: tuple[Shown, ...]
     asked_at: float
-    follow_ups: tuple[FollowUp, ...] = ()
+    asker: str
+    questions: tuple[ThreadQuestion, ...]
+    sent: int | None = None
 
     def result(self) -> Json:
         """The object of `replay --json`."""
         return make_result(self.log, self.thread, self.asked_at)
-
-    def paces(self) -> list[str]:
-        """How each turn went, a line each."""
-        return [pace_of(turn) for turn in replayed_turns(self.log, visible(self.thread))]
 
 
 async def observe(
@@ -240,9 +225,8 @@ class _ReplaySession:
         self._settings = allow_bot(settings, scenario.user) if scenario.asker_is_bot else settings
         self._workspace = _workspace(scenario)
         self._turn_changed = asyncio.Event()
-        self._counts = Counter[type]()
         self._is_over = False
-        self._follow_ups: list[FollowUp] = []
+        self._questions: list[ThreadQuestion] = []
         self._turn_began = 0.0
 
     async def run(self, transport: httpx.AsyncBaseTransport | None, asking: ReplayQuestions) -> Observation:
@@ -258,7 +242,7 @@ class _ReplaySession:
             asked_at = await self._ask(app, asking)
             asking.profiles.update(app.agent.profile)
             shown, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
-        return Observation(self._log, shown, asked_at, tuple(self._follow_ups))
+        return Observation(self._log, shown, asked_at, asked.user, tuple(self._questions))
 
     async def _ask(self, app: App, asking: ReplayQuestions) -> float:
         """Ask the questions and wait for the end. Returns when the first was asked."""
@@ -269,13 +253,12 @@ class _ReplaySession:
         async with _running(keep_delivering(app, workspace), self._press_stop()):
             for number, text in enumerate((asked.text, *asking.follow_ups)):
                 try:
-                    await asyncio.wait_for(self._until(TurnEnded, number), asking.limit or _LONGEST)
-                    if number:
-                        self._follow_ups.append(FollowUp(len(self._thread()), text))
+                    await asyncio.wait_for(self._until("ended", number), asking.limit or _LONGEST)
+                    self._questions.append(ThreadQuestion(len(self._thread()), text))
                     self._turn_began = self._clock.monotonic()
                     said, now = f"<@{workspace.bot.user_id}> {text}", self._clock.wall()
                     workspace.say(asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts)
-                    await asyncio.wait_for(self._until(TurnStarted, number + 1), _TAKEN_WITHIN)
+                    await asyncio.wait_for(self._until("started", number + 1), _TAKEN_WITHIN)
                 except TimeoutError:
                     break
             await self._finish(app, asking.stops if asking.limit is None else asking.limit)
@@ -293,8 +276,8 @@ class _ReplaySession:
             known_until, latches = self._turn_began + stops, dict[str, bool]()
             self._take(TurnEnded(known_until, "", INTERRUPTED, reason, None, None, None, latches, 0))
 
-    async def _until(self, kind: type[Fact], count: int) -> None:
-        while self._counts[kind] < count:
+    async def _until(self, what: Literal["started", "ended"], count: int) -> None:
+        while sum(getattr(turn, what) is not None for turn in self._log.turns) < count:
             self._turn_changed.clear()
             await self._turn_changed.wait()
 
@@ -309,7 +292,6 @@ class _ReplaySession:
             return
         self._log.take(fact)
         if isinstance(fact, TurnStarted | TurnEnded):
-            self._counts[type(fact)] += 1
             self._turn_changed.set()
 
     def _changed(self, change: Change) -> None:
@@ -345,16 +327,7 @@ def _shown(message: SeenMessage) -> Shown:
         text=message.text,
         state=message.state,
         blocks=tuple(dict(block) for block in message.blocks),
-        tasks=tuple(
-            {
-                "id": task.id,
-                "title": task.title,
-                "status": task.status,
-                "details": task.details,
-                "output": task.output,
-            }
-            for task in message.tasks
-        ),
+        tasks=tuple({name: getattr(task, name) for name in _OF_TASKS} for task in message.tasks),
         status_line=message.status_line,
         is_answer=message.state != "posted" or kind == "answer",
     )

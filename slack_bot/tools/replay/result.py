@@ -1,23 +1,31 @@
-"""PURE. What `replay --json` prints: plain data, for the same input the same, byte for byte.
+"""PURE. What `replay` prints: plain data with --json, else the thread as a person reads it.
 
-Everything is measured on the thread a person would see, not on what the bot believes it sent. Times are
-seconds from the question, rounded to milliseconds.
+All is measured on the thread, not on what the bot believes it sent, and is the same for the same input, byte
+for byte. Times are seconds from the question, rounded to milliseconds.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...observe.facts import AddedMarkup, SlackCalled
 from ...testing.tape.json_file import Json
-from ..turn_log import LoggedTurn, TurnLog, non_space_chars
+from ..trace.figures import BURST_WITHIN, burst_share
+from ..turn_log import LoggedTurn, TurnLog, failed_calls, non_space_chars
 from .diff import CHANCE, matches
 
 _DIGITS = 3
+_NOT_TAKEN = "the bot did not take the question"
+STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
+"""How a message came to be, in words."""
+_MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
+_WORTH_STREAMING = 200  # characters; a sentence or two always come at once
+_LONG = 2.0  # seconds
+assert BURST_WITHIN == 0.5, "a summary line names it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +91,6 @@ class ReplayedTurn:
         kept = (other[each.other : each.other + each.size] for each in matches(one, other, CHANCE))
         return sum(map(non_space_chars, kept)), non_space_chars(self.own)
 
-    @property
-    def live_share(self) -> float | None:
-        """The part of its text that was live; None: it has no text."""
-        return _share(*self.live)
-
 
 def replayed_turns(log: TurnLog, text: str) -> list[ReplayedTurn]:
     """All turns. `text` is the visible text in the end."""
@@ -96,11 +99,11 @@ def replayed_turns(log: TurnLog, text: str) -> list[ReplayedTurn]:
 
 
 def make_result(log: TurnLog, thread: Sequence[Shown], asked_at: float) -> Json:
-    """The result of one turn, or of several in one thread, asked from `asked_at` on, in monotonic seconds.
+    """The object of `replay --json`, of all questions asked from `asked_at` on, in monotonic seconds.
 
-    `longest_gap` is the longest time between two growths of the visible text of an answer; `live_share` the
-    part of the final text's characters, without white space, that were visible when the final answer, the
-    task's end or the stream's end came, and stayed. `outcome` is null if the bot did not take the question.
+    `live_share` is the part of the final text's characters, without white space, that were visible when the
+    final answer, the task's end or the stream's end came, and stayed. `outcome` is null if the bot did not
+    take the question.
     """
     text = visible(thread)
     turns, added = replayed_turns(log, text), log.markup()
@@ -108,15 +111,13 @@ def make_result(log: TurnLog, thread: Sequence[Shown], asked_at: float) -> Json:
     live = [turn.live for turn in turns]
     return {
         "outcome": ended.outcome if ended else None,
-        "reason": ended.reason if ended else "the bot did not take the question",
-        "context_id": ended.context_id if ended else None,
-        "task_id": ended.task_id if ended else None,
-        "trace_id": ended.trace_id if ended else None,
+        "reason": ended.reason if ended else _NOT_TAKEN,
+        **{name: getattr(ended, name, None) for name in ("context_id", "task_id", "trace_id")},
         "calls": [_call(call, asked_at) for turn in log.turns for call in turn.calls],
         "thread": [_message(message, added.get(message.ts)) for message in thread],
         "visible": text,
-        "first_answer_event": _since(_first(turn.first_answer for turn in log.turns), asked_at),
-        "first_visible": _since(_first(at for turn in turns for at, _ in turn.growths), asked_at),
+        "first_answer_event": _first((turn.first_answer for turn in log.turns), asked_at),
+        "first_visible": _first((at for turn in turns for at, _ in turn.growths), asked_at),
         "longest_gap": max((gap for turn in turns if (gap := turn.longest_gap) is not None), default=None),
         "live_share": _share(sum(kept for kept, _ in live), sum(total for _, total in live)),
         "events": dict(sorted((+log.events).items())),
@@ -130,8 +131,8 @@ def as_line(result: Json) -> str:
     return json.dumps(result, ensure_ascii=True, separators=(", ", ": "))
 
 
-def _first(times: Iterable[float | None]) -> float | None:
-    return next((at for at in times if at is not None), None)
+def _first(times: Iterable[float | None], start: float) -> float | None:
+    return next((_since(at, start) for at in times if at is not None), None)
 
 
 def _call(fact: SlackCalled, asked_at: float) -> Json:
@@ -154,7 +155,7 @@ def _plain(value: Any) -> Any:
 
 
 def _message(message: Shown, added: AddedMarkup | None) -> Json:
-    """One message. `opening` and `closing` are parts of `text` that are not the answer's."""
+    """`opening` and `closing` are parts of `text` that are not the answer's."""
     markup = {} if added is None else {"opening": added.opening, "closing": added.closing}
     return {
         "ts": message.ts,
@@ -167,10 +168,104 @@ def _message(message: Shown, added: AddedMarkup | None) -> Json:
     }
 
 
-def _since(at: float | None, start: float) -> float | None:
-    # adding zero turns a rounded -0.0 into 0.0
-    return None if at is None else round(at - start, _DIGITS) + 0.0
+def _since(at: float, start: float) -> float:
+    return round(at - start, _DIGITS) + 0.0  # adding zero turns a rounded -0.0 into 0.0
 
 
 def _share(part: int, whole: int) -> float | None:
     return round(part / whole, _DIGITS) if whole else None
+
+
+# -- as text -------------------------------------------------------------------------------------------------
+
+
+class ThreadQuestion(NamedTuple):
+    """A question in the thread. `place`: how many of the bot's messages are above it."""
+
+    place: int
+    text: str
+
+
+def as_text(
+    result: Json, asker: str, questions: Sequence[ThreadQuestion], summaries: Sequence[str] = ()
+) -> str:
+    """The thread, and a summary line for each question. `result` is the object of `replay --json`."""
+    parts = list[str]()
+    ends = [*(each.place for each in questions[1:]), len(result["thread"])]
+    for number, ((start, text), end) in enumerate(zip(questions, ends, strict=True)):
+        parts += [f"{asker}: {text}", *map(_message_text, result["thread"][start:end])]
+        parts += [f"-- {said}" for said in summaries[number : number + 1]]
+    return "\n\n".join(parts) + "\n"
+
+
+def _message_text(message: Json) -> str:
+    lines = [f"bot ({STATES.get(message['state'], message['state'])}):"]
+    for task in message["tasks"]:
+        status = task.get("status")
+        lines.append(f"  {_MARKS.get(str(status), '[?]')} {task.get('title', '')} - {status}")
+        more = [str(task.get(name) or "").strip() for name in ("details", "output")]
+        lines += [f"      {line}" for text in more if text for line in text.split("\n")]
+    if message["text"]:
+        lines.append(message["text"].rstrip("\n"))
+    # a post's words are in its blocks as well
+    words = [text for block in message["blocks"] for text in _block(block)]
+    lines += [f"  | {text}" for text in words if text not in message["text"]]
+    if message["status_line"]:
+        lines.append(f"  ({message['status_line']})")
+    return "\n".join(lines)
+
+
+def words_in(blocks: Iterable[Json]) -> str:
+    """What can be read in blocks, on one line."""
+    return " ".join(text for block in blocks for text in _block(block))
+
+
+def _block(block: Json) -> list[str]:
+    """The words and buttons of a block; one we do not know is named."""
+    return [text for text in _texts(block) if text] or [f"<{block.get('type', 'block')}>"]
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [text for part in value for text in _texts(part)]
+    if not isinstance(value, dict):
+        return []
+    text, is_button = value.get("text"), value.get("type") == "button"
+    own = [f"[{text}]" if is_button else text] if isinstance(text, str) else []
+    if is_button:
+        return [f"[{label}]" for label in _texts(text)] or own
+    inner = [part for name, part in value.items() if name != "text" or isinstance(part, dict | list)]
+    return [*own, *_texts(inner)]
+
+
+def pace_of(replayed: ReplayedTurn) -> str:
+    """How a turn went, on one line without its end. Times count from the question."""
+    ended, calls = replayed.turn.ended, replayed.turn.calls
+    reason = ended.reason if ended else _NOT_TAKEN
+    failed = len(failed_calls(replayed.turn))
+    words = [
+        (ended.outcome if ended else "not taken") + (f" ({reason})" if reason else ""),
+        *_visible_text(replayed),
+        f"{len(calls)} Slack calls",
+        *([f"{failed} of them failed"] if failed else []),
+    ]
+    return ", ".join(words)
+
+
+def _visible_text(replayed: ReplayedTurn) -> Iterator[str]:
+    turn, growths = replayed.turn, replayed.growths
+    asked, ended = ([each.at] if each else [] for each in (turn.started, turn.ended))
+    first = round(growths[0][0] - asked[0], _DIGITS) if growths and asked else None
+    if first is not None:
+        yield f"first text after {first:g} s"
+    is_long = sum(size for _, size in growths) > _WORTH_STREAMING
+    if is_long and (burst := burst_share(growths) or 0.0) > 0.5:
+        yield f"{burst:.0%} of it within half a second"
+    times = [*asked, *(at for at, _ in growths), *ended]
+    waited = round(max((after - before for before, after in pairwise(times)), default=0.0), _DIGITS)
+    if waited >= _LONG and waited != first:
+        yield f"{waited:g} s without anything new"
+    if (live := _share(*replayed.live)) is not None:
+        yield f"{live:.0%} live"
+    if gap := replayed.longest_gap:
+        yield f"longest gap {gap:g} s"

@@ -1,28 +1,23 @@
 """PURE. What surrounds a replayed tape: who asks, where, what goes wrong and when.
 
-A misspelt key would quietly test something else than its author meant, so every key and every fault is
-checked, and the nearest name is offered.
+Every key and every fault is checked: a misspelt one would test something else than its author meant.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from ...errors import UnreadableInput
-from ...settings.suggestions import RENAMED
+from ...settings.suggestions import RENAMED, nearest
 from ...testing.slack.faults import METHODS as FAULT_METHODS
 from ...testing.slack.faults import method_name
 from ...testing.slack.faults import parse as parse_fault
 from ...testing.tape.json_file import Json, load_document
 from ...testing.tape.tape import READS, Recording, Tape
-
-Check: TypeAlias = Callable[[Any], bool]
-
 
 SURROUNDINGS = ("slack_faults", "cut_after", "agent_error", "stop_at")
 """What a tape's head may say of the scenario in which it was made, besides settings."""
@@ -73,24 +68,26 @@ def read_scenario(text: str, name: str) -> Scenario:
 
 def make_scenario(document: Mapping[str, Any], name: str = "scenario") -> Scenario:
     """The scenario that `document` describes; a null is the same as leaving the key out."""
+    _refuse_unknown(document, list(_SHAPES), name, "a key of a scenario")
     given = {key: value for key, value in document.items() if value is not None}
-    _known(document, _SHAPES, name, "a key of a scenario")
     for key, value in given.items():
-        check, wanted = _SHAPES[key]
-        if not check(value):
+        is_right, wanted = _SHAPES[key]
+        if not is_right(value):
             raise UnreadableInput(f"{name}: {key} must be {wanted}")
-    values = dict(given)
-    if "slack_faults" in given:
-        values["slack_faults"] = _faults(given["slack_faults"], name)
-    if "agent_error" in given:
-        values["agent_error"] = _agent_fault(given["agent_error"], name)
-    return Scenario(**values)
+    for key, read in {"slack_faults": _faults, "agent_error": _agent_fault}.items():
+        if key in given:
+            given[key] = read(given[key], name)
+    return Scenario(**given)
 
 
 def _faults(given: Mapping[str, Any], name: str) -> dict[str, tuple[str | None, ...]]:
     faults: dict[str, tuple[str | None, ...]] = {}
     for method, entries in given.items():
-        spelled = _method(method, name)
+        try:
+            spelled = method_name(method)
+        except ValueError as error:
+            meant = hint(method.replace("_", "."), sorted(FAULT_METHODS), 0.5)
+            raise UnreadableInput(f"{name}: in slack_faults, {error}; {meant}") from error
         if not isinstance(entries, list) or not entries:
             raise UnreadableInput(
                 f"{name}: slack_faults.{method} must be a list with one fault or null a call"
@@ -104,17 +101,8 @@ def _faults(given: Mapping[str, Any], name: str) -> dict[str, tuple[str | None, 
     return faults
 
 
-def _method(given: str, name: str) -> str:
-    try:
-        return method_name(given)
-    except ValueError as error:
-        near = difflib.get_close_matches(given.replace("_", "."), FAULT_METHODS, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(FAULT_METHODS))}"
-        raise UnreadableInput(f"{name}: in slack_faults, {error}; {hint}") from error
-
-
 def _agent_fault(given: Mapping[str, Any], name: str) -> AgentFault:
-    _known(given, ("after", "message"), name, "a key of agent_error")
+    _refuse_unknown(given, ("after", "message"), name, "a key of agent_error")
     after, message = given.get("after", 0), given.get("message", "")
     if not _is_count(after) or not isinstance(message, str):
         raise UnreadableInput(
@@ -123,13 +111,20 @@ def _agent_fault(given: Mapping[str, Any], name: str) -> AgentFault:
     return AgentFault(after, message)
 
 
-def _known(given: Iterable[str], names: Iterable[str], where: str, what: str) -> None:
-    known = list(names)
-    for key in given:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
-            raise UnreadableInput(f"{where}: {key!r} is not {what}; {hint}")
+def _refuse_unknown(given: Iterable[str], names: Sequence[str], where: str, what: str) -> None:
+    for mistake in unknown(given, names, what):
+        raise UnreadableInput(f"{where}: {mistake}")
+
+
+def unknown(given: Iterable[str], names: Sequence[str], what: str) -> Iterator[str]:
+    """A sentence for each of `given` that is none of `names`."""
+    return (f"{key!r} is not {what}; {hint(key, names)}" for key in given if key not in names)
+
+
+def hint(given: str, names: Sequence[str], cutoff: float = 0.6) -> str:
+    """The one of `names` that was probably meant, else all of them."""
+    near = nearest(given, names, cutoff)
+    return f"did you mean {near!r}?" if near else f"there are: {', '.join(names)}"
 
 
 def _is_text(value: Any) -> bool:
@@ -152,7 +147,7 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-_SHAPES: dict[str, tuple[Check, str]] = {
+_SHAPES = {
     "channel": (_is_text, "a channel id"),
     "thread_ts": (_is_ts, 'a Slack ts in quotes, such as "111.222"'),
     "team": (_is_text, "a team id"),
@@ -167,28 +162,28 @@ _SHAPES: dict[str, tuple[Check, str]] = {
 }
 
 
-def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Older tapes name settings that are called otherwise today."""
-    return {RENAMED.get(name, name): value for name, value in settings.items()}
-
-
 def as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
-    """The scenario, and where it does not say otherwise what the head of a tape says of its surroundings.
+    """The scenario; where it is as usual, what the head of a tape says of its surroundings counts instead.
 
     That is the question, the way of reading with which the tape was made, and the scenario of a tape that the
     playground wrote. Raises UnreadableInput where that is none.
     """
     head: Json = capture.head if isinstance(capture, Tape) else {}
     said, around, asked = head.get("settings"), head.get("scenario"), head.get("question")
-    reads = _renamed(said) if isinstance(said, dict) else {}
-    kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
     own = make_scenario(around, "the tape's head") if isinstance(around, dict) else Scenario()
-    own = replace(own, settings=_renamed(own.settings))
     if isinstance(asked, str) and asked:
         own = replace(own, text=asked)
+    reads = _renamed(said) if isinstance(said, dict) else {}
+    kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
     usual = Scenario()
     found = {
-        name: value if (value := getattr(scenario, name)) != getattr(usual, name) else getattr(own, name)
+        name: getattr(own, name)
         for name in (*SURROUNDINGS, "text")
+        if getattr(scenario, name) == getattr(usual, name)
     }
-    return replace(scenario, **found, settings={**kept, **own.settings, **scenario.settings})
+    return replace(scenario, **found, settings={**kept, **_renamed(own.settings), **scenario.settings})
+
+
+def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Older tapes name settings that are called otherwise today."""
+    return {RENAMED.get(name, name): value for name, value in settings.items()}

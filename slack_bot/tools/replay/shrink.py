@@ -1,8 +1,7 @@
 """`slack-bot replay FILE --shrink -o OUT`: the smallest tape that still shows what is wrong.
 
 What is wrong is a line in which the thread differs from the one that was kept (`--golden DIR`), or else the
-first promise that the bot breaks on this tape: checks of `conform`, asked of the thread. Each smaller tape is
-replayed through the whole bot, on virtual time.
+first promise that the bot breaks on this tape: a check of `conform`.
 """
 
 from __future__ import annotations
@@ -12,21 +11,20 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, TypeVar
 
 from ...errors import UnreadableInput
-from ...testing.tape.json_file import Json
-from ...testing.tape.tape import Moment, Tape, write_tape
-from ..conform.checks import CHECKS, Check
+from ...testing.tape.tape import Tape, write_tape
+from ..conform.checks import CHECKS
 from ..conform.measures import Measures, measure, visible_chars
 from ..live_line import LiveLine
 from ..open_capture import open_capture, taped
 from ..output_file import OutputFile
+from ..scrub import texts_in
 from ..turn_log import TurnLog
 from .golden import first_change, folder_of, golden, kept, name_of
-from .replay import accept_any_script, read_scenario_file, replay, replayed
+from .replay import accept_any_script, read_scenario_file, replayed
 from .scenario import Scenario, as_captured
 
 PROMISES = (
@@ -43,6 +41,10 @@ MOST = 3_000
 """Replays after which the search ends with what it has."""
 
 _LINE_EVERY = 100  # replays, where there is no terminal to redraw a line
+_WORD = re.compile(r"\s*\S+\s*")
+
+T = TypeVar("T")
+Shows: TypeAlias = Callable[[Tape], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Difference:
     """What is to stay. `shows` asks it of a tape."""
 
     description: str
-    shows: Callable[[Tape], bool]
+    shows: Shows
 
 
 def main(args: argparse.Namespace) -> int:
@@ -75,44 +77,34 @@ def main(args: argparse.Namespace) -> int:
     with smaller as out:
         sys.stdout.write(f"kept: {found.description}\n")
         sys.stdout.flush()
-        small, whole = found_smallest(tape, found, ShrinkProgress(sys.stderr))
+        progress = ShrinkProgress(sys.stderr)
+        search = Search(found.shows, report=progress)
+        try:
+            small = shrink(tape, search)
+        finally:
+            progress.line.wipe()
         out.text(write_tape(small))
-    end = "" if whole else ", not the smallest: the search was ended before"
+    end = ", not the smallest: the search was ended before" if search.is_over else ""
     sys.stdout.write(f"{size_of(tape)} -> {size_of(small)}{end}\n-> {args.output}\n")
     if args.scenario:
         sys.stdout.write(f"It shows it with --scenario {args.scenario}.\n")
     return 0
 
 
-def found_smallest(
-    tape: Tape, wanted: Difference, progress: ShrinkProgress, most: int = MOST
-) -> tuple[Tape, bool]:
-    """The smallest tape found, and whether the search was finished. Ctrl-C ends it early."""
-    search = Search(wanted.shows, most, progress)
-    try:
-        shrink(tape, search)
-    except KeyboardInterrupt:
-        return search.best, False
-    finally:
-        progress.end()
-    return search.best, not search.is_over
-
-
 def broken_promise(tape: Tape, around: Scenario) -> Difference | None:
     """The first promise that is broken on this tape, None if all are kept."""
     seen = _measured(tape, around)
-    for check in map(CHECKS.__getitem__, PROMISES):
-        verdict = check.judge(seen, {})
-        if verdict.ok is False:
-            shows = partial(_breaks, check, around, seen.outcomes)
-            return Difference(f"{check.name} fails ({verdict.detail})", shows)
-    return None
+    judged = ((CHECKS[name], CHECKS[name].judge(seen, {})) for name in PROMISES)
+    check, result = next(((each, found) for each, found in judged if found.ok is False), (None, None))
+    if check is None or result is None:
+        return None
 
+    def shows(smaller: Tape) -> bool:
+        """Also the turns must end as before, or something else went wrong."""
+        now = _measured(smaller, around)
+        return now.outcomes == seen.outcomes and check.judge(now, {}).ok is False
 
-def _breaks(check: Check, around: Scenario, outcomes: tuple[str, ...], tape: Tape) -> bool:
-    """Also the turns must end as before, or something else went wrong."""
-    seen = _measured(tape, around)
-    return seen.outcomes == outcomes and check.judge(seen, {}).ok is False
+    return Difference(f"{check.name} fails ({result.detail})", shows)
 
 
 def changed_line(tape: Tape, around: Scenario, before: str | None, name: str) -> Difference | None:
@@ -136,13 +128,14 @@ def changed_line(tape: Tape, around: Scenario, before: str | None, name: str) ->
             f"a line that was not there before: {line}",
             lambda smaller: line in _thread(smaller, around).split("\n"),
         )
-    if visible_chars(line) not in visible_chars(words_of(tape)):
+    wanted = visible_chars(line)
+    if wanted not in visible_chars(words_of(tape)):
         raise UnreadableInput(f"{name}: a line is missing that no event of the tape brings: {line}")
 
     def lacks(smaller: Tape) -> bool:
-        return visible_chars(line) in visible_chars(words_of(smaller)) and visible_chars(
-            line
-        ) not in visible_chars(_thread(smaller, around))
+        return wanted in visible_chars(words_of(smaller)) and wanted not in visible_chars(
+            _thread(smaller, around)
+        )
 
     return Difference(f"a line that the agent sends is not in the thread any more: {line}", lacks)
 
@@ -153,7 +146,7 @@ def _measured(tape: Tape, around: Scenario) -> Measures:
 
 
 def _thread(tape: Tape, around: Scenario) -> str:
-    return golden(replay(tape, around), asker=around.user, question=around.text)
+    return golden(replayed(tape, around))
 
 
 class ShrinkProgress:
@@ -161,25 +154,18 @@ class ShrinkProgress:
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
-        self._line = LiveLine(out)
+        self.line = LiveLine(out)
 
     def __call__(self, search: Search) -> None:
         """Show the progress."""
         said = f"{search.asked:,} replays, {size_of(search.best)} left"
-        self._line.show(said)
-        if not self._line.is_terminal and search.asked % _LINE_EVERY == 0:
+        self.line.show(said)
+        if not self.line.is_terminal and search.asked % _LINE_EVERY == 0:
             self._out.write(said + "\n")
         self._out.flush()
 
-    def end(self) -> None:
-        """Wipe the line."""
-        self._line.wipe()
 
-
-T = TypeVar("T")
-Shows: TypeAlias = Callable[[Tape], bool]
-
-_WORD = re.compile(r"\s*\S+\s*")
+# -- the search ----------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -190,19 +176,20 @@ class Search:
     """
 
     shows: Shows
-    most: int
+    most: int = MOST
     report: Callable[[Search], None] = lambda search: None
     asked: int = 0
     best: Tape = field(default_factory=lambda: Tape({}, ()))
 
     @property
     def is_over(self) -> bool:
-        """As many tapes were tried as may be."""
+        """As many tapes were tried as may be, or a human ended it."""
         return self.asked >= self.most
 
     def tries(self, tape: Tape) -> bool:
-        """`tape` still shows it, and is the best by now."""
-        if self.is_over or not _can_be_played(tape):
+        """`tape`, which brings something, still shows it, and is the best by now."""
+        brought = (part for each in tape.moments for part in (each.event, each.error, each.raw))
+        if self.is_over or all(part is None for part in brought):
             return False
         self.asked += 1
         found = self.shows(tape)
@@ -213,12 +200,15 @@ class Search:
 
 
 def shrink(tape: Tape, search: Search) -> Tape:
-    """The smallest tape that `search` finds. `tape` itself shows what is wanted."""
+    """The smallest tape that `search` finds; Ctrl-C ends it early. `tape` itself shows what is wanted."""
     search.best = tape
-    moments = minimal(tape.moments, lambda kept: search.tries(Tape(tape.head, tuple(kept))))
-    fewer = Tape(tape.head, tuple(moments))
-    words = list(_words(fewer))
-    minimal(words, lambda kept: search.tries(_with_words(fewer, kept)))
+    try:
+        moments = minimal(tape.moments, lambda kept: search.tries(Tape(tape.head, tuple(kept))))
+        fewer = Tape(tape.head, tuple(moments))
+        words = [(n, word) for n, text in enumerate(_texts(fewer)) for word in _WORD.findall(text)]
+        minimal(words, lambda kept: search.tries(_with_words(fewer, kept)))
+    except KeyboardInterrupt:
+        search.most = search.asked
     return search.best
 
 
@@ -241,69 +231,35 @@ def minimal(items: Sequence[T], shows: Callable[[Sequence[T]], bool]) -> list[T]
 
 def size_of(tape: Tape) -> str:
     """How large a tape is, in words."""
-    texts = sum(len(text) for moment in tape.moments for _, text in texts_of(moment.event))
-    return f"{len(tape.moments):,} moments with {texts:,} characters"
+    return f"{len(tape.moments):,} moments with {len(words_of(tape)):,} characters"
 
 
 def words_of(tape: Tape) -> str:
     """All text of a tape's events, one after the other."""
-    return "".join(text for moment in tape.moments for _, text in texts_of(moment.event))
+    return "".join(_texts(tape))
 
 
-TextPath: TypeAlias = tuple[str | int, ...]
-_Word: TypeAlias = tuple[int, TextPath, str]
+def _texts(tape: Tape) -> list[str]:
+    return [text for moment in tape.moments for text in texts_in(moment.event)]
 
 
-def texts_of(value: Any, path: TextPath = ()) -> Iterator[tuple[TextPath, str]]:
-    """Every value called `text` in an event, with its path."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if name == "text" and isinstance(inner, str):
-                yield (*path, name), inner
-            else:
-                yield from texts_of(inner, (*path, name))
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from texts_of(inner, (*path, number))
-
-
-def _words(tape: Tape) -> Iterator[_Word]:
-    for number, moment in enumerate(tape.moments):
-        for path, text in texts_of(moment.event):
-            yield from ((number, path, word) for word in _WORD.findall(text))
-
-
-def _with_words(tape: Tape, words: Sequence[_Word]) -> Tape:
-    """`tape` with these words only; where none is left, the text is empty."""
-    texts: dict[tuple[int, TextPath], str] = {}
-    for number, path, word in words:
-        texts[number, path] = texts.get((number, path), "") + word
-    moments = [
-        moment
-        if moment.event is None
-        else replace(moment, event=_with_texts(moment.event, number, texts, ()))
-        for number, moment in enumerate(tape.moments)
-    ]
+def _with_words(tape: Tape, words: Sequence[tuple[int, str]]) -> Tape:
+    """`tape` with these words of its texts, each with the text's number; where none is left, it is empty."""
+    texts = [""] * len(_texts(tape))
+    for number, word in words:
+        texts[number] += word
+    left = iter(texts)
+    moments = (replace(moment, event=_with_texts(moment.event, left)) for moment in tape.moments)
     return Tape(tape.head, tuple(moments))
 
 
-def _with_texts(value: Any, number: int, texts: dict[tuple[int, TextPath], str], path: TextPath) -> Any:
+def _with_texts(value: Any, texts: Iterator[str]) -> Any:
+    """`value` with other `texts`, in the order of `texts_in`."""
     if isinstance(value, list):
-        return [_with_texts(inner, number, texts, (*path, at)) for at, inner in enumerate(value)]
+        return [_with_texts(inner, texts) for inner in value]
     if not isinstance(value, dict):
         return value
-    found: Json = {}
-    for name, inner in value.items():
-        here = (*path, name)
-        is_text = name == "text" and isinstance(inner, str)
-        found[name] = texts.get((number, here), "") if is_text else _with_texts(inner, number, texts, here)
-    return found
-
-
-def _can_be_played(tape: Tape) -> bool:
-    """A tape must bring something."""
-    return any(_brings(moment) for moment in tape.moments)
-
-
-def _brings(moment: Moment) -> bool:
-    return moment.event is not None or moment.error is not None or moment.raw is not None
+    return {
+        name: next(texts) if name == "text" and isinstance(inner, str) else _with_texts(inner, texts)
+        for name, inner in value.items()
+    }

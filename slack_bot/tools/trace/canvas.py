@@ -1,71 +1,24 @@
-"""PURE. SVG by hand: a few shapes, text that cannot break out of them, and an axis in seconds."""
+"""PURE. SVG: a few shapes over an axis in seconds, and text that cannot break out of them."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from html import escape
 
 FONT = "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
-_STEPS = (
-    0.001,
-    0.002,
-    0.005,
-    0.01,
-    0.02,
-    0.05,
-    0.1,
-    0.2,
-    0.5,
-    1,
-    2,
-    5,
-    10,
-    20,
-    30,
-    60,
-    120,
-    300,
-    600,
-    1200,
-    1800,
-)
+_ROUND = [factor * 10**power for power in range(-3, 10) for factor in (1, 2, 5)]
+_STEPS = (*(each for each in _ROUND if each < 20), 20, 30, 60, 120, 300, 600, 1200, 1800)  # seconds
 _TICK_ROOM = 80.0  # pixels that a label and the space around it need
 _NARROW, _WIDE = 0.56, 1.0  # widths of a letter, as parts of the font's size
 _GONE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """Time on the x axis: `left` and `right` in pixels, `end` in seconds."""
-
-    left: float
-    right: float
-    end: float
-
-    def x(self, t: float) -> float:
-        """The place of `t` seconds."""
-        return self.left + (self.right - self.left) * min(max(t, 0.0), self.end) / self.end
-
-    def ticks(self) -> list[tuple[float, str]]:
-        """Round times, far enough from each other, and how they are written."""
-        most = max(2, int((self.right - self.left) / _TICK_ROOM))
-        step = next((each for each in _STEPS if self.end / each <= most), self.end / most)
-        count = int(self.end / step + 1e-9)
-        return [(number * step, f"{number * step:g} s") for number in range(count + 1)]
 
 
 def round_ticks(most: int, lines: int = 4) -> list[int]:
     """Round numbers from 0 to at least `most`, about `lines` of them."""
     if most <= 0:
         return [0, 1]
-    step, unit = 1, 1
-    while True:
-        for factor in (1, 2, 5):
-            step = factor * unit
-            if step * lines >= most:
-                return list(range(0, step * -(-most // step) + 1, step))
-        unit *= 10
+    step = next(each for each in _ROUND if each >= 1 and each * lines >= most)
+    return list(range(0, step * -(-most // step) + 1, step))
 
 
 def text_width(text: str, size: float) -> float:
@@ -74,7 +27,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def fitted(text: str, size: float, room: float) -> str:
-    """`text`, shortened until it takes at most `room` pixels; "" where not even a few letters fit."""
+    """`text`, shortened to at most `room` pixels; "" where not even a few letters fit."""
     text = " ".join(_GONE.sub("\ufffd", text).split())
     if text_width(text, size) <= room:
         return text
@@ -84,20 +37,31 @@ def fitted(text: str, size: float, room: float) -> str:
 
 
 class Canvas:
-    """Shapes, in the order in which they are drawn."""
+    """Shapes over one axis of time: from pixel `left` to `right`, until second `end`."""
 
-    def __init__(self) -> None:
+    def __init__(self, left: float, right: float, end: float) -> None:
+        self.left, self.right, self._end = left, right, end
         self._shapes: list[str] = []
+
+    def x(self, t: float) -> float:
+        """The place of `t` seconds."""
+        return self.left + (self.right - self.left) * min(max(t, 0.0), self._end) / self._end
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Round times, far enough from each other: where and how they are written."""
+        most = max(2, int((self.right - self.left) / _TICK_ROOM))
+        step = next((each for each in _STEPS if self._end / each <= most), self._end / most)
+        times = [number * step for number in range(int(self._end / step + 1e-9) + 1)]
+        return [(self.x(t), f"{t:g} s") for t in times]
 
     def rect(
         self, x: float, y: float, width: float, height: float, fill: str, *, tip: str = "", more: str = ""
     ) -> None:
         """A rectangle; `tip` is shown to who points at it."""
-        inner = f"<title>{_text(tip)}</title>" if tip else ""
         self._shapes.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{height:.1f}" fill="{fill}"'
             + (f" {more}" if more else "")
-            + (f">{inner}</rect>" if inner else "/>")
+            + (f"><title>{_text(tip)}</title></rect>" if tip else "/>")
         )
 
     def line(self, start: tuple[float, float], end: tuple[float, float], stroke: str, more: str = "") -> None:
@@ -111,9 +75,7 @@ class Canvas:
         """Any path."""
         self._shapes.append(f'<path d="{data}" {more}/>')
 
-    def text(
-        self, x: float, y: float, text: str, *, size: float = 12, fill: str = "#334155", more: str = ""
-    ) -> None:
+    def text(self, x: float, y: float, text: str, size: float, fill: str, more: str = "") -> None:
         """Text on the base line `y`."""
         if text:
             self._shapes.append(
@@ -122,7 +84,7 @@ class Canvas:
                 + f">{_text(text)}</text>"
             )
 
-    def svg(self, width: float, height: float, label: str, defs: str = "") -> str:
+    def svg(self, width: float, height: float, label: str, defs: str) -> str:
         """The whole picture, on white. `defs` are patterns that fills refer to."""
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}"'

@@ -1,18 +1,20 @@
-"""A trace for a terminal: time, event, decision and its reason, Slack call; the figures below.
+"""A trace as rows: for a terminal, with the figures below; and as one HTML file, with the picture above.
 
-Rows come one by one, so that a live turn can be watched. Of many that are alike, with at most calls between
-them, the first two and the last are printed; the rest is counted, as are polls that find nothing new.
+In a terminal, of many rows that are alike, with at most calls between them, the first two and the last are
+printed; the rest is counted, as are polls that find nothing new. What agents wrote is never markup.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
+from operator import itemgetter
 
 from rich.cells import cell_len
 
 from .figures import BURST_WITHIN, SILENCE, Summary, Timeline
-from .picture import seconds, share
+from .picture import draw, seconds, share
 from .timeline import Decision, Row, late
 
 _FIRST = 2  # of many alike
@@ -23,31 +25,22 @@ _LOOK = "look"
 
 @dataclass(slots=True)
 class _Run:
-    """Rows of one lane that are alike: how many there are, and those not printed, each with its place."""
+    """Rows of one lane that are alike. `hidden` are those not printed, each with its place among all rows."""
 
     like: object
     count: int = 0
     hidden: list[tuple[int, Row]] = field(default_factory=list)
-    dropped: int = 0
-    chars: int = 0
-
-    def hide(self, place: int, row: Row) -> None:
-        """Only the first and the last are needed."""
-        if len(self.hidden) == 2:
-            self.dropped += 1
-            self.chars += self.hidden.pop()[1].chars
-        self.hidden.append((place, row))
 
 
 class Table:
-    """Gives the lines for each row. `width` is the terminal's, in characters; `everything`: none left out."""
+    """Gives the lines for each row. `width` is the terminal's; `everything`: no row is left out."""
 
     def __init__(self, width: int = 160, *, everything: bool = False) -> None:
-        room = max(width, _LEAST) - _TIME - 3
+        self._width = max(width, _LEAST)
+        room = self._width - _TIME - 3
         small = min(1.0, room / (_NARROW - _TIME - 3))
         self._event, self._call = int(_EVENT * small), int(_CALL * small)
         self._decision = room - self._event - self._call
-        self._width = max(width, _LEAST)
         self._everything = everything
         self._runs: dict[str, _Run] = {}
         self._place = 0
@@ -67,21 +60,22 @@ class Table:
             return [*before, *self.end(), *self._lines(row)]
         lane = row.kind if is_look else row.lane
         like = (row.kind, row.name, row.ok, tuple(each.kinds for each in row.decisions))
-        run = self._runs.get(lane)
-        if run is not None and run.like != like and not is_look:
+        if lane in self._runs and self._runs[lane].like != like and not is_look:
             before += self.end()
         run = self._runs.setdefault(lane, _Run(like))
         run.count += 1
         if run.count > (0 if is_look else _FIRST):
-            run.hide(self._place, row)
+            run.hidden.append((self._place, row))
             return before
-        return [*before, *self._hidden_before(lane), *self._lines(row)]
+        # what the other lanes kept back came before this row
+        kept = self._kept_back({name: other for name, other in self._runs.items() if other is not run})
+        return [*before, *kept, *self._lines(row)]
 
     def end(self) -> list[str]:
         """What is left when nothing more comes."""
-        found = [rest for lane, run in self._runs.items() for rest in self._rest(lane, run)]
+        lines = self._kept_back(self._runs)
         self._runs = {}
-        return [line for _, lines in sorted(found, key=lambda each: each[0]) for line in lines]
+        return lines
 
     def _silence(self, row: Row) -> list[str]:
         silence, self._at = row.t - self._at, max(row.t, self._at)
@@ -89,34 +83,30 @@ class Table:
             return []
         return [*self.end(), f"{'':{_TIME}}... {seconds(silence)} of silence ..."]
 
-    def _hidden_before(self, lane: str) -> list[str]:
-        """The lines that the other lanes kept back: they came before the one that is printed now."""
+    def _kept_back(self, runs: Mapping[str, _Run]) -> list[str]:
+        """The lines for the rows of `runs` that were not printed, in order."""
         found = list[tuple[int, list[str]]]()
-        for other, run in self._runs.items():
-            if other != lane and run.hidden:
-                found += self._rest(other, run)
-                self._runs[other] = _Run(run.like, run.count)
-        return [line for _, lines in sorted(found, key=lambda each: each[0]) for line in lines]
+        for lane, run in runs.items():
+            if run.hidden:
+                found += self._rest(lane, run.hidden)
+                run.hidden = []
+        return [line for _, lines in sorted(found, key=itemgetter(0)) for line in lines]
 
-    def _rest(self, lane: str, run: _Run) -> Iterator[tuple[int, list[str]]]:
-        """The lines for the rows that were not printed, with the place of each among all rows."""
-        if not run.hidden:
-            return
-        (place, row), (end, last) = run.hidden[0], run.hidden[-1]
+    def _rest(self, lane: str, hidden: Sequence[tuple[int, Row]]) -> Iterator[tuple[int, list[str]]]:
+        (place, row), (end, last) = hidden[0], hidden[-1]
         if lane == _LOOK:
-            yield place, [self._looks(len(run.hidden) + run.dropped, row, last)]
+            yield place, [self._looks(len(hidden), row, last)]
             return
-        if end == place:
+        if len(hidden) > 2:
+            yield place, [self._between([each for _, each in hidden[:-1]])]
+        elif len(hidden) == 2:
             yield place, self._lines(row)
-            return
-        yield place, [self._between(row, run)] if run.dropped else self._lines(row)
         yield end, self._lines(last)
 
-    def _between(self, first: Row, run: _Run) -> str:
-        is_call = first.lane == "slack"
-        count, chars = run.dropped + 1, run.chars + first.chars
-        said = f"... {count:,} more {'call' if is_call else 'event'}{'s' * (count > 1)} like this"
-        said += f", {chars:,} characters"
+    def _between(self, rows: Sequence[Row]) -> str:
+        is_call = rows[0].lane == "slack"
+        said = f"... {len(rows):,} more {'call' if is_call else 'event'}s like this"
+        said += f", {sum(row.chars for row in rows):,} characters"
         start = _TIME + (self._event + self._decision + 2 if is_call else 0)
         return cut(" " * min(start, max(0, self._width - len(said))) + said, self._width).rstrip()
 
@@ -140,13 +130,8 @@ class Table:
         return lines + [self._line("", "", each) for each in words[1:]]
 
     def _line(self, time: str, event: str, decision: str = "", call: str = "") -> str:
-        cells = (
-            time.rjust(_TIME - 1),
-            cut(event, self._event),
-            cut(decision, self._decision),
-            cut(call, self._call),
-        )
-        return " ".join(cells).rstrip()
+        cells = (cut(event, self._event), cut(decision, self._decision), cut(call, self._call))
+        return " ".join((time.rjust(_TIME - 1), *cells)).rstrip()
 
 
 def _words(decisions: tuple[Decision, ...]) -> Iterator[str]:
@@ -187,6 +172,7 @@ def figures(summary: Summary) -> str:
     calls = ", ".join(f"{name} {count}" for name, count in summary.calls.items()) or "none"
     failed = f"; {summary.failed_calls} failed" if summary.failed_calls else ""
     chars = ", ".join(f"{kind} {count:,}" for kind, count in summary.chars.items() if count) or "none"
+    shown, sent, within = summary.burst_share, summary.agent_burst_share, f"within {BURST_WITHIN:g} s"
     lines = [
         ("outcome", summary.outcome + (f" ({summary.reason})" if summary.reason else "")),
         ("first event", seconds(summary.first_event)),
@@ -195,7 +181,11 @@ def figures(summary: Summary) -> str:
         ("streaming for", seconds(summary.streaming)),
         ("longest silence", f"{seconds(summary.longest_silence)} of the agent"),
         ("longest wait", f"{seconds(summary.longest_wait)} of the reader, without anything new"),
-        *_bursts(summary),
+        (
+            "burst share",
+            "no text was shown" if shown is None else f"{share(shown)} of the text was shown {within}",
+        ),
+        *([("", f"{share(sent)} of what the agent wrote was sent {within}")] if sent is not None else []),
         ("events", f"{summary.events:,}"),
         ("Slack calls", f"{sum(summary.calls.values())}: {calls}{failed}"),
         ("characters sent", chars),
@@ -204,20 +194,106 @@ def figures(summary: Summary) -> str:
     return "".join(f"{name:>20}  {value}\n" for name, value in lines)
 
 
-def _bursts(summary: Summary) -> Iterator[tuple[str, str]]:
-    shown, sent = summary.burst_share, summary.agent_burst_share
-    within = f"within {BURST_WITHIN:g} s"
-    if shown is None:
-        yield "burst share", "no text was shown"
-    else:
-        yield "burst share", f"{share(shown)} of the text was shown {within}"
-    if sent is not None:
-        yield "", f"{share(sent)} of what the agent wrote was sent {within}"
-
-
 def figures_of(line: Timeline) -> str:
     """The figures of each question's turn; of a single one without its name."""
     if len(line.turns) < 2:
         return figures(line.summary)
     parts = (f"{turn.user}: {turn.question}\n{figures(turn.summary)}" for turn in line.turns)
     return "\n".join(parts)
+
+
+# -- the page ------------------------------------------------------------------------------------------------
+
+MOST_ROWS = 5_000
+"""Rows of one trace in the page; a browser needs seconds for more."""
+
+_STYLE = """
+:root { color-scheme: light; }
+body { margin: 0; background: #f1f5f9; color: #0f172a;
+  font: 14px/1.45 ui-sans-serif, system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
+main { max-width: 1280px; margin: 0 auto; padding: 16px; }
+svg { display: block; width: 100%; height: auto; border-radius: 8px; box-shadow: 0 1px 3px #0003; }
+h2 { font-size: 16px; margin: 28px 0 8px; }
+.tools { display: flex; gap: 16px; align-items: center; flex-wrap: wrap; margin: 8px 0; color: #475569; }
+input[type=search] { font: inherit; padding: 6px 10px; width: 22em; max-width: 100%;
+  border: 1px solid #cbd5e1; border-radius: 6px; }
+.table { overflow: auto; max-height: 80vh; background: #fff;
+  border-radius: 8px; box-shadow: 0 1px 3px #0003; }
+table { border-collapse: collapse; width: 100%; font-size: 13px; }
+th { position: sticky; top: 0; background: #f8fafc; text-align: left; padding: 8px 10px; }
+td { border-top: 1px solid #e2e8f0; padding: 4px 10px; vertical-align: top; overflow-wrap: anywhere; }
+td:first-child { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; color: #475569; }
+td small { color: #64748b; }
+tr.failed td { background: #fef2f2; }
+tr.slack td { background: #f0fdfa; }
+tr.failed td:last-child { color: #b91c1c; }
+"""
+_SCRIPT = """
+for (const box of document.querySelectorAll("section")) {
+  const rows = [...box.querySelectorAll("tbody tr")], count = box.querySelector("output");
+  const show = () => {
+    const word = box.querySelector("input[type=search]").value.toLowerCase();
+    const lanes = [...box.querySelectorAll("input[type=checkbox]:checked")].map(each => each.value);
+    let shown = 0;
+    for (const row of rows) {
+      const fits = lanes.includes(row.dataset.lane) && row.textContent.toLowerCase().includes(word);
+      row.hidden = !fits;
+      shown += fits;
+    }
+    count.textContent = shown + " of " + rows.length + " rows";
+  };
+  box.addEventListener("input", show);
+  show();
+}
+"""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+
+def page(timelines: Sequence[Timeline]) -> str:
+    """The HTML document."""
+    title = escape("Trace: " + ", ".join(each.name for each in timelines))
+    html = (
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        f'<meta name="viewport" content="width=device-width">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f"<style>{_STYLE}</style>\n<main>\n{draw(timelines)}"
+        + "".join(_section(each) for each in timelines)
+        + f"</main>\n<script>{_SCRIPT}</script>\n</html>\n"
+    )
+    return html.encode("utf-8", "replace").decode()  # lone surrogates cannot be written
+
+
+def _section(line: Timeline) -> str:
+    rows = line.rows[:MOST_ROWS]
+    left = len(line.rows) - len(rows)
+    note = f"<p>{left:,} further rows are left out here.</p>" if left else ""
+    lanes = (("agent", "events"), ("decision", "the bot's own"), ("slack", "Slack calls"))
+    boxes = "".join(
+        f'<label><input type="checkbox" value="{lane}" checked> {words}</label>' for lane, words in lanes
+    )
+    return (
+        f"<section>\n<h2>{escape(line.name)}</h2>\n"
+        f'<div class="tools"><input type="search" placeholder="Filter: a word of an event, a reason, a call"'
+        f' aria-label="Filter rows">{boxes}<output></output></div>\n'
+        '<div class="table"><table><thead><tr><th>time</th><th>event</th><th>decision and reason</th>'
+        f"<th>Slack call</th></tr></thead>\n<tbody>\n{''.join(map(_html_row, rows))}</tbody></table></div>"
+        f"{note}\n</section>\n"
+    )
+
+
+def _html_row(row: Row) -> str:
+    name = f"asked: {row.name}" if row.asked or row.kind == "look" else row.name
+    said = escape(name) + (f" <small>+{row.chars:,}</small>" if row.chars else "")
+    said += f"<br><small>{escape(row.text)}</small>" if row.text else ""
+    event, call = ("", said) if row.lane == "slack" else (said, "")
+    failed = "" if row.ok else " failed"
+    cells = (f"{row.t:.3f}", event, "<br>".join(_decided(row)), call)
+    inner = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f'<tr class="{row.lane}{failed}" data-lane="{row.lane}">{inner}</tr>\n'
+
+
+def _decided(row: Row) -> Iterable[str]:
+    for each in row.decisions:
+        actions = "; ".join(f"<b>{escape(name)}</b> {escape(why)}" for name, why in each.actions)
+        dropped = f" <b>{escape(late(each.state))}</b>" if each.late else ""
+        yield f"{escape(each.event)} <small>{escape(each.reason)}</small> → {actions or 'nothing'}{dropped}"

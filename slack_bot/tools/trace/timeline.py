@@ -1,14 +1,13 @@
 """PURE. One thread on a time axis: what the agent sent, what was decided and why, which calls were made.
 
-Rows are made entry by entry, so that a live turn is shown while it runs. Of the agent's events only sizes and
-the beginning of their text are kept: a trace of a very long stream stays small. Times are seconds from the
-first question.
+Rows are made entry by entry, so that a live turn is shown while it runs. Times are seconds from the first
+question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, assert_never
 
 from ...observe.facts import EventHandled, SlackCalled, TurnEnded, TurnStarted
@@ -34,7 +33,7 @@ Lane: TypeAlias = Literal["agent", "decision", "slack"]
 EXCERPT = 120
 """Characters kept of any text."""
 EXCERPTS = 10_000
-"""Rows whose text is kept; of the rest only the size."""
+"""Rows whose text is kept."""
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (FinalAnswer, "result"),
@@ -45,7 +44,7 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (TaskEnded, "status"),
 )
 AGENT_KINDS = ("status", "plan", "tool", "narration", "held", "answer", "result", "question", "other")
-"""The kinds of the agent's events, in the order of their lanes."""
+"""In the order of their lanes."""
 _ACTIONS = {
     "AppendText": "append",
     "FlushText": "flush",
@@ -64,7 +63,7 @@ _SILENT = ("NoOp", "SaveIds")  # actions that show nothing
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the machine made of an event: its name and reason, the actions and their reasons."""
+    """What the machine made of an event; `actions` are names and reasons."""
 
     event: str
     reason: str
@@ -86,8 +85,8 @@ class Decision:
 class Row:
     """One line of a trace. `kind` is one of its lane's; `chars` is the size of its text.
 
-    The lane of decisions also holds each further question ("asking") and each poll of the task that found
-    nothing new ("look"). `asked`: the bot read this from the task, the agent did not send it.
+    The lane of decisions also has further questions ("asking") and polls that found nothing new ("look").
+    `asked`: the bot read this from the task, the agent did not send it.
     """
 
     t: float
@@ -111,28 +110,28 @@ class TurnStart:
     written: int = 0
 
 
-@dataclass(slots=True)
 class TimelineBuilder:
-    """Makes rows of a log's entries. `written` is the size of the agent's answers over time, in characters.
+    """Makes rows of a log's entries. `written` is the size of the agent's answers over time.
 
-    `asked_at`: when the first question was asked, in monotonic seconds; with None, what comes before the
-    first turn is left out. `clean` takes secrets out of an excerpt.
+    `asked_at`: when the first question was asked, in monotonic seconds; None: rows begin with the first turn.
+    `clean` takes secrets out of an excerpt.
     """
 
-    asked_at: float | None = None
-    clean: Callable[[str], str] = str
-    rows: list[Row] = field(default_factory=list)
-    written: list[tuple[float, int]] = field(default_factory=list)
-    starts: list[TurnStart] = field(default_factory=lambda: [TurnStart()])
-    _open: Row | None = None
-    _decisions: list[Decision] = field(default_factory=list)
-    _kinds: list[str] = field(default_factory=list)
-    _held: int = 0
-    _height: int = 0
-    _known: dict[Decision, Decision] = field(default_factory=dict)
+    def __init__(self, asked_at: float | None = None, clean: Callable[[str], str] = str) -> None:
+        self.asked_at = asked_at
+        self.rows: list[Row] = []
+        self.written: list[tuple[float, int]] = []
+        self.starts = [TurnStart()]
+        self._clean = clean
+        self._known: dict[Decision, Decision] = {}  # thousands are alike
+        self._held = 0  # characters that may turn out to be no answer
+        self._open: Row | None = None  # the agent's last event, and since then:
+        self._height = 0  # the size of the answers before it
+        self._decisions: list[Decision] = []
+        self._kinds: set[str] = set()
 
     def take(self, turn: LoggedTurn, entry: Entry) -> None:
-        """One more entry of a log, as `TurnLog` hands it on."""
+        """One more entry of a log."""
         if self.asked_at is None and not isinstance(entry, TurnStarted):
             return
         match entry:
@@ -140,7 +139,7 @@ class TimelineBuilder:
                 self.settle()
                 self._open, self._height = self._event_row(entry), self._size
             case EventHandled():
-                self._decide(turn, entry)
+                self._decide(entry)
             case SlackCalled():
                 self.settle()
                 self.rows.append(_call(entry, self.since(entry.at - entry.took), turn.is_stopped))
@@ -155,20 +154,18 @@ class TimelineBuilder:
 
     def settle(self) -> None:
         """What the agent's last event led to is known: it becomes a row."""
-        decisions, self._decisions = tuple(self._decisions), []
-        kinds, self._kinds = self._kinds, []
-        if self._open is None:
+        row, decisions, kinds = self._open, tuple(self._decisions), self._kinds
+        self._open, self._decisions, self._kinds = None, [], set()
+        if row is None:
             return
-        row, self._open = replace(self._open, decisions=decisions), None
-        kind = next((each for each in reversed(AGENT_KINDS) if each in kinds and each != "other"), "other")
-        kind = "status" if kind == "other" and row.name.startswith(("task", "status")) else kind
+        is_status = row.name.startswith(("task", "status"))
+        kind = next((each for each in reversed(AGENT_KINDS[:-1]) if each in kinds), "other")
+        row = replace(row, decisions=decisions, kind="status" if kind == "other" and is_status else kind)
         if row.asked:
-            grown = max(0, self._size - self._height)
-            row = replace(row, chars=grown)
-            if not grown and not any(name not in _SILENT for each in decisions for name, _ in each.actions):
-                self.rows.append(replace(row, lane="decision", kind="look", text=""))
-                return
-        self.rows.append(replace(row, kind=kind))
+            row = replace(row, chars=max(0, self._size - self._height))
+            if not row.chars and all(name in _SILENT for each in decisions for name, _ in each.actions):
+                row = replace(row, lane="decision", kind="look", text="")
+        self.rows.append(row)
 
     def since(self, at: float) -> float:
         """Seconds from the first question."""
@@ -179,55 +176,52 @@ class TimelineBuilder:
         return self.written[-1][1] if self.written else 0
 
     def _event_row(self, output: AgentOutput) -> Row:
-        short = self.clean(_excerpt(output.new_text)) if len(self.rows) < EXCERPTS else ""
+        text = self._clean(_excerpt(output.new_text)) if len(self.rows) < EXCERPTS else ""
         t, chars, is_read = self.since(output.at), len(output.new_text), output.number is None
-        return Row(t, "agent", "", output.name, short, chars=chars, asked=is_read)
+        return Row(t, "agent", "", output.name, text, chars=chars, asked=is_read)
 
     def _start(self, turn: LoggedTurn, fact: TurnStarted) -> None:
         self.settle()
+        self._held = 0
         if self.asked_at is None:
             self.asked_at = fact.at
-        self._held = 0
         if turn.number:
             self.starts.append(TurnStart(len(self.rows), len(self.written), self._size))
-            text = self.clean(_excerpt(fact.text))
+            text = self._clean(_excerpt(fact.text))
             self.rows.append(Row(self.since(fact.at), "decision", "asking", fact.user, text))
 
-    def _decide(self, turn: LoggedTurn, fact: EventHandled) -> None:
+    def _decide(self, fact: EventHandled) -> None:
         event: Any = fact.event
         if isinstance(event, StreamEnded | StopRequested) or is_guessed(event):
             self.settle()  # nothing that the agent just sent led to this
         t = self.since(fact.at)
         actions = tuple((type(action).__name__, _reason(action)) for action in fact.actions)
         decision = Decision(type(event).__name__, _reason(event), actions, fact.state, fact.late)
-        decision = self._known.setdefault(decision, decision)  # thousands are alike
+        decision = self._known.setdefault(decision, decision)
         if not fact.late:
             self._count(t, event)
         if self._open is None:
             self.rows.append(Row(t, "decision", "bot", decision.event, decisions=(decision,)))
         else:
-            self._kinds.append(_kind(event))
+            self._kinds.add(_kind(event))
             self._decisions.append(decision)
 
     def _count(self, t: float, event: Event) -> None:
         """The size of the answers after `event`. Held text counts until an answer is known."""
-        before = self._size
         match event:
             case AnswerText(text=text):
-                now = before - self._held + len(text)
-                self._held = 0
+                size, self._held = self._size - self._held + len(text), 0
             case AnswerReplaced(text=text) | FinalAnswer(text=text):
-                now, self._held = self.starts[-1].written + len(text), 0
+                size, self._held = self.starts[-1].written + len(text), 0
             case Narrated(text=text) if _kind(event) == "held":
-                now = before + len(text)
-                self._held += len(text)
+                size, self._held = self._size + len(text), self._held + len(text)
             case _:
                 return
-        self.written.append((t, now))
+        self.written.append((t, size))
 
 
 def build_timeline(log: TurnLog, asked_at: float) -> TimelineBuilder:
-    """The rows of a log that kept all events; `asked_at` is in monotonic seconds."""
+    """The rows of a log that kept all events."""
     builder = TimelineBuilder(asked_at)
     for turn in log.turns:
         for entry in turn.entries:
@@ -258,10 +252,9 @@ def _reason(order: Any) -> str:
 
 def _call(fact: SlackCalled, t: float, is_stopped: bool) -> Row:
     text, name, ok = _words(fact.args), fact.method, fact.ok
-    if not ok and is_of_stop(fact.error, is_stopped):
-        name, ok = f"{fact.method}: stopped by the human", True
-    elif not ok:
-        name = f"{fact.method}: {fact.error}"
+    if not ok:
+        ok = is_of_stop(fact.error, is_stopped)
+        name += ": stopped by the human" if ok else f": {fact.error}"
     return Row(t, "slack", fact.method, name, _excerpt(text), len(text), ok=ok, took=round(fact.took, 4))
 
 
@@ -270,7 +263,7 @@ def _excerpt(text: str) -> str:
 
 
 def _words(args: Mapping[str, Any]) -> str:
-    """The text that a call brings to the thread. Beside blocks, `text` is what a notification says."""
+    """What a call brings to the thread. Beside blocks, `text` is what a notification says."""
     chunks: Sequence[Json] = [each for each in args.get("chunks") or () if isinstance(each, dict)]
     found = "".join(str(chunk.get("text") or "") for chunk in chunks)
     titles = ", ".join(str(chunk.get("title")) for chunk in chunks if chunk.get("title"))

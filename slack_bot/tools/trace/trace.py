@@ -1,8 +1,4 @@
-"""`slack-bot trace`: the timeline of a turn, from a tape or live, as a table and as a picture.
-
-The whole bot runs against an emulated workspace, as in `replay`; live, it asks a real agent and the clock is
-a real one. Several tapes are drawn below each other on one axis.
-"""
+"""`slack-bot trace`: the timeline of a turn, from tapes or live, as a table and as a picture."""
 
 from __future__ import annotations
 
@@ -38,21 +34,17 @@ from ..replay.replay import (
 from ..replay.scenario import Scenario, as_captured
 from ..turn_log import Entry, LoggedTurn, TurnLog
 from .figures import Timeline, timeline
-from .html_page import page
 from .picture import draw
-from .table import Table, figures_of
+from .table import Table, figures_of, page
 from .timeline import TimelineBuilder
 
 ModeObserver = Callable[[Scenario, Settings, TurnLog], Observation]
 
 
 def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
-    """The verb. `args`: targets, modes, html, svg, scenario, key, all. Returns the exit status.
+    """The verb. `modes`: the reference agent in each of its modes, for `--modes`. Returns the exit status.
 
-    `modes`: the reference agent in each of its modes, for `--modes`.
-
-    Raises UnreadableInput for wrong usage and for what cannot be read or written, BotError where there is no
-    agent to ask, or one that never said anything.
+    Raises UnreadableInput, and BotError where there is no agent to ask, or one that never said anything.
     """
     if args.modes and len(args.targets) != 1:
         raise UnreadableInput('--modes wants a question: slack-bot trace --modes "what is agntcy"')
@@ -80,16 +72,11 @@ def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
     return 0
 
 
-def trace_capture(
-    capture: Tape | Recording, name: str, scenario: Scenario, table: Table | None = None
-) -> tuple[Timeline, Json]:
-    """The timeline of one capture, and the object of `replay --json`.
-
-    The rows are printed as they come where there is a table.
-    """
-    printer = RowPrinter(table)
-    seen = replayed(capture, as_captured(scenario, capture), log=TurnLog(printer.take))
-    return printer.finish(name, seen), seen.result()
+def trace_capture(capture: Tape | Recording, name: str, scenario: Scenario) -> tuple[Timeline, Json]:
+    """The timeline of one capture, and the object of `replay --json`."""
+    builder = TimelineBuilder(clean=Redactor().text)
+    seen = replayed(capture, as_captured(scenario, capture), log=TurnLog(builder.take))
+    return timeline(name, builder, seen.log, seen.asked_at), seen.result()
 
 
 def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
@@ -98,26 +85,26 @@ def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
     for path, capture in captures:
         if len(captures) > 1:
             sys.stdout.write(f"== {path}\n")
-        line, result = trace_capture(capture, _short_name(path), scenario, _table(args.all))
-        tell_assumed(path, capture, result)
-        found.append(line)
+        printer = RowPrinter(Redactor(), everything=args.all)
+        seen = replayed(capture, as_captured(scenario, capture), log=TurnLog(printer.take))
+        found.append(printer.finish(Path(path).name, seen))
+        tell_assumed(path, capture, seen.result())
     return found
 
 
 def _modes(args: argparse.Namespace, scenario: Scenario, modes: Mapping[str, ModeObserver]) -> list[Timeline]:
-    """The reference agent in each of its modes, by the same question."""
-    asked, settings, found = replace(scenario, text=_question(args.targets[0])), load(), []
+    asked, settings, found = _asked(scenario, args.targets[0]), load(), []
     for mode, observe_mode in modes.items():
         sys.stdout.write(f"== {mode}\n")
-        printer = RowPrinter(_table(args.all), masks_of(settings))
+        printer = RowPrinter(masks_of(settings), everything=args.all)
         found.append(printer.finish(mode, observe_mode(asked, settings, TurnLog(printer.take))))
     return found
 
 
-def _question(text: str) -> str:
+def _asked(scenario: Scenario, text: str) -> Scenario:
     if not text.strip():
         raise UnreadableInput("the question is empty; write what to ask the agent")
-    return text
+    return replace(scenario, text=text)
 
 
 def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
@@ -126,18 +113,17 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     settings, note = settings_for(url, given)
     if note:
         sys.stderr.write(f"note: {note}\n")
-    settings = with_overrides(settings, scenario.settings) if scenario.settings else settings
-    asked = replace(scenario, text=_question(text))
-    asyncio.run(
-        card_of(settings, "URL")
-    )  # without a card the bot would answer in the thread; here it is an error
-    printer = RowPrinter(_table(args.all), masks_of(given, settings))
-    seen = asyncio.run(_observed(asked, settings, TurnLog(printer.take)))
+    settings = with_overrides(settings, scenario.settings)
+    asked = _asked(scenario, text)
+    # without a card the bot would answer in the thread; here it is an error
+    asyncio.run(card_of(settings, "URL"))
+    printer = RowPrinter(masks_of(given, settings), everything=args.all)
+    seen = asyncio.run(observe(asked, emulated(settings), loop_clock(), log=TurnLog(printer.take)))
     return printer.finish(url, seen)
 
 
 def _silence(line: Timeline) -> str | None:
-    """Why nothing at all came from the agent; None where something did, be it an error of its own."""
+    """Why nothing at all came from the agent, not even an error of its own."""
     if line.summary.events:
         return None
     ends = [each.reason for row in line.rows for each in row.decisions if each.event == StreamEnded.__name__]
@@ -145,30 +131,18 @@ def _silence(line: Timeline) -> str | None:
     return None if why.startswith("the agent answered with error") else why
 
 
-async def _observed(scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:
-    return await observe(scenario, emulated(settings), loop_clock(), log=log)
-
-
-def _table(everything: bool) -> Table:
-    return Table(shutil.get_terminal_size((160, 24)).columns, everything=everything)
-
-
-def _short_name(path: str) -> str:
-    return Path(path).name
-
-
 class RowPrinter:
-    """Builds the timeline of a log, and prints its rows, each as soon as it is whole."""
+    """Builds the timeline of a log, and prints each row as soon as it is whole."""
 
-    def __init__(self, table: Table | None, masks: Redactor | None = None) -> None:
-        self._table = table
-        self._builder = TimelineBuilder(clean=(masks or Redactor()).text)
+    def __init__(self, masks: Redactor, *, everything: bool) -> None:
+        self._table = Table(shutil.get_terminal_size((160, 24)).columns, everything=everything)
+        self._builder = TimelineBuilder(clean=masks.text)
         self._printed = 0
         self._has_reader = True
 
     def take(self, turn: LoggedTurn, entry: Entry) -> None:
         """One more entry of the log."""
-        if isinstance(entry, TurnStarted) and not turn.number and self._table is not None:
+        if isinstance(entry, TurnStarted) and not turn.number:
             self._print(self._table.head())
         self._builder.take(turn, entry)
         self._show()
@@ -176,20 +150,17 @@ class RowPrinter:
     def finish(self, name: str, seen: Observation) -> Timeline:
         """The timeline; its figures are printed."""
         found = timeline(name, self._builder, seen.log, seen.asked_at)
-        if self._table is not None:
-            self._show()
-            self._print([*self._table.end(), "", figures_of(found)])
+        self._show()
+        self._print([*self._table.end(), "", figures_of(found)])
         return found
 
     def _show(self) -> None:
-        if self._table is None:
-            return
         for row in self._builder.rows[self._printed :]:
             self._print(self._table.add(row))
         self._printed = len(self._builder.rows)
 
     def _print(self, lines: Sequence[str]) -> None:
-        """An observer never raises: what cannot be written stays in the stream, and its last flush fails."""
+        """Never raises: what cannot be written stays in the stream, and its last flush fails."""
         if not self._has_reader:
             return
         try:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.a2a.answer.delta_detector import ChunkJoiner, DeltaDetector, goes_on, join_chunks
+from slack_bot.a2a.answer.delta_detector import ChunkJoiner, DeltaDetector, goes_on
 from tests.examples import examples
 
 FOX = "The quick brown fox jumps. It is quick."
@@ -155,12 +155,6 @@ def test_a_beginning_that_was_known_counts_too() -> None:
 )
 def test_what_says_too_little_is_no_appended_snapshot(deltas: list[str]) -> None:
     assert appended(*deltas) == ("".join(deltas), 0)
-
-
-@pytest.mark.parametrize("growing", [False, True])
-def test_a_task_holds_its_chunks_as_they_came(growing: bool) -> None:
-    assert join_chunks(list(accumulate(WORDS)) if growing else WORDS) == FOX
-    assert join_chunks(["a", "ab"]) == "aab"
 
 
 # -- a source without `append`

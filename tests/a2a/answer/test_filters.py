@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from slack_bot.a2a.answer.filters import (
     JsonContentFilter,
-    MarkedText,
     MarkerFilter,
     TextFilter,
     ThinkTagFilter,
@@ -22,25 +21,25 @@ from slack_bot.a2a.answer.filters import (
 from slack_bot.a2a.wire.frames import Artifact, Part
 
 
-def through(*chunks: str) -> tuple[list[MarkedText], TextFilter]:
+def through(*chunks: str) -> tuple[str, str, TextFilter]:
+    """What is before the marker and behind it."""
     text_filter = TextFilter()
-    return [each for chunk in chunks for each in text_filter.feed(chunk)] + text_filter.end(), text_filter
+    sides = [*map(text_filter.feed, chunks), text_filter.end()]
+    before, answer = map("".join, zip(*sides, strict=True))
+    return before, answer, text_filter
 
 
 def test_plain_text_passes() -> None:
-    said, text_filter = through("One ", "two [")
-    assert "".join(each.text for each in said) == "One two ["
-    assert (
-        text_filter.envelope.is_plain
-        and not text_filter.envelope.is_envelope
-        and not text_filter.marker.opened
-        and text_filter.question is None
-    )
+    before, answer, text_filter = through("One ", "two [")
+    assert (before, answer) == ("One two [", "")
+    assert text_filter.envelope.is_plain and not text_filter.envelope.is_envelope
+    assert not text_filter.marker.opened and text_filter.question is None
 
 
 def test_a_marker_within_an_envelope() -> None:
-    said, text_filter = through('{"is_task_complete": true, "content": "hm [FINAL', ' ANSWER] Yes"}')
-    assert said == [MarkedText("hm ", False), MarkedText("Yes", True)]
+    chunks = ('{"is_task_complete": true, "content": "hm [FINAL', ' ANSWER] Yes"}')
+    before, answer, text_filter = through(*chunks)
+    assert (before, answer) == ("hm ", "Yes")
     assert text_filter.marker.opened and text_filter.envelope.is_envelope
 
 
@@ -66,12 +65,8 @@ def test_a_whole_text() -> None:
     ],
 )
 def test_thoughts_in_tags_come_before_all_else(text: str) -> None:
-    text_filter = TextFilter()
-    said = [*text_filter.feed(text), *text_filter.end()]
-    assert (
-        "".join(each.text for each in said if each.is_answer or not text_filter.marker.opened).strip()
-        == "The fox."
-    )
+    before, answer, text_filter = through(text)
+    assert (answer or before).strip() == "The fox."
     assert text_filter.tags.take_thoughts() == "Hm.\n"
     assert filter_text(text).strip() == "The fox."
 

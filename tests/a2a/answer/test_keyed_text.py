@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.a2a.answer import keyed_text
-from slack_bot.a2a.answer.keyed_text import Appended, KeyedText, Replaced, StringBuilder
+from slack_bot.a2a.answer.keyed_text import KeyedText, StringBuilder, TextUpdate
 from slack_bot.turn.compare import equivalent
 from tests.examples import examples
 
@@ -18,9 +18,9 @@ def pieces() -> KeyedText:
 
 def test_chunks_grow_and_a_blank_line_stands_between_artifacts() -> None:
     text = pieces()
-    assert text.put("a", "One ", append=False) == Appended("One ")
-    assert text.put("a", "two.", append=True) == Appended("two.")
-    assert text.put("b", "Three.", append=True) == Appended("\n\nThree.")
+    assert text.put("a", "One ", append=False) == TextUpdate("One ")
+    assert text.put("a", "two.", append=True) == TextUpdate("two.")
+    assert text.put("b", "Three.", append=True) == TextUpdate("\n\nThree.")
     assert text.whole == "One two.\n\nThree."
     assert text.has("a")
     assert not text.has("c")
@@ -37,29 +37,29 @@ def test_the_same_text_again_is_nothing_new() -> None:
 def test_a_replacement_that_continues_grows_and_one_that_does_not_changes() -> None:
     text = pieces()
     text.put("a", "The fox", append=False)
-    assert text.put("a", "The fox ran", append=False) == Appended(" ran")
-    assert text.put("a", "A cat", append=False) == Replaced("A cat")
+    assert text.put("a", "The fox ran", append=False) == TextUpdate(" ran")
+    assert text.put("a", "A cat", append=False) == TextUpdate("A cat", replaces=True)
     assert text.put("a", "", append=False) is None, "once it changed, the end tells what it is"
-    assert text.final == ""
+    assert text.final.text == ""
 
 
 def test_text_that_comes_for_an_earlier_artifact_is_put_where_it_belongs() -> None:
     text = pieces()
     text.put("a", "A1", append=False)
     text.put("b", "B1", append=False)
-    assert text.put("a", "A2", append=True) == Replaced("A1A2\n\nB1")
+    assert text.put("a", "A2", append=True) == TextUpdate("A1A2\n\nB1", replaces=True)
 
 
 def test_a_snapshot_is_laid_against_what_was_there() -> None:
     text = pieces()
     text.put("a", "One ", append=False)
-    assert text.snapshot([("a", "One two"), ("b", "Three")]) == Appended("two\n\nThree")
+    assert text.snapshot([("a", "One two"), ("b", "Three")]) == TextUpdate("two\n\nThree")
     assert text.snapshot([("a", "One two")]) is None
 
 
 def test_the_budget_holds() -> None:
     text = KeyedText(budget=5)
-    assert text.put("a", "12345", append=False) == Appended("12345")
+    assert text.put("a", "12345", append=False) == TextUpdate("12345")
     assert not text.overflow
     assert text.put("a", "6", append=True) is None
     assert text.overflow
@@ -76,8 +76,8 @@ def test_what_is_told_adds_up_to_the_whole(chunks: list[tuple[str, str, bool]]) 
         if has_changed:
             assert change is None
             continue
-        if isinstance(change, Replaced):
-            assert change == Replaced(text.whole)
+        if change is not None and change.replaces:
+            assert change == TextUpdate(text.whole, replaces=True)
             has_changed = True
             continue
         told += change.text if change else ""
@@ -90,7 +90,7 @@ def test_text_that_only_grows_at_its_end_is_told_to_the_last_character(chunks: l
     text, told, said = pieces(), "", dict[str, str]()
     for key, chunk in sorted(chunks, key=lambda each: each[0]):
         change = text.put(key, chunk, append=True)
-        assert not isinstance(change, Replaced)
+        assert not (change is not None and change.replaces)
         told += change.text if change else ""
         said[key] = said.get(key, "") + chunk
     assert told == text.whole
@@ -102,8 +102,8 @@ def test_the_whole_again_under_another_name_is_nothing_new() -> None:
     text.put("a", "The quick ", append=False)
     text.put("a", "fox", append=True)
     assert text.put("b", "The quick\nfox", append=False) is None
-    assert text.put("c", "The quick fox ran", append=False) == Appended(" ran")
-    assert text.final == text.whole == "The quick fox ran"
+    assert text.put("c", "The quick fox ran", append=False) == TextUpdate(" ran")
+    assert text.final.text == text.whole == "The quick fox ran"
     assert text.last_key == "c"
 
 
@@ -114,25 +114,25 @@ def test_a_piece_that_says_an_earlier_one_again_is_said_once_in_the_end() -> Non
     for word in ("One ", "two"):
         text.put("b", word, append=True)
     assert text.whole == "One two\n\nOne two"
-    assert text.final == "One two"
+    assert text.final.text == "One two"
 
 
 def test_what_was_set_aside_is_no_answer_if_something_follows() -> None:
     text = pieces()
     text.put("a", "Let me look.", append=False)
     text.set_aside()
-    assert text.final == "Let me look.", "nothing followed"
+    assert text.final.text == "Let me look.", "nothing followed"
     text.put("b", "The fox.", append=False)
     assert text.whole == "Let me look.\n\nThe fox."
-    assert text.final == "The fox."
+    assert text.final.text == "The fox."
     text.put("a", " Really.", append=True)
-    assert text.final == "Let me look. Really.\n\nThe fox.", "who goes on with it means it"
+    assert text.final.text == "Let me look. Really.\n\nThe fox.", "who goes on with it means it"
 
 
 def test_a_snapshot_may_name_the_pieces_anew() -> None:
     text = pieces()
     text.put("stream", "One", append=False)
-    assert text.snapshot([("stored", "One two")]) == Appended(" two")
+    assert text.snapshot([("stored", "One two")]) == TextUpdate(" two")
     assert text.whole == "One two"
 
 
@@ -151,13 +151,13 @@ def test_nothing_is_copied_for_a_chunk(keys: list[str], times: int) -> None:
 def test_a_replaced_piece_makes_room_in_the_budget() -> None:
     text = KeyedText(budget=6)
     text.put("a", "123456", append=False)
-    assert text.put("a", "654321", append=False) == Replaced("654321")
-    assert text.shown == "123456"
+    assert text.put("a", "654321", append=False) == TextUpdate("654321", replaces=True)
+    assert text.shown.text == "123456"
     assert not text.overflow
     assert text.has_text
     assert KeyedText(budget=1).last_key == ""
     text.put("b", "", append=True)
-    assert text.ending(3) == "456"
+    assert text.shown.ending(3) == "456"
 
 
 def test_a_snapshot_beyond_the_budget_is_not_cut_short_in_silence() -> None:
@@ -171,24 +171,24 @@ def test_a_part_that_goes_on_behind_others_grows_wherever_it_stands() -> None:
     text = pieces()
     text.put("a", "", append=False)
     text.put("b", "", append=False)
-    assert text.put("a", "One", append=False) == Appended("One")
-    assert text.put("b", "Two", append=False) == Appended("\n\nTwo")
-    assert text.put("b", "Two three", append=False) == Appended(" three")
+    assert text.put("a", "One", append=False) == TextUpdate("One")
+    assert text.put("b", "Two", append=False) == TextUpdate("\n\nTwo")
+    assert text.put("b", "Two three", append=False) == TextUpdate(" three")
     assert text.put("a", "One", append=False) is None
-    assert text.snapshot([("c", "Four"), ("b", "Two three!")]) == Appended("!\n\nFour")
-    assert text.shown == text.whole == "One\n\nTwo three!\n\nFour"
+    assert text.snapshot([("c", "Four"), ("b", "Two three!")]) == TextUpdate("!\n\nFour")
+    assert text.shown.text == text.whole == "One\n\nTwo three!\n\nFour"
 
 
 def test_among_thousands_of_new_names_an_old_part_is_not_sought_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     renamed = [(f"b{n}", f"Part {n}.") for n in range(10)]
-    for most, told in ((1000, None), (0, Appended("\n\n" + "\n\n".join(text for _, text in renamed)))):
+    for most, told in ((1000, None), (0, TextUpdate("\n\n" + "\n\n".join(text for _, text in renamed)))):
         monkeypatch.setattr(keyed_text, "_MOST_SOUGHT", most)
         text = pieces()
         text.snapshot([(f"a{n}", f"Part {n}.") for n in range(10)])
         assert text.snapshot(renamed) == told
-        assert text.final.count("Part 3.") == 1, "in the end it is said once all the same"
+        assert text.final.text.count("Part 3.") == 1, "in the end it is said once all the same"
 
 
 def test_what_must_be_compared_again_and_again_is_told_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +197,7 @@ def test_what_must_be_compared_again_and_again_is_told_at_the_end(monkeypatch: p
     text.put("a", "x", append=False)
     text.put("b", "x\n\n" * 20 + "x", append=False)
     found = [text.put("a", "x" + "\n\nx" * n, append=False) for n in range(1, 5)]
-    assert [type(each) for each in found] == [Appended, Replaced, type(None), type(None)]
+    assert [each and each.replaces for each in found] == [False, True, None, None]
 
 
 def test_a_short_text_said_twice_in_a_row_does_not_stand_for_all_before_it() -> None:
@@ -205,4 +205,4 @@ def test_a_short_text_said_twice_in_a_row_does_not_stand_for_all_before_it() -> 
     text.put("a", "The fox ran.", append=False)
     text.put("b", "Done 1!", append=False)
     text.put("c", "Done 1!", append=False)
-    assert text.final == "The fox ran.\n\nDone 1!"
+    assert text.final.text == "The fox ran.\n\nDone 1!"

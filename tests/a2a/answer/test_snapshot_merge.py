@@ -187,7 +187,9 @@ def part(value: str, **metadata: Any) -> Part:
     ("artifact", "said"),
     [
         (Artifact(parts=(part("a "), part("b"))), "a b"),
+        (Artifact(parts=(part("The "), part("fox "), part("ran."))), "The fox ran."),
         (Artifact(parts=(part("The "), part("The fox "), part("The fox ran."))), "The fox ran."),
+        (Artifact(parts=(part("a"), part("ab"))), "aab"),
         (Artifact(parts=(part("hm", thought=True), part("Yes"))), "Yes"),
         (Artifact(parts=(part("hm"),), metadata={"type": "thinking"}), ""),
         (Artifact(parts=(Part(has_data=True, data={"x": 1}),)), "- **x**: 1"),

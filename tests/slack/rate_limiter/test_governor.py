@@ -40,17 +40,16 @@ class Counter:
         unseen_since: float | None = None,
         patience: float = 60.0,
         channel: str = "C1",
-        workspace: str = "T1",
     ) -> CallRequest:
         self.count += 1
         since = now if unseen_since is None else unseen_since
-        request = CallRequest(self.count, method, priority, now, since, patience, channel, workspace)
+        request = CallRequest(self.count, method, priority, now, since, patience, channel)
         self.governor.ask(request, now)
         return request
 
     def rate(self, method: str, now: float, channel: str = "") -> float:
         """What a budget has learned."""
-        bucket = self.governor._queues["T1", method, channel].bucket
+        bucket = self.governor._queues[method, channel].bucket
         bucket.has(0.0, now)
         return bucket.rate
 
@@ -79,15 +78,12 @@ def test_who_comes_goes_while_there_is_a_budget() -> None:
     assert counter.governor.next_at(9) is None
 
 
-def test_budgets_are_counted_for_each_workspace_and_method() -> None:
+def test_budgets_are_counted_for_each_method() -> None:
     counter = Counter()
     counter.spend("start")
-    stop, there = (
-        counter.ask("stop", priority=Priority.STOP),
-        counter.ask("start", priority=Priority.START, workspace="T2"),
-    )
+    stop = counter.ask("stop", priority=Priority.STOP)
     counter.ask("start", priority=Priority.START, channel="C2")
-    assert counter.granted(0) == [stop.number, there.number]
+    assert counter.granted(0) == [stop.number]
     assert counter.governor.next_at(0) == pytest.approx(3)
 
 
@@ -154,7 +150,7 @@ def test_cards_cannot_starve_text() -> None:
     counter.spend("append")
     text = counter.ask(now=0, unseen_since=0)
     now, waited = 0.0, 0
-    while text.number in counter.governor._queues["T1", "append", ""].waiting:
+    while text.number in counter.governor._queues["append", ""].waiting:
         for _ in range(2):
             counter.ask(priority=Priority.CARDS, now=now, unseen_since=now)
         now = counter.governor.next_at(now) or now

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.testing.agent.playback import Breakdown, Playback, framed, json_bytes, sse
+from slack_bot.testing.agent.playback import Playback, framed, json_bytes, sse
 from slack_bot.testing.agent.snapshot import Json, state_of
 from slack_bot.testing.tape.items import INTERRUPTED
 from slack_bot.testing.tape.tape import Moment, Recording, Tape, read_tape
@@ -125,7 +125,7 @@ def test_the_task_grows_with_time() -> None:
 
 @pytest.mark.parametrize("source", [TAPE, RECORDING])
 def test_a_breakdown_in_the_middle_is_an_error_event(source: Tape | Recording) -> None:
-    playback = Playback(source, breakdown=Breakdown(1, "boom"))
+    playback = Playback(source, agent_error={"after": 1, "message": "boom"})
     events = [json.loads(data) for _, data in framed(sent(playback))]
     assert len(events) == 2
     assert events[1]["error"] == {"code": -32603, "message": "boom"}
@@ -137,25 +137,25 @@ def test_a_breakdown_in_the_middle_is_an_error_event(source: Tape | Recording) -
 
 
 def test_a_breakdown_is_not_known_before_it_happens() -> None:
-    task = Playback(TAPE, breakdown=Breakdown(2, "boom")).task_at(0.5)
+    task = Playback(TAPE, agent_error={"after": 2, "message": "boom"}).task_at(0.5)
     assert task is not None
     assert state_of(task) == "submitted"
 
 
 def test_a_breakdown_after_the_end_changes_nothing() -> None:
-    playback = Playback(TAPE, breakdown=Breakdown(9, "boom"))
+    playback = Playback(TAPE, agent_error={"after": 9, "message": "boom"})
     task = playback.task_at(5.0)
     assert task is not None
     assert state_of(task) == "completed"
     assert b"boom" not in sent(playback)
-    running = Playback(Tape({}, TAPE.moments[:3]), breakdown=Breakdown(9, "boom")).task_at(5.0)
+    running = Playback(Tape({}, TAPE.moments[:3]), agent_error={"after": 9, "message": "boom"}).task_at(5.0)
     assert running is not None
     assert state_of(running) == "submitted"
 
 
 @pytest.mark.parametrize("source", [TAPE, RECORDING])
 def test_a_breakdown_at_once_is_json(source: Tape | Recording) -> None:
-    playback = Playback(source, breakdown=Breakdown(0, "boom"))
+    playback = Playback(source, agent_error={"after": 0, "message": "boom"})
     assert playback.is_json
     assert playback.headers["content-type"] == "application/json"
     assert json.loads(sent(playback))["error"]["message"] == "boom"

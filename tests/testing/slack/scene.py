@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from slack_bot.testing.slack.manifest import EVENT_SCOPES, METHOD_SCOPES
+from slack_bot.testing.slack.manifest import EVENT_SCOPES
+from slack_bot.testing.slack.rules import METHODS
 from slack_bot.testing.slack.workspace import (
     APP_TOKEN,
     BOT_TOKEN,
@@ -17,7 +18,7 @@ from slack_bot.testing.slack.workspace import (
 NOW = 1_700_000_000.0
 U1 = {"recipient_user_id": "U1", "recipient_team_id": "T1"}
 EVERYTHING = AppManifest(
-    frozenset(EVENT_SCOPES.values()).union(*METHOD_SCOPES.values()),
+    frozenset(EVENT_SCOPES.values()).union(*(method.scopes for method in METHODS.values())),
     frozenset({*EVENT_SCOPES, "agent_session_stopped", "app_home_opened"}),
 )
 """An app that may call every method and hears of every event: for tests of the other rules."""

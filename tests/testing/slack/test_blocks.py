@@ -12,7 +12,7 @@ from slack_bot.testing.slack import blocks as blockkit
 from slack_bot.testing.slack.state import Refused, StoredMessage
 
 from .scene import Scene, button, context, feedback, plain
-from .test_arguments import ANYTHING
+from .test_call_pipeline import ANYTHING
 
 STATE = Scene().workspace.state
 

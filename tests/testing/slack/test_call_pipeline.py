@@ -1,12 +1,18 @@
-"""A call's way in and out: faults, tokens, limits, and what is noted of it."""
+"""A call's way in and out: faults, tokens, limits, arguments, and what is noted of it."""
 
 from __future__ import annotations
 
-import pytest
+import json
+from typing import Any
 
-from slack_bot.testing.slack.call_pipeline import CallAnswer, outcome, unapplied
-from slack_bot.testing.slack.faults import ScriptedFault, parse
-from slack_bot.testing.slack.rules import MethodRate, WorkspaceRules
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.testing.slack.call_pipeline import outcome, read
+from slack_bot.testing.slack.faults import CallAnswer, ScriptedFault, parse
+from slack_bot.testing.slack.rules import METHODS, MethodRate, WorkspaceRules
+from slack_bot.testing.slack.state import Refused
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 
 from .scene import NOW, U1, Scene, text
@@ -29,17 +35,16 @@ def fault(entry: str) -> ScriptedFault:
         (DONE, "fatal_error!", CallAnswer({"ok": False, "error": "fatal_error"})),
         (WRONG, "fatal_error!", WRONG),
         (None, "ratelimited:2", CallAnswer({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": "2"})),
-        (None, "timeout", CallAnswer({"ok": False, "error": "timeout"}, answered=False)),
-        (WRONG, "timeout!", CallAnswer({"ok": False, "error": "timeout"}, answered=False)),
-        (None, "connect", CallAnswer({"ok": False, "error": "connect"}, answered=False, broken="connect")),
-        (DONE, "cut!", CallAnswer({"ok": False, "error": "cut"}, answered=False, broken="cut")),
+        (None, "timeout", CallAnswer({"ok": False, "error": "timeout"}, silence="timeout")),
+        (WRONG, "timeout!", CallAnswer({"ok": False, "error": "timeout"}, silence="timeout")),
+        (None, "connect", CallAnswer({"ok": False, "error": "connect"}, silence="connect")),
+        (DONE, "cut!", CallAnswer({"ok": False, "error": "cut"}, silence="cut")),
         (WRONG, "http:503!", CallAnswer({"ok": False, "error": "http"}, 503, is_page=True)),
-        (None, "slow:3", CallAnswer({"ok": False}, delay=3.0, postponed=True)),
         (DONE, "slow:3!", CallAnswer(DONE.body, delay=3.0)),
     ],
 )
 def test_what_the_caller_gets_to_see(own: CallAnswer | None, entry: str, seen: CallAnswer) -> None:
-    assert (unapplied(fault(entry)) if own is None else outcome(own, fault(entry))) == seen
+    assert outcome(own, fault(entry)) == seen
 
 
 def test_without_a_fault_the_caller_sees_slacks_answer() -> None:
@@ -49,9 +54,9 @@ def test_without_a_fault_the_caller_sees_slacks_answer() -> None:
 def test_a_late_call_is_noted_when_it_arrives_and_meets_no_second_fault() -> None:
     workspace = Scene(faults={POST: ["slow:3", "fatal_error"]}).workspace
     args = {"channel": "C1", "text": "t"}
-    assert workspace.call(POST, args, now=NOW, token=BOT_TOKEN).postponed
-    assert workspace.calls == []
-    assert workspace.call(POST, args, now=NOW + 3, token=BOT_TOKEN, arrived=True).body["ok"]
+    late = workspace.call(POST, args, now=NOW, token=BOT_TOKEN)
+    assert (late.delay, workspace.calls) == (3.0, [])
+    assert late.arrive is not None and late.arrive(NOW + 3).body["ok"]
     assert [(call.now, call.ok, call.applied) for call in workspace.calls] == [(NOW + 3, True, True)]
 
 
@@ -91,6 +96,14 @@ def test_too_often_is_said_in_two_ways() -> None:
     assert (in_band.status, in_band.body) == (200, {"ok": False, "error": "rate_limited"})
     assert "Retry-After" not in in_band.headers
     assert [call.limited for call in scene.workspace.calls] == [False, True, True]
+
+
+def test_only_streams_hear_of_it_in_the_body_and_every_second_time() -> None:
+    rates = {"chat.appendStream": (MethodRate(1),), "chat.update": (MethodRate(1),)}
+    workspace = Scene(rules=WorkspaceRules(rates=rates)).workspace
+    for method, forms in (("chat.appendStream", [429, 200, 429]), ("chat.update", [429] * 3)):
+        answers = [workspace.call(method, {}, now=NOW, token=BOT_TOKEN) for _ in range(4)]
+        assert [answer.status for answer in answers[1:]] == forms
 
 
 @pytest.mark.parametrize(
@@ -140,3 +153,81 @@ def test_a_fault_about_no_stream_changes_nothing() -> None:
     assert scene.error("chat.appendStream", channel="C1", ts=ts, chunks=[text("b")]) == "fatal_error"
     scene.append(ts, text("c"))
     assert scene.last().text == "ac"
+
+
+REPLIES = "conversations.replies"
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@pytest.mark.parametrize(
+    ("method", "given_args", "is_json", "error"),
+    [
+        (POST, {"text": "t"}, True, "invalid_arguments"),
+        (POST, {"channel": "C1", "txt": "t"}, True, "invalid_arguments"),
+        (POST, {"channel": 7}, True, "invalid_arguments"),
+        (POST, {"channel": "C1", "unfurl_links": "maybe"}, False, "invalid_arguments"),
+        (POST, {"channel": "C1", "unfurl_links": []}, True, "invalid_arguments"),
+        (POST, {"channel": "C1", "blocks": "[{"}, False, "invalid_blocks_format"),
+        (POST, {"channel": "C1", "blocks": "{}"}, False, "invalid_blocks_format"),
+        (POST, {"channel": "C1", "blocks": "[" * 200_000}, False, "invalid_blocks_format"),
+        (POST, {"channel": "C1", "attachments": {}}, True, "invalid_arguments"),
+        (POST, {"channel": "C1", "metadata": "x"}, False, "invalid_metadata_format"),
+        (POST, {"channel": "C1", "metadata": []}, True, "invalid_metadata_format"),
+        ("chat.appendStream", {"channel": "C1", "ts": "1.2", "chunks": "x"}, False, "invalid_chunks"),
+        (REPLIES, {"channel": "C1", "ts": "1.2"}, True, "invalid_arguments"),
+        (REPLIES, {"channel": "C1", "ts": "1.2", "limit": "few"}, False, "invalid_arguments"),
+        (REPLIES, {"channel": "C1", "ts": "1.2", "limit": "²"}, False, "invalid_arguments"),
+        ("views.open", {"trigger_id": "t", "view": "nope"}, True, "invalid_arguments"),
+    ],
+)
+def test_wrong_arguments(method: str, given_args: dict[str, Any], is_json: bool, error: str) -> None:
+    with pytest.raises(Refused) as caught:
+        read(method, given_args, is_json)
+    assert caught.value.error == error
+    assert caught.value.detail and caught.value.detail in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("method", "given_args", "is_json", "expected"),
+    [
+        (POST, {"channel": "C1", "text": None, "token": "x", "team_id": "T1"}, True, {"channel": "C1"}),
+        (POST, {"channel": "C1", "unfurl_links": True}, True, {"channel": "C1", "unfurl_links": True}),
+        (POST, {"channel": "C1", "unfurl_links": "0"}, False, {"channel": "C1", "unfurl_links": False}),
+        (POST, {"channel": "C1", "unfurl_links": 1}, True, {"channel": "C1", "unfurl_links": True}),
+        (POST, {"channel": "C1", "blocks": "[]"}, False, {"channel": "C1", "blocks": []}),
+        (POST, {"channel": "C1", "metadata": "{}"}, False, {"channel": "C1", "metadata": {}}),
+        (
+            REPLIES,
+            {"channel": "C1", "ts": "1.2", "limit": "5"},
+            False,
+            {"channel": "C1", "ts": "1.2", "limit": 5},
+        ),
+        ("files.getUploadURLExternal", {"filename": "f", "length": 3}, False, {"filename": "f", "length": 3}),
+        ("users.info", {"user": "U1"}, False, {"user": "U1"}),
+        ("auth.test", {}, True, {}),
+    ],
+)
+def test_right_arguments(
+    method: str, given_args: dict[str, Any], is_json: bool, expected: dict[str, Any]
+) -> None:
+    assert read(method, given_args, is_json) == expected
+
+
+def test_a_refusal_without_detail_is_its_name() -> None:
+    assert str(Refused("no_text")) == "no_text"
+
+
+@given(method=st.sampled_from(sorted(METHODS)), data=st.data(), is_json=st.booleans())
+def test_whatever_comes_is_read_or_refused(method: str, data: st.DataObject, is_json: bool) -> None:
+    names = st.sampled_from([*METHODS[method].arguments, "strange"])
+    args = data.draw(st.dictionaries(names, ANYTHING | ANYTHING.map(json.dumps), max_size=4))
+    try:
+        known = read(method, args, is_json)
+    except Refused as refused:
+        assert refused.error.startswith("invalid_")
+    else:
+        assert set(known) <= set(METHODS[method].arguments)

@@ -77,23 +77,24 @@ def test_what_is_no_entry(entry: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "status", "headers", "silent"),
+    ("entry", "status", "headers", "silence"),
     [
-        ("ratelimited", 429, {"Retry-After": "1"}, False),
-        ("ratelimited:30", 429, {"Retry-After": "30"}, False),
-        ("rate_limited", 200, {}, False),
-        ("rate_limited:4", 200, {"Retry-After": "4"}, False),
-        ("internal_error!", 200, {}, False),
-        ("timeout!", 200, {}, True),
-        ("http:502", 502, {}, False),
-        ("slow:9", 200, {}, False),
-        ("cut", 200, {}, False),
+        ("ratelimited", 429, {"Retry-After": "1"}, ""),
+        ("ratelimited:30", 429, {"Retry-After": "30"}, ""),
+        ("rate_limited", 200, {}, ""),
+        ("rate_limited:4", 200, {"Retry-After": "4"}, ""),
+        ("internal_error!", 200, {}, ""),
+        ("timeout!", 200, {}, "timeout"),
+        ("http:502", 502, {}, ""),
+        ("cut", 200, {}, "cut"),
+        ("connect", 200, {}, "connect"),
     ],
 )
-def test_how_a_fault_is_answered(entry: str, status: int, headers: dict[str, str], silent: bool) -> None:
+def test_how_a_fault_is_answered(entry: str, status: int, headers: dict[str, str], silence: str) -> None:
     fault = parse(entry)
     assert fault is not None
-    assert (fault.status, fault.headers, fault.silent) == (status, headers, silent)
+    answer = fault.answer
+    assert (answer.status, answer.headers, answer.silence, fault.delay) == (status, headers, silence, 0.0)
 
 
 def test_a_list_is_used_call_by_call_and_its_last_entry_repeats() -> None:
@@ -116,12 +117,6 @@ def test_only_methods_that_exist_have_scripts() -> None:
         with pytest.raises(ValueError, match=f"'{name}' is not a method"):
             FaultScript({name: ["timeout"]})
     assert FaultScript({"upload": ["timeout"]}).next("upload") == ScriptedFault("timeout")
-
-
-def test_how_a_connection_breaks() -> None:
-    assert [parse(entry).broken for entry in ("cut", "cut!", "connect", "timeout")] == [  # type: ignore[union-attr]
-        "cut", "cut", "connect", "",
-    ]  # fmt: skip
 
 
 def test_a_script_can_be_replaced() -> None:

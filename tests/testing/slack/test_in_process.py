@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -13,10 +14,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.clock import Clock
 from slack_bot.testing import virtual_clock
-from slack_bot.testing.slack.in_process import SlackSession
-from slack_bot.testing.slack.workspace import BOT_TOKEN
+from slack_bot.testing.slack.in_process import Line, SlackSession
+from slack_bot.testing.slack.workspace import BOT_TOKEN, WorkspaceRules
 
-from .scene import U1, Scene, feedback, task
+from .scene import U1, Scene, feedback, task, text
 
 
 def with_client(
@@ -185,3 +186,40 @@ async def test_multipart_is_said_to_be_missing() -> None:
     with pytest.raises(TypeError, match="multipart"):
         async with session.request("POST", "https://slack.com/api/auth.test", data=FormData()):
             pass
+
+
+def test_each_stream_is_sealed_in_its_time() -> None:
+    async def story() -> None:
+        clock, scene = virtual_clock.new_clock(), Scene(rules=WorkspaceRules.real())
+        line = Line(scene.workspace, clock)
+        line.arm()
+        for _ in range(2):
+            scene.now = clock.wall()
+            scene.start(text("a"))
+            line.arm()
+            await asyncio.sleep(100)
+        for seconds, left in ((99, 2), (2, 1), (98, 1), (2, 0)):
+            await asyncio.sleep(seconds)
+            assert len(scene.workspace.open_streams()) == left
+
+    virtual_clock.run(story())
+
+
+def test_after_the_end_it_looks_no_more() -> None:
+    async def story() -> None:
+        clock, scene = virtual_clock.new_clock(), Scene(rules=WorkspaceRules.real())
+        line = Line(scene.workspace, clock)
+        scene.start(text("a"))
+        line.arm()
+        line.cancel()
+        await asyncio.sleep(400)
+        assert len(scene.workspace.open_streams()) == 1
+
+    virtual_clock.run(story())
+
+
+def test_it_needs_a_running_loop() -> None:
+    scene = Scene(rules=WorkspaceRules.real())
+    scene.start(text("a"))
+    with pytest.raises(RuntimeError):
+        Line(scene.workspace, virtual_clock.new_clock()).arm()

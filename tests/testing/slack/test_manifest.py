@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from slack_bot.testing.slack.arguments import ARGUMENTS
-from slack_bot.testing.slack.manifest import METHOD_SCOPES, SHIPPED, AppManifest, accepted
+from slack_bot.testing.slack.manifest import SHIPPED, AppManifest
+from slack_bot.testing.slack.rules import METHODS
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 
 from .scene import NOW, U1, Scene, text
@@ -46,21 +46,17 @@ def test_the_manifest_that_people_install_is_the_one_that_is_enforced() -> None:
     assert Workspace().state.manifest is SHIPPED
 
 
-def test_every_method_has_its_scopes() -> None:
-    assert METHOD_SCOPES.keys() == ARGUMENTS.keys()
-
-
 def test_the_manifest_covers_every_method_that_the_bot_calls() -> None:
     called = set(called_methods())
     assert {"chat.startStream", "chat.update", "files.completeUploadExternal", "auth.test"} <= called
-    assert called <= METHOD_SCOPES.keys()
+    assert called <= METHODS.keys()
     with_bot_token = called - {"apps.connections.open"}  # that one takes the app-level token
     refused = {
-        each for each in with_bot_token if METHOD_SCOPES[each] and not METHOD_SCOPES[each] & SHIPPED.scopes
+        each for each in with_bot_token if METHODS[each].scopes and not METHODS[each].scopes & SHIPPED.scopes
     }
     assert refused == set()
     for kind in ("channel", "group", "im", "mpim"):
-        assert set(accepted("conversations.replies", kind)) <= SHIPPED.scopes
+        assert set(METHODS["conversations.replies"].accepts(kind)) <= SHIPPED.scopes
 
 
 @pytest.mark.parametrize(

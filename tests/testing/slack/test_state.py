@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from slack_bot.testing.slack import state as checked
 from slack_bot.testing.slack.state import Change, Refused, StoredMessage, ts_key
 
 from .scene import NOW, Scene
@@ -14,7 +13,10 @@ from .scene import NOW, Scene
 
 def test_timestamps_never_repeat_and_never_go_back() -> None:
     state = Scene().workspace.state
-    made = [state.next_ts(NOW) for _ in range(3)] + [state.next_ts(NOW - 10), state.next_ts(NOW + 1)]
+    made = []
+    for now in (NOW, NOW, NOW, NOW - 10, NOW + 1):
+        state.now = now
+        made.append(state.next_ts())
     assert made == sorted(set(made), key=ts_key)
     assert made[-1] == "1700000001.000000"
 
@@ -56,22 +58,16 @@ C1 = STATE.channels["C1"]
 @pytest.mark.parametrize(
     ("check", "error"),
     [
-        (lambda: checked.channel_of(STATE, "C9"), "channel_not_found"),
-        (lambda: checked.bot_channel(STATE, "C3"), "is_archived"),
-        (lambda: checked.bot_channel(STATE, "C2"), "not_in_channel"),
-        (lambda: checked.root_exists(STATE, C1, ""), "invalid_thread_ts"),
-        (lambda: checked.message_of(STATE, C1, "1.2"), "message_not_found"),
-        (lambda: checked.own_message(STATE, C1, SCENE.root), "message_not_owned_by_app"),
-        (lambda: checked.person_of(STATE, "U9"), "user_not_found"),
-        (lambda: checked.check_recipient(STATE, None, "T1"), "user_not_found"),
-        (lambda: checked.check_recipient(STATE, "U2", "T1"), "user_not_found"),
-        (lambda: checked.check_recipient(STATE, "U3", "T1"), "user_not_found"),
-        (lambda: checked.metadata_of(STATE, {"metadata": {}}), "invalid_metadata_format"),
-        (lambda: checked.metadata_of(STATE, {"metadata": {"event": 1}}), "invalid_metadata_schema"),
+        (lambda: STATE.channel_of("C9"), "channel_not_found"),
+        (lambda: STATE.bot_channel("C3"), "is_archived"),
+        (lambda: STATE.bot_channel("C2"), "not_in_channel"),
+        (lambda: STATE.root_exists(C1, ""), "invalid_thread_ts"),
+        (lambda: STATE.message_of(C1, "1.2"), "message_not_found"),
+        (lambda: STATE.person_of("U9"), "user_not_found"),
+        (lambda: STATE.metadata_of({"metadata": {}}), "invalid_metadata_format"),
+        (lambda: STATE.metadata_of({"metadata": {"event": 1}}), "invalid_metadata_schema"),
         (
-            lambda: checked.metadata_of(
-                STATE, {"metadata": {"event_type": "x" * 8_000} | {"event_payload": {}}}
-            ),
+            lambda: STATE.metadata_of({"metadata": {"event_type": "x" * 8_000} | {"event_payload": {}}}),
             "metadata_too_large",
         ),
     ],
@@ -83,13 +79,11 @@ def test_refused(check: Callable[[], object], error: str) -> None:
 
 
 def test_what_is_right_passes() -> None:
-    assert checked.bot_channel(STATE, "C1") is C1
-    assert checked.root_exists(STATE, C1, SCENE.root) == SCENE.root
-    assert checked.message_of(STATE, C1, SCENE.root).body == "<@U0BOT> why?"
-    assert checked.person_of(STATE, "U1").name == "ada"
-    for user, team in ((None, None), ("U1", "T1"), ("U2", "T2"), ("U1", None)):
-        checked.check_recipient(STATE, user, team)
-    assert checked.metadata_of(STATE, {}) is None
+    assert STATE.bot_channel("C1") is C1
+    assert STATE.root_exists(C1, SCENE.root) == SCENE.root
+    assert STATE.message_of(C1, SCENE.root).body == "<@U0BOT> why?"
+    assert STATE.person_of("U1").name == "ada"
+    assert STATE.metadata_of({}) is None
 
 
 def test_an_ephemeral_message_is_no_root_and_no_message() -> None:
@@ -97,13 +91,6 @@ def test_an_ephemeral_message_is_no_root_and_no_message() -> None:
     ts = scene.ok("chat.postEphemeral", channel="C1", user="U1", text="psst")["message_ts"]
     state = scene.workspace.state
     with pytest.raises(Refused):
-        checked.root_exists(state, state.channels["C1"], ts)
+        state.root_exists(state.channels["C1"], ts)
     with pytest.raises(Refused):
-        checked.message_of(state, state.channels["C1"], ts)
-
-
-def test_an_own_message_is_found() -> None:
-    scene = Scene()
-    ts = scene.post(text="t")
-    state = scene.workspace.state
-    assert checked.own_message(state, state.channels["C1"], ts).body == "t"
+        state.message_of(state.channels["C1"], ts)

@@ -62,7 +62,7 @@ def test_a_call_that_is_never_answered(fault: str, applied: bool) -> None:
     scene = Scene(faults={"chat.postMessage": [fault]})
     args = {"channel": "C1", "thread_ts": scene.root, "text": "t"}
     answer = scene.workspace.call("chat.postMessage", args, now=NOW, token=BOT_TOKEN)
-    assert not answer.answered
+    assert answer.silence == "timeout"
     assert bool(scene.seen()) is applied
     call = scene.workspace.calls[-1]
     assert (call.error, call.applied) == ("timeout", applied)

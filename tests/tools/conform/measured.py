@@ -10,7 +10,7 @@ from slack_bot.observe.facts import AgentEvent, Fact
 from slack_bot.tools.conform.cases import Case, CheckRequest
 from slack_bot.tools.conform.checks import CHECKS, CheckResult
 from slack_bot.tools.conform.measures import Measures, measure
-from slack_bot.tools.conform.runner import CaseResult, CaseRun, SuiteResult
+from slack_bot.tools.conform.results import CaseResult, CaseRun, SuiteResult
 from slack_bot.tools.replay.result import Shown
 from slack_bot.turn.actions import AppendText
 from slack_bot.turn.events import AnswerText, FinalAnswer, PlanChanged, PlanStep, StepState, ToolStarted

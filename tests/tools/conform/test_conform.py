@@ -23,8 +23,9 @@ from slack_bot.playground.reference.modes import memory_target
 from slack_bot.testing.harness import free_port
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.conform import conform
+from slack_bot.tools.conform.case_runner import run_case, run_suite
 from slack_bot.tools.conform.cases import open_suite, read_suite
-from slack_bot.tools.conform.runner import SuiteResult, run_case, run_suite
+from slack_bot.tools.conform.results import SuiteResult
 from tests.tools.conform import replay_fixtures
 
 ROOT = Path(__file__).parents[3]

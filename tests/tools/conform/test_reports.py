@@ -20,7 +20,6 @@ from slack_bot.tools.conform.reports import (
     as_markdown,
     as_table,
     as_text,
-    duration,
     file_name,
 )
 from tests.tools.conform.measured import TEXT, case_result, suite_result
@@ -113,13 +112,6 @@ def test_a_case_may_say_what_it_is_about() -> None:
     report = as_markdown(suite_result(told))
     assert "### `one`\n\nTwo lines\n" in report
     assert "why \\| how? / and then?" in report
-
-
-@pytest.mark.parametrize(
-    ("seconds", "told"), [(0, "0.0s"), (12.34, "12.3s"), (59.94, "59.9s"), (59.96, "1m0s"), (65, "1m5s")]
-)
-def test_durations(seconds: float, told: str) -> None:
-    assert duration(seconds) == told
 
 
 def test_the_usual_name() -> None:

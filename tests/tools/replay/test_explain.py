@@ -14,10 +14,9 @@ from slack_bot.observe.facts import TurnEnded, TurnStarted
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.replay.explain import explain, explain_capture, parts_of
-from slack_bot.tools.replay.plain_text import FollowUp
 from slack_bot.tools.replay.provenance import Provenance
 from slack_bot.tools.replay.replay import replay
-from slack_bot.tools.replay.result import Shown
+from slack_bot.tools.replay.result import Shown, ThreadQuestion
 from slack_bot.tools.replay.scenario import Scenario
 from slack_bot.turn.actions import (
     AppendText,
@@ -79,7 +78,7 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def told(seen: Provenance, *thread: Shown) -> str:
-    return explain(seen, thread, asker="U1", question="what?")
+    return explain(seen, thread, "U1", [ThreadQuestion(0, "what?")])
 
 
 def message(text: str, state: str = "sealed") -> Shown:
@@ -249,7 +248,7 @@ def test_each_further_question_has_its_own_messages_and_end() -> None:
         again, *grows(2.5, "same"), (2.6, "samesame"), called(2.55, "chat.startStream"), end, closed(3.1),
     )  # fmt: skip
     thread = (message("same"), message("same"))
-    text = explain(seen, thread, asker="U1", question="what?", more=[FollowUp(1, "once more")])
+    text = explain(seen, thread, "U1", [ThreadQuestion(0, "what?"), ThreadQuestion(1, "once more")])
     assert [part.split("\n")[0] for part in text.split("\n\n")] == [
         "U1: what?",
         "Message 1, streamed: 4 characters of the answer",

@@ -8,15 +8,23 @@ import pytest
 
 from slack_bot.cli import main
 from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import write_tape
-from slack_bot.tools.replay.golden import Compared, difference, first_change, golden, name_of, report
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.golden import GoldenThread, first_change, golden, name_of, report
+from slack_bot.tools.replay.replay import Observation, replayed
+from slack_bot.tools.replay.scenario import Scenario
 
 TAPE = answer("One line.\nAnother line.", seconds=4.0)
 
 
 def kept(**changes: object) -> str:
-    return golden({**replay(TAPE), **changes}, asker="U1", question="what?")
+    seen = replayed(TAPE, Scenario(user="U1", text="what?"))
+
+    class Changed(Observation):
+        def result(self) -> Json:
+            return {**seen.result(), **changes}
+
+    return golden(Changed(seen.log, seen.thread, seen.asked_at, seen.asker, seen.questions))
 
 
 def test_a_thread_is_what_a_person_reads_and_how_it_ended() -> None:
@@ -50,10 +58,10 @@ def test_a_reason_stands_behind_the_outcome() -> None:
 
 
 def test_verdicts_and_report() -> None:
-    same, new = Compared("a", "x\n", "x\n"), Compared("b", None, "x\n")
-    other = Compared("c", "one\ntwo\n", "one\nthree\n")
+    same, new = GoldenThread("a", "x\n", "x\n"), GoldenThread("b", None, "x\n")
+    other = GoldenThread("c", "one\ntwo\n", "one\nthree\n")
     assert [each.verdict for each in (same, new, other)] == ["same", "new", "differs"]
-    assert list(difference(same)) == []
+    assert list(report([same])) == ["same    a", "1 same"]
     lines = list(report([same, new, other]))
     assert lines[0] == "same    a"
     assert "--update keeps it" in lines[1]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from slack_bot.observe.facts import AgentEvent, EventHandled, Fact
-from slack_bot.tools.replay.provenance import Provenance, TurnProvenance
+from slack_bot.tools.replay.provenance import Cause, Provenance, Sources, TurnProvenance
 from slack_bot.turn.actions import (
     AppendText,
     CardState,
@@ -39,6 +44,11 @@ def account(*facts: Fact | tuple[float, str]) -> Provenance:
     return found
 
 
+def stretches(seen: Provenance) -> list[tuple[int, int]]:
+    """How many characters each showing brought, one after the other."""
+    return [(len(list(group)), number) for number, group in groupby(seen.shown_by)]
+
+
 def turn_of(seen: Provenance) -> TurnProvenance:
     (turn,) = seen.turns
     return turn
@@ -54,12 +64,12 @@ def test_each_character_knows_the_call_that_showed_it() -> None:
         *grows(2.0, "two"), (2.1, "one two"), called(2.05, "chat.appendStream", "two"),
     )  # fmt: skip
     assert seen.text == "one two"
-    assert seen.stretches == [(4, 0), (3, 1)]
+    assert stretches(seen) == [(4, 0), (3, 1)]
     assert [(each.at, each.method, each.error) for each in seen.showings] == [
         (1.1, "chat.startStream", None),
         (2.1, "chat.appendStream", None),
     ]
-    assert [(each.text, each.cause.number, each.cause.reason) for each in turn_of(seen).produced] == [
+    assert [(text, cause.number, cause.reason) for text, cause in turn_of(seen).produced] == [
         ("one ", 1, "grows: one "),
         ("two", 2, "grows: two"),
     ]
@@ -87,8 +97,8 @@ def test_what_is_written_anew_in_the_middle_keeps_what_stands_around_it() -> Non
         (2.0, "the right end"),
         called(1.9, "chat.update"),
     )
-    assert seen.stretches == [(4, 0), (5, 1), (4, 0)]
-    assert account((1.0, "gone"), called(0.9, "chat.startStream"), (2.0, "")).stretches == []
+    assert stretches(seen) == [(4, 0), (5, 1), (4, 0)]
+    assert stretches(account((1.0, "gone"), called(0.9, "chat.startStream"), (2.0, ""))) == []
 
 
 def test_narration_late_text_and_duplicates_are_kept_apart() -> None:
@@ -136,10 +146,11 @@ def test_a_rewriting_names_the_event_that_brought_the_other_text() -> None:
         decided(2.0, FinalAnswer("two", "final_result", reason="the result"), NoOp("differs")),
         decided(3.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer("two", "what stands there is not it")),
     )
-    last = turn_of(seen).produced[-1]
-    assert last.replaces
-    assert (last.cause.number, last.cause.at, last.at) == (2, 2.0, 3.0)
-    assert last.cause.reason == "what stands there is not it: the result"
+    turn = turn_of(seen)
+    [(text, cause)] = turn.produced
+    assert (text, cause.number, cause.at, turn.rewritten_at) == ("two", 2, 2.0, 3.0)
+    assert cause.reason == "what stands there is not it: the result"
+    assert [text for text, _ in turn.rewritten] == ["one"]
 
 
 def test_cards_and_the_end() -> None:
@@ -151,9 +162,9 @@ def test_cards_and_the_end() -> None:
         decided(2.0, StreamEnded(StreamEnd.CLOSED), EndTurn(Outcome.ANSWERED, reason="closed")),
         closed(2.1),
     )
-    assert [(each.title, each.state, each.cause.number) for each in turn_of(seen).cards] == [
-        ("Search", "in_progress", 1),
-        ("Step 1", "", 1),
+    assert [(each.what, each.cause.number) for each in turn_of(seen).cards] == [
+        ("Search - in_progress", 1),
+        ("the line above the cards: Step 1", 1),
     ]
     closing = turn_of(seen).closing
     assert closing is not None and closing[1].number is None
@@ -163,7 +174,7 @@ def test_cards_and_the_end() -> None:
 
 def test_what_is_seen_twice_before_a_call_returns_was_shown_by_that_call() -> None:
     seen = account((1.0, "one "), (1.0, "one "), (1.1, "one two"), called(0.9, "chat.startStream"))
-    assert seen.stretches == [(7, 0)]
+    assert stretches(seen) == [(7, 0)]
     assert [each.method for each in seen.showings] == ["chat.startStream"]
 
 
@@ -176,8 +187,8 @@ def test_the_bots_own_word_for_the_end_names_the_event_that_said_it() -> None:
         event(2.0, whole, "status completed"), decided(2.0, ended, FlushText("task completed")),
         decided(3.0, own, AppendText(" P.S. done.", "the missing rest")),
     )  # fmt: skip
-    last = turn_of(seen).produced[-1]
-    assert (last.text, last.cause.number, last.cause.reason) == (" P.S. done.", 2, "the missing rest")
+    text, cause = turn_of(seen).produced[-1]
+    assert (text, cause.number, cause.reason) == (" P.S. done.", 2, "the missing rest")
     assert [(each.what, each.cause.number, each.chars) for each in turn_of(seen).repeated] == [
         ("the same answer", 2, 25)
     ]
@@ -199,11 +210,10 @@ def test_a_rewriting_of_two_events_names_both() -> None:
         decided(3.0, FinalAnswer(whole, "artifacts", certain=False), differs),
         decided(3.0, StreamEnded(StreamEnd.CLOSED), RewriteAnswer(whole, "not the answer")),
     )  # fmt: skip
-    rewritten = [each for each in turn_of(seen).produced if each.at == 3.0]
-    assert [(each.text, each.cause.number, each.replaces) for each in rewritten] == [
-        (body, 3, True),
-        ("\n\n", 3, False),
-        (sources, 2, False),
+    assert [(text, cause.number) for text, cause in turn_of(seen).produced] == [
+        (body, 3),
+        ("\n\n", 3),
+        (sources, 2),
     ]
     assert turn_of(seen).unshown == []
 
@@ -212,10 +222,8 @@ def test_what_the_bot_read_of_the_task_is_no_event() -> None:
     looked = AgentEvent(START + 2, "q", "task", {"kind": "task", "asked": True, "state": "working"})
     seen = account(*grows(1.0, "one "), looked, decided(2.0, AnswerText("two"), AppendText("two", "grows")))
     assert seen.events == 1
-    assert (turn_of(seen).produced[-1].cause.number, turn_of(seen).produced[-1].cause.name) == (
-        None,
-        "reading the task working",
-    )
+    _, cause = turn_of(seen).produced[-1]
+    assert (cause.number, cause.name) == (None, "reading the task working")
 
 
 def test_after_a_stop_nothing_is_late_or_failed() -> None:
@@ -228,3 +236,54 @@ def test_after_a_stop_nothing_is_late_or_failed() -> None:
         ("not shown, the human had stopped it", 4)
     ]
     assert seen.failed == []
+
+
+# -- text that was put together in the end ------------------------------------------------------------------
+
+BOT = Cause(9.0, None, "FinalAnswer", "the missing rest")
+
+
+def heard(*texts: str) -> Sources:
+    found = Sources()
+    for number, text in enumerate(texts, 1):
+        found.hear(text, Cause(float(number), number, "event", ""))
+    return found
+
+
+def pieces_of(sources: Sources, text: str) -> list[tuple[str, int | None]]:
+    return [(piece, cause.number) for piece, cause in sources.of(text, BOT)]
+
+
+def test_one_event_said_all_of_it() -> None:
+    sources = heard("The answer. P.S. done.", "The answer. P.S. done.", "bye")
+    assert pieces_of(sources, "\n\nP.S. done.") == [("\n\nP.S. done.", 2)]
+    [(_, cause)] = sources.of("P.S. done.", BOT)
+    assert (cause.at, cause.reason) == (2.0, "the missing rest")
+
+
+def test_it_came_in_pieces() -> None:
+    assert pieces_of(heard("So ", "it ", "is."), "\nit is.") == [("\nit ", 2), ("is.", 3)]
+
+
+def test_two_events_put_together() -> None:
+    sources = heard("noise", "Sources: here and there", "The answer itself.")
+    assert pieces_of(sources, "The answer itself.\n\nSources: here and there") == [
+        ("The answer itself.", 3),
+        ("\n\n", 3),
+        ("Sources: here and there", 2),
+    ]
+
+
+def test_what_nobody_said_is_the_bots() -> None:
+    assert pieces_of(heard("something else"), "my own") == [("my own", None)]
+    assert pieces_of(heard(), "") == [("", None)]
+    assert pieces_of(heard("The answer itself."), "Well. The answer itself.") == [
+        ("Well. ", None),
+        ("The answer itself.", 1),
+    ]
+
+
+@given(st.lists(st.text("ab \n", max_size=15), max_size=8), st.text("ab \n", max_size=40))
+@settings(max_examples=60, deadline=None)
+def test_nothing_is_lost(texts: list[str], text: str) -> None:
+    assert "".join(piece for piece, _ in heard(*texts).of(text, BOT)) == text

@@ -21,7 +21,8 @@ from slack_bot.cli import main
 from slack_bot.errors import SettingsError, UnreadableInput
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import FORMAT, Moment, Tape, read_tape, write_tape
-from slack_bot.tools.replay.replay import WatchedLog, print_threads, replay, replayed
+from slack_bot.tools.replay.replay import Observation, WatchedLog, print_threads, replay, replayed
+from slack_bot.tools.replay.result import pace_of, replayed_turns, visible
 from slack_bot.tools.replay.scenario import make_scenario
 
 CAPTURES = Path(__file__).parents[2] / "captures"
@@ -43,6 +44,10 @@ def update(text: str, name: str = "streaming_result", **metadata: Any) -> dict[s
         "append": True,
         "artifact": artifact,
     }
+
+
+def paces(seen: Observation) -> list[str]:
+    return [pace_of(turn) for turn in replayed_turns(seen.log, visible(seen.thread))]
 
 
 TASK = {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}}
@@ -352,14 +357,14 @@ LIVE = re.compile(r"(\d+)% live")
 
 
 def test_what_the_first_answer_taught_makes_the_second_one_live() -> None:
-    first, second = replayed(in_statuses(narrates=False)).paces()
+    first, second = paces(replayed(in_statuses(narrates=False)))
     assert "100% of it within half a second, 0% live" in first
     assert "half a second" not in second and float(LIVE.findall(second)[0]) > 80
 
 
 def test_narration_among_the_answers_pieces_teaches_nothing() -> None:
     """Who believed such an agent would show its narration as answer text (delivery.md 2)."""
-    assert [LIVE.findall(pace) for pace in replayed(in_statuses(narrates=True)).paces()] == [["0"], ["0"]]
+    assert [LIVE.findall(pace) for pace in paces(replayed(in_statuses(narrates=True)))] == [["0"], ["0"]]
 
 
 def test_a_further_question_stands_where_it_was_asked(
@@ -381,7 +386,7 @@ def test_a_further_question_stands_where_it_was_asked(
 def test_a_dead_agent_is_nothing_that_was_heard() -> None:
     moments = [*tape().moments[:5], Moment(3.0, end="cut")]
     seen = replayed(Tape(tape().head, tuple(moments)), make_scenario({"settings": {"poll_timeout": 60}}))
-    [pace] = seen.paces()
+    [pace] = paces(seen)
     assert pace.startswith("lost")
     assert seen.result()["events"] == {"task": 1, "streaming_result": 4}
     assert float(re.findall(r"([\d.]+) s without anything new", pace)[0]) > 50
@@ -451,7 +456,7 @@ def test_a_terminal_is_told_what_can_be_read_by_now() -> None:
     log.look(12.5, "One two")
     assert "0.0 s  3 characters can be read  ...One" in out.getvalue()
     assert "2.5 s  7 characters can be read  ...One two" in out.getvalue()
-    log.end()
+    log.line.wipe()
     assert out.getvalue().endswith("\x1b[2K"), "the line is gone"
     assert [change.chars for change in log.turns[0].changes] == [3, 7]
 
@@ -460,5 +465,5 @@ def test_a_file_is_told_nothing() -> None:
     out = io.StringIO()
     log = WatchedLog(out)
     log.look(10.0, "One")
-    log.end()
+    log.line.wipe()
     assert out.getvalue() == ""

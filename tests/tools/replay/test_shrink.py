@@ -15,18 +15,16 @@ from slack_bot.testing.tape.tape import Moment, Tape, read_tape, write_tape
 from slack_bot.tools.replay.replay import replay
 from slack_bot.tools.replay.scenario import Scenario
 from slack_bot.tools.replay.shrink import (
-    Difference,
     Search,
     ShrinkProgress,
     broken_promise,
-    found_smallest,
     minimal,
     shrink,
     size_of,
-    texts_of,
     words_of,
 )
-from slack_bot.turn import machine
+from slack_bot.tools.scrub import texts_in
+from slack_bot.turn import events, machine
 
 TEXT = "First.\nSecond line with more words.\nThird."
 
@@ -81,7 +79,7 @@ def test_a_line_too_much_is_followed_to_the_events_that_bring_it(
 def test_a_line_that_is_lost_is_followed_too(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     take = machine.Turn._grow
 
-    def forgetful(self: machine.Turn, event: machine.AnswerText) -> object:
+    def forgetful(self: machine.Turn, event: events.AnswerText) -> object:
         lost = machine.replace(event, text="") if "Third" in event.text else event
         return take(self, lost)
 
@@ -90,14 +88,8 @@ def test_a_line_that_is_lost_is_followed_too(place: Path, monkeypatch: pytest.Mo
     )
     main(["replay", str(place / "answer.jsonl"), "--golden", str(place / "kept"), "--update"])
     monkeypatch.setattr(machine.Turn, "_grow", forgetful)
-    compare = machine.Turn._compare
-
-    def content(self: machine.Turn, shown: str, whole: str) -> object:
-        compared = compare(self, shown, whole)
-        compared.is_same = True  # or the end would repair it
-        return compared
-
-    monkeypatch.setattr(machine.Turn, "_compare", content)
+    # or the end would repair it
+    monkeypatch.setattr(machine.Turn, "_reconcile", lambda self, text, reason: machine.NoOp(reason))
     golden = place / "kept" / "answer.jsonl.txt"
     assert "Third-line." in golden.read_text("utf-8")
     status, small = shrunk(place, "--golden", str(place / "kept"))
@@ -110,7 +102,7 @@ def test_a_line_that_is_lost_is_followed_too(place: Path, monkeypatch: pytest.Mo
 def test_a_broken_promise_is_found_without_any_kept_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     take = machine.Turn._grow
 
-    def twice(self: machine.Turn, event: machine.AnswerText) -> object:
+    def twice(self: machine.Turn, event: events.AnswerText) -> object:
         both = machine.replace(event, text=event.text * 2) if "stutters" in event.text else event
         return take(self, both)
 
@@ -121,8 +113,9 @@ def test_a_broken_promise_is_found_without_any_kept_thread(monkeypatch: pytest.M
     assert found is not None
     assert found.description.startswith("nothing_twice fails")
     out = Terminal()
-    small, whole = found_smallest(tape, found, ShrinkProgress(out))
-    assert whole
+    search = Search(found.shows, report=ShrinkProgress(out))
+    small = shrink(tape, search)
+    assert not search.is_over
     assert len(small.moments) < 5
     assert "stutters" in words_of(small)
     assert found.shows(small)
@@ -139,8 +132,9 @@ def test_the_search_can_be_ended_and_keeps_what_it_has(place: Path) -> None:
             raise KeyboardInterrupt
         return "Third" in words_of(smaller)
 
-    small, whole = found_smallest(tape, Difference("x", shows), ShrinkProgress(io.StringIO()))
-    assert not whole
+    search = Search(shows)
+    small = shrink(tape, search)
+    assert search.is_over
     assert "Third" in words_of(small)
     assert len(small.moments) < len(tape.moments)
 
@@ -222,7 +216,7 @@ def test_the_search_ends_when_it_may_go_on_no_longer() -> None:
 
 def test_texts_are_found_wherever_they_stand_and_only_they_change() -> None:
     event = chunk("a b")
-    assert [text for _, text in texts_of(event)] == ["a b"]
+    assert list(texts_in(event)) == ["a b"]
     small = shrink(Tape({}, (Moment(0.0, event=event),)), Search(lambda tape: True, most=100))
     assert small.moments[0].event == chunk("")
     assert event == chunk("a b")

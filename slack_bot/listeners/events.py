@@ -1,0 +1,231 @@
+"""What Slack sends becomes turns, and what people do to them.
+
+Bolt acknowledges an event before its listener runs, so a question could be lost with the process. A
+middleware accepts it instead. What cannot be stored is not acknowledged, and Slack sends it again; at the
+last retry the asker gets a notice.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any, assert_never
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+
+from ..dispatch import RetryResult, TurnDispatcher
+from ..errors import BotError, StoreError
+from ..turn.record import Question, ThreadKey
+from .inbound import (
+    FEEDBACK_ACTION,
+    RETRY_ACTION,
+    BotIdentity,
+    ButtonPress,
+    Ignored,
+    StreamStarted,
+    ThreadReply,
+    asker_ids,
+    read_message,
+    read_press,
+    read_stop,
+)
+
+log = logging.getLogger(__name__)
+
+_LAST_RETRY = 3
+"""Slack numbers its up to three retries (facts: Slack 3.3)."""
+_NOT_EXPECTED = "a reply that does not mention the bot, and the agent waits for no answer from its author"
+_MOST = 10_000  # threads, and questions; beyond it the oldest is dropped
+_THANKS = "Thanks for your feedback."
+_NOT_STORED = "Your feedback could not be stored right now. Please press again later."
+_NOT_NOW = "I cannot take questions right now. Please try again in a minute."
+_RETRY_REPLIES = {
+    RetryResult.NOT_YOURS: "Only the person who asked can ask again. Mention me with your own question.",
+    RetryResult.FORGOTTEN: (
+        "I have been restarted since and no longer know the question. Please ask it again."
+    ),
+    RetryResult.ALREADY: "This question is already being asked again.",
+}
+_ANYTHING = re.compile(".*", re.DOTALL)
+
+
+class SlackListeners:
+    """All listeners of the bot. `bots` decides which bots may ask."""
+
+    def __init__(self, dispatcher: TurnDispatcher, bots: BotAccess) -> None:
+        self._dispatcher, self._bots = dispatcher, bots
+
+    def register(self, bolt: AsyncApp) -> None:
+        """The first listener that matches gets the request; the last ones match everything.
+
+        Slack sends again and again what is not acknowledged (facts: Slack 3.1).
+        """
+        bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
+        bolt.event("message", middleware=[self.accept])(_do_nothing)
+        bolt.event("agent_session_stopped")(self.stop)
+        for button in (FEEDBACK_ACTION, RETRY_ACTION):
+            bolt.action(button)(self.press)
+        bolt.event(_ANYTHING)(_do_nothing)
+        for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
+            kind(_ANYTHING)(_acknowledge)
+
+    async def accept(
+        self,
+        request: AsyncBoltRequest,
+        body: dict[str, Any],
+        context: AsyncBoltContext,
+        next_: Callable[[], Awaitable[None]],
+    ) -> BoltResponse | None:
+        """The middleware of `app_mention` and `message`. 503 makes Slack send the event again."""
+        question = None
+        try:
+            question = await self._judge(body, BotIdentity(context.bot_user_id or "", context.bot_id or ""))
+            if question is not None:
+                await self._dispatcher.accept(question)
+        except BotError as error:
+            if _retry_number(request) < _LAST_RETRY:
+                log.error("a question was not accepted, Slack will send it again: %s", error)
+                return BoltResponse(status=503)
+            log.error("a question was not accepted, and Slack will not send it again: %s", error)
+            if question is not None:  # None: it is unknown whether it was for the bot
+                self._dispatcher.refuse(question)
+        await next_()
+        return None
+
+    async def _judge(self, body: dict[str, Any], me: BotIdentity) -> Question | None:
+        match read_message(body, me):
+            case Ignored(reason=reason, question=message):
+                log.debug("ignored: %s", reason)
+                if message is not None:
+                    self._dispatcher.ignored(message, reason)
+                return None
+            case StreamStarted(thread=thread, ts=ts):
+                self._dispatcher.on_stream_started(thread, ts)
+                return None
+            case ThreadReply(question=question):
+                self._bots.person_wrote(question.thread)
+                if await self._dispatcher.is_waiting_for(question.thread, question.user):
+                    return question
+                self._dispatcher.ignored(question, _NOT_EXPECTED)
+                return None
+            case Question() as question:
+                return question if self._may_ask(question, body) else None
+            case unknown:
+                assert_never(unknown)
+
+    def _may_ask(self, question: Question, body: dict[str, Any]) -> bool:
+        if not question.asker_is_bot:
+            self._bots.person_wrote(question.thread)
+            return True
+        refusal = self._bots.refusal(question, asker_ids(body))
+        if refusal:
+            log.info("ignored: %s", refusal, extra={"thread_ts": question.thread.ts})
+            self._dispatcher.ignored(question, refusal)
+        return refusal is None
+
+    async def stop(self, body: dict[str, Any]) -> None:
+        """`agent_session_stopped`. Slack has closed the stream by then; the agent still works."""
+        request = read_stop(body)
+        if isinstance(request, Ignored):
+            log.warning("ignored: %s", request.reason)
+            return
+        result = self._dispatcher.stop(request.thread, request.user, stream_closed=True)
+        log.info("stop pressed: %s", result, extra={"thread_ts": request.thread.ts})
+
+    async def press(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        """The buttons below an answer: feedback, or retry below one that failed."""
+        await ack()
+        press = read_press(body)
+        if isinstance(press, Ignored):
+            log.warning("ignored: %s", press.reason)
+            return
+        reply = await (self._store_feedback(press) if press.value else self._ask_again(press))
+        if reply is not None:
+            await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, reply)
+
+    async def _store_feedback(self, press: ButtonPress) -> str | None:
+        try:
+            return _THANKS if await self._dispatcher.feedback(press.turn, press.user, press.value) else None
+        except StoreError as error:
+            log.error("feedback was not stored: %s", error, extra={"turn": press.turn})
+            return _NOT_STORED
+
+    async def _ask_again(self, press: ButtonPress) -> str | None:
+        try:
+            return _RETRY_REPLIES.get(await self._dispatcher.retry(press.turn, press.user))
+        except BotError as error:
+            log.error("a question was not asked again: %s", error, extra={"turn": press.turn})
+            return _NOT_NOW
+
+
+async def _do_nothing() -> None:
+    """Bolt acknowledges an event itself, before its listener runs."""
+
+
+async def _acknowledge(ack: AsyncAck) -> None:
+    await ack()
+
+
+def _retry_number(request: AsyncBoltRequest) -> int:
+    """0 for the first delivery. Bolt puts Socket Mode's number into the same header."""
+    (number, *_) = request.headers.get("x-slack-retry-num") or ("0",)
+    try:
+        return int(number)
+    except ValueError:
+        return 0
+
+
+class BotAccess:
+    """Which bots may ask, and how often: two bots that mention each other would go on for ever.
+
+    `allowed`: ids of bots (`U...`, `B...`, `A...`), and of channels in which every bot may ask. `max_turns`:
+    questions of bots in one thread until a person writes there. A refused bot gets no reply.
+    """
+
+    def __init__(self, allowed: Collection[str], max_turns: int) -> None:
+        self._allowed = frozenset(allowed)
+        self._max_turns = max_turns
+        self._turns: dict[ThreadKey, int] = {}
+        self._judged: dict[str, str | None] = {}
+
+    def person_wrote(self, thread: ThreadKey) -> None:
+        """Bots may ask in `thread` again."""
+        self._turns.pop(thread, None)
+
+    def refusal(self, question: Question, asker_ids: Collection[str]) -> str | None:
+        """Why a bot's `question` is not answered, "" the next time; None: it is, and counts once.
+
+        Slack sends a mention as two events, and retries.
+        """
+        if question.key not in self._judged:
+            reason = self._judge(question.thread, asker_ids)
+            _keep(self._judged, question.key, None if reason is None else "")
+            return reason
+        return self._judged[question.key]
+
+    def _judge(self, thread: ThreadKey, asker_ids: Collection[str]) -> str | None:
+        if self._allowed.isdisjoint({*asker_ids, thread.channel}):
+            ids = ", ".join(sorted(asker_ids))
+            return (
+                f"a bot ({ids}) mentioned the bot in {thread.channel}; to let it ask, add one of"
+                " these ids to SLACK_BOT_SLACK__ALLOWED_BOTS"
+            )
+        turns = self._turns.pop(thread, 0)
+        _keep(self._turns, thread, min(turns + 1, self._max_turns))
+        if turns < self._max_turns:
+            return None
+        return (
+            f"bots have asked {self._max_turns} times in this thread since a person wrote there"
+            " (SLACK_BOT_TURNS__MAX_BOT_TURNS)"
+        )
+
+
+def _keep(kept: dict[Any, Any], key: object, value: object) -> None:
+    kept[key] = value
+    if len(kept) > _MOST:
+        del kept[next(iter(kept))]

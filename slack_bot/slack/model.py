@@ -1,0 +1,112 @@
+"""PURE. What the runner, the sink, the delivery and the surfaces hand to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ..turn.actions import TaskCard
+from ..turn.form import Form
+from ..turn.ledger import Segment
+from ..turn.record import Outcome
+from .cards import MessageCards
+from .fault_policy import SurfaceKind
+from .stream_starts import StreamStart
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a turn is shown, and for whom.
+
+    `can_stream` is false for askers that Slack refuses as recipients (bots). `asked_ts` is the ts of the
+    question, "" for the thread's: what the turn writes is newer.
+    """
+
+    turn: str
+    channel: str
+    thread_ts: str
+    user: str
+    user_team: str
+    can_stream: bool = True
+    asked_ts: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What the next call shows. `text` is more of the answer that may be sent at once."""
+
+    text: str = ""
+    cards: tuple[TaskCard, ...] = ()
+    plan_title: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.text or self.cards or self.plan_title)
+
+
+class WriteResult(StrEnum):
+    """What became of a write."""
+
+    SHOWN = "shown"  # Slack said ok to all released text
+    HELD = "held"  # released text is not confirmed yet: a later write or `finish` shows it
+    GONE = "gone"  # the thread was deleted: the turn ends quietly
+    STOPPED = "stopped"  # the human stopped the stream: no answer text may appear any more
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """How a turn ends in the thread.
+
+    `rest` is answer text that was never shown. `rewrite`, where set, is the whole text the thread must show
+    instead of what was streamed. `cards` and `plan_title` are what waited when the turn ended.
+    """
+
+    outcome: Outcome
+    rest: str = ""
+    rewrite: str | None = None
+    note: str = ""
+    offer_retry: bool = False
+    form: Form | None = None
+    cards: tuple[TaskCard, ...] = ()
+    plan_title: str | None = None
+
+
+@dataclass(slots=True)
+class SlackMessage:
+    """A message of ours, from its first call on.
+
+    `ts` is None until Slack has named it. `text` is what Slack said ok to, `doubt` that of a call without an
+    answer (None: no doubt). `is_open`: a stream that is not known to be stopped. `is_signed`: it has the
+    footer. `begun_at` is in wall-clock seconds. `segment`: the ledger's part of the answer in it.
+    """
+
+    surface: SurfaceKind
+    cards: MessageCards = field(default_factory=MessageCards)
+    ts: str | None = None
+    text: str = ""
+    title: str = ""
+    doubt: str | None = None
+    is_open: bool = False
+    is_signed: bool = False
+    begun_at: float = 0.0
+    start: StreamStart | None = None
+    segment: Segment | None = None
+
+    @property
+    def is_visible(self) -> bool:
+        """It is in the thread and shows something."""
+        return self.ts is not None and bool(self.text.strip() or not self.cards.is_empty)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageWrite:
+    """What one call adds to a message. `title` is the plan's, "" for unchanged."""
+
+    text: str = ""
+    cards: Sequence[TaskCard] = ()
+    title: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        return not (self.cards or self.title)

@@ -1,0 +1,220 @@
+"""PURE. Methods that read, and methods for what a thread has besides messages.
+
+A typing status goes away when the app writes in the thread, and after two minutes. One that comes while a
+stream is open in that thread shows up as a second row under the answer: kept, so that a test can see it
+(facts: Slack 4).
+"""
+
+from __future__ import annotations
+
+import re
+
+from . import payloads, rendering
+from .state import Channel, Json, Refused, StoredMessage, Thread, WorkspaceState, ts_key
+from .streams import SESSIONS
+
+_PAGE = 100
+_FOREVER = "9999999999"
+_TS = re.compile(r"[0-9]+(\.[0-9]+)?")
+
+
+def auth_test(state: WorkspaceState, args: Json) -> Json:
+    """auth.test."""
+    return {
+        "url": f"https://{state.domain}.slack.com/",
+        "team": state.domain,
+        "user": state.bot.name,
+        "team_id": state.team,
+        "user_id": state.bot.user_id,
+        "bot_id": state.bot.bot_id,
+        "is_enterprise_install": False,
+    }
+
+
+def open_connection(state: WorkspaceState, args: Json) -> Json:
+    """apps.connections.open: a web-socket address with a ticket that is good once."""
+    ticket = state.next_id("ticket-")
+    state.tickets.add(ticket)
+    return {"url": f"{state.link_base}/link/?ticket={ticket}&app_id={state.bot.app_id}"}
+
+
+def replies(state: WorkspaceState, args: Json) -> Json:
+    """conversations.replies. `ts` may be the root's or a reply's."""
+    channel = _member(state, args["channel"])
+    asked = state.find(channel.id, args["ts"])
+    if asked is None:
+        raise Refused("thread_not_found")
+    return _page(state, state.in_thread(channel.id, asked.root), args)
+
+
+def history(state: WorkspaceState, args: Json) -> Json:
+    """conversations.history: the roots, newest first."""
+    return _page(state, state.roots(_member(state, args["channel"]).id)[::-1], args)
+
+
+def _page(state: WorkspaceState, messages: list[StoredMessage], args: Json) -> Json:
+    oldest, latest = _moment(args, "oldest", "0"), _moment(args, "latest", _FOREVER)
+    if not args.get("inclusive"):
+        messages = [m for m in messages if ts_key(m.ts) not in (oldest, latest)]
+    fitting = [m for m in messages if oldest <= ts_key(m.ts) <= latest and m.ephemeral_for is None]
+    cursor = args.get("cursor") or "0"
+    if not cursor.isdigit():
+        raise Refused("invalid_cursor")
+    first, limit = int(cursor), args.get("limit") or _PAGE
+    end = first + (limit if state.rules.page is None else min(limit, state.rules.page))
+    with_metadata = bool(args.get("include_all_metadata"))
+    return {
+        "messages": [rendering.read_back(state, m, with_metadata) for m in fitting[first:end]],
+        "has_more": len(fitting) > end,
+        "response_metadata": {"next_cursor": str(end) if len(fitting) > end else ""},
+    }
+
+
+def _moment(args: Json, name: str, default: str) -> tuple[int, int]:
+    given = args.get(name) or default
+    if not _TS.fullmatch(given):
+        raise Refused(f"invalid_ts_{name}")
+    return ts_key(given)
+
+
+def _member(state: WorkspaceState, channel_id: str) -> Channel:
+    channel = state.channel_of(channel_id)
+    if state.bot.user_id not in channel.members:
+        raise Refused("not_in_channel")
+    return channel
+
+
+def channel_info(state: WorkspaceState, args: Json) -> Json:
+    """conversations.info."""
+    return {"channel": _channel(state, state.channel_of(args["channel"]))}
+
+
+def open_channel(state: WorkspaceState, args: Json) -> Json:
+    """conversations.open, for a direct message with one person."""
+    if args.get("channel"):
+        return channel_info(state, args)
+    users = [user for user in (args.get("users") or "").split(",") if user]
+    if len(users) != 1:
+        raise Refused("users_list_not_supplied" if not users else "invalid_user_combination")
+    return {"channel": _channel(state, direct_channel(state, state.person_of(users[0]).id))}
+
+
+def direct_channel(state: WorkspaceState, user: str) -> Channel:
+    """The direct message of the app with a person; made where there is none yet."""
+    members = {user, state.bot.user_id}
+    for channel in state.channels.values():
+        if channel.kind == "im" and channel.members == members:
+            return channel
+    channel = state.channels[f"D{user[1:]}"] = Channel(f"D{user[1:]}", user, "im", members)
+    return channel
+
+
+def _channel(state: WorkspaceState, channel: Channel) -> Json:
+    shown: Json = {
+        "id": channel.id,
+        "name": channel.name,
+        "is_channel": channel.kind == "channel",
+        "is_group": channel.kind == "group",
+        "is_im": channel.kind == "im",
+        "is_mpim": channel.kind == "mpim",
+        "is_private": channel.kind != "channel",
+        "is_archived": channel.archived,
+        "is_member": state.bot.user_id in channel.members,
+    }
+    if channel.kind == "im":
+        shown["user"] = min(channel.members - {state.bot.user_id})
+    return shown
+
+
+def user_info(state: WorkspaceState, args: Json) -> Json:
+    """users.info."""
+    person = state.person_of(args["user"])
+    user = {"id": person.id, "team_id": person.team, "name": person.name, "real_name": person.name}
+    profile = {"display_name": person.name, "real_name": person.name}
+    return {"user": {**user, "is_bot": person.is_bot, "deleted": False, "profile": profile}}
+
+
+# ---- what a thread has besides messages
+
+
+def set_status(state: WorkspaceState, args: Json) -> Json:
+    """assistant.threads.setStatus."""
+    channel, root = _thread_of(state, args)
+    messages = args.get("loading_messages") or []
+    if len(messages) > 10 or not all(isinstance(text, str) for text in messages):
+        raise Refused("invalid_arguments", "loading_messages takes at most 10 strings")
+    thread, status = state.thread(channel, root), args["status"]
+    if status and any(message.state == "streaming" for message in state.in_thread(channel, root)):
+        thread.status_rows.append(status)
+    else:
+        thread.status, thread.status_at = status, state.now
+    state.changed(channel, root)
+    payloads.session(state, channel, root, "processing" if status else "active")
+    return {}
+
+
+def _thread_of(state: WorkspaceState, args: Json) -> tuple[str, str]:
+    channel = state.bot_channel(args["channel_id"])
+    return channel.id, state.root_exists(channel, args["thread_ts"])
+
+
+def status_of(state: WorkspaceState, thread: Thread, now: float) -> str | None:
+    """The typing status as it shows at `now`."""
+    is_over = now - thread.status_at >= state.rules.status_timeout
+    return None if is_over else thread.status or None
+
+
+def set_title(state: WorkspaceState, args: Json) -> Json:
+    """assistant.threads.setTitle."""
+    state.thread(*_thread_of(state, args)).title = args["title"]
+    return {}
+
+
+def set_prompts(state: WorkspaceState, args: Json) -> Json:
+    """assistant.threads.setSuggestedPrompts. Without a thread they belong to the whole conversation."""
+    channel = state.bot_channel(args["channel_id"])
+    prompts = args["prompts"]
+    if not 1 <= len(prompts) <= 4:
+        raise Refused("invalid_arguments", "prompts takes 1 to 4 items")
+    for prompt in prompts:
+        if not isinstance(prompt, dict) or not prompt.get("title") or not prompt.get("message"):
+            raise Refused("invalid_arguments", "a prompt has a title and a message")
+    thread_ts = args.get("thread_ts")
+    root = state.root_exists(channel, thread_ts) if thread_ts else ""
+    state.thread(channel.id, root).prompts = prompts
+    return {}
+
+
+def set_session(state: WorkspaceState, args: Json) -> Json:
+    """agents.sessions.setStatus."""
+    if not state.rules.agent_sessions:
+        raise Refused("feature_disabled")
+    state.bot_channel(args["channel_id"])
+    if args["status"] not in SESSIONS:
+        raise Refused("invalid_status")
+    if not args.get("thread_ts"):
+        raise Refused("thread_ts_required")
+    channel, root = _thread_of(state, args)
+    if args.get("initiator_user_id"):
+        state.person_of(args["initiator_user_id"])
+    thread = state.thread(channel, root)
+    thread.status = ""
+    thread.title = args.get("title") or thread.title
+    payloads.session(state, channel, root, args["status"])
+    state.changed(channel, root)
+    return {}
+
+
+METHODS = {
+    "agents.sessions.setStatus": set_session,
+    "apps.connections.open": open_connection,
+    "assistant.threads.setStatus": set_status,
+    "assistant.threads.setSuggestedPrompts": set_prompts,
+    "assistant.threads.setTitle": set_title,
+    "auth.test": auth_test,
+    "conversations.history": history,
+    "conversations.info": channel_info,
+    "conversations.open": open_channel,
+    "conversations.replies": replies,
+    "users.info": user_info,
+}

@@ -1,0 +1,183 @@
+"""Runs the cases of a suite: on a tape, on the playground's agent in memory, or on a live agent.
+
+Each time the whole bot runs against an emulated workspace, as in `replay`: in memory on virtual time, with a
+live agent in real time and with the settings of the environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeAlias
+
+import httpx
+
+from ...clock import loop_clock
+from ...errors import BotError
+from ...observe.facts import AgentEvent, Fact
+from ...settings.load import Settings, with_overrides
+from ...testing import virtual_clock
+from ...testing.agent.asgi_transport import AsgiTransport
+from ...testing.harness import bot_settings, emulated
+from ...testing.tape.tape import Recording, Tape
+from ..capture.agent_address import masks_of
+from ..capture.http_tap import rpc_call
+from ..capture.redaction import Redactor
+from ..replay.replay import ReplayQuestions, observe, replayed
+from ..turn_log import TurnLog
+from .cases import PLAYGROUND, Case, Suite
+from .checks import CheckResult
+from .measures import Measures, measure
+from .reports import SuiteProgress
+from .results import CaseResult, CaseRun, SuiteResult
+
+
+class Served(Protocol):
+    """An agent in memory."""
+
+    asgi: Any
+
+    async def aclose(self) -> None:
+        """End it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTarget:
+    """The playground's agent, in memory and on virtual time. `build` makes it for a pace, None: its own."""
+
+    name: str
+    build: Callable[[float | None], Served]
+    masks: Redactor = field(default_factory=Redactor)
+
+    def refusal(self, case: Case) -> str | None:
+        """It understands everything."""
+        return None
+
+    def ask(self, case: Case) -> Measures:
+        """Ask what `case` asks, and measure. Raises BotError where that cannot be done."""
+        return virtual_clock.run(self._ask(case))
+
+    async def _ask(self, case: Case) -> Measures:
+        settings, served = bot_settings(case.around.settings), self.build(case.pace)
+        counter, log = QuestionCounter(AsgiTransport(served.asgi)), TurnLog(keeps_events=True)
+        asking = ReplayQuestions(follow_ups=case.then)
+        try:
+            seen = await observe(case.around, settings, virtual_clock.new_clock(), counter, log, asking)
+        finally:
+            await served.aclose()
+        return measure(log, seen.thread, seen.asked_at, counter.questions)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTarget:
+    """The agent of `settings`, over the network. `is_ours`: it is the playground's, served elsewhere.
+
+    What the bot learns of it in one case it knows in the next, as the running bot does. `limit`: seconds
+    after which a question without an end is judged as it is.
+    """
+
+    name: str
+    settings: Settings
+    is_ours: bool = False
+    limit: float | None = None
+    profiles: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def masks(self) -> Redactor:
+        """Takes out of a report what the agent was sent: it may send it back."""
+        return masks_of(self.settings)
+
+    def refusal(self, case: Case) -> str | None:
+        """Why `case` cannot be run on it; None: it can."""
+        if case.tape is not None:
+            return "it plays a tape and asks no agent"
+        if case.needs == PLAYGROUND and not self.is_ours:
+            return "it asks for something that only the playground's agent understands"
+        return None
+
+    def ask(self, case: Case) -> Measures:
+        """Ask in real time, and measure. Raises BotError where that cannot be done."""
+        overrides, log = case.around.settings, _RedactedLog(self.masks)
+        settings = emulated(with_overrides(self.settings, overrides) if overrides else self.settings)
+        asking = ReplayQuestions(case.then, limit=self.limit, profiles=self.profiles)
+        seen = asyncio.run(observe(case.around, settings, loop_clock(), log=log, asking=asking))
+        return measure(log, seen.thread, seen.asked_at, masks=self.masks)
+
+
+Target: TypeAlias = MemoryTarget | LiveTarget
+"""An agent that is tested."""
+
+
+class _RedactedLog(TurnLog):
+    """Keeps what the agent sent without its secrets."""
+
+    def __init__(self, masks: Redactor) -> None:
+        super().__init__(keeps_events=True)
+        self._masks = masks
+
+    def take(self, fact: Fact) -> None:
+        if isinstance(fact, AgentEvent):
+            fact = replace(fact, raw=self._masks.value(fact.raw))
+        super().take(fact)
+
+
+class QuestionCounter(httpx.AsyncBaseTransport):
+    """Counts the questions that go through `inner`."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+        self.questions = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Count and pass on."""
+        call = rpc_call(request)
+        self.questions += call is not None and call.verb == "ask"
+        return await self._inner.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Close `inner`."""
+        await self._inner.aclose()
+
+
+def run_suite(
+    suite: Suite,
+    tapes: Mapping[str, Tape | Recording],
+    target: Target,
+    repeat: int = 1,
+    progress: SuiteProgress | None = None,
+    started: float = 0.0,
+) -> SuiteResult:
+    """Run all cases of `suite` on `target`, each `repeat` times."""
+    skipped = [(case.name, why) for case in suite.cases if (why := target.refusal(case)) is not None]
+    cases = [case for case in suite.cases if case.name not in dict(skipped)]
+    if progress:
+        progress.begin(len(cases) * repeat)
+    results = []
+    for case in cases:
+        runs = []
+        for _ in range(repeat):
+            if progress:
+                progress.on_run(case)
+            runs.append(run_case(case, target, tapes))
+        results.append(CaseResult(case, tuple(runs)))
+        if progress:
+            progress.on_result(results[-1])
+    seconds = sum(run.seconds for result in results for run in result.runs)
+    return SuiteResult(suite.name, target.name, started, seconds, tuple(results), tuple(skipped))
+
+
+def run_case(case: Case, target: Target, tapes: Mapping[str, Tape | Recording]) -> CaseRun:
+    """One run of `case`: of its tape where it has one, else of `target`'s answer."""
+    try:
+        measures = target.ask(case) if case.tape is None else _play(case, tapes[case.tape])
+    except BotError as error:
+        failed = CheckResult(False, "could not be run")
+        return CaseRun(0.0, None, (failed,) * len(case.checks), str(error))
+    results = tuple(request.check.judge(measures, request.params) for request in case.checks)
+    return CaseRun(measures.summary.end, measures, results)
+
+
+def _play(case: Case, tape: Tape | Recording) -> Measures:
+    seen = replayed(tape, case.around, log=TurnLog(keeps_events=True))
+    return measure(seen.log, seen.thread, seen.asked_at, seen.sent)

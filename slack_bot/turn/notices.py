@@ -1,0 +1,128 @@
+"""What a reader learns besides the answer: a silence, how far a plan is, why a turn failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from . import events
+from .actions import CardState, EndTurn, SetPlanTitle, TaskCard
+from .events import PlanStep, StepState, TaskEnd, TaskKnowledge
+from .record import Outcome
+
+_SPINS = 120.0  # seconds until the idle card is closed: an open card is carried into message after message
+_MOST = 300  # characters of what the agent says about its failure
+_UNFINISHED = " What was written stays; the rest is missing."
+_TASK_ENDS = {
+    TaskEnd.FAILED: "The agent could not finish this.",
+    TaskEnd.CANCELED: "The agent cancelled this.",
+    TaskEnd.REJECTED: "The agent declined this.",
+}
+_ENDED = {StepState.DONE, StepState.FAILED}
+
+
+class IdleNotice:
+    """What is shown while nothing comes from the agent: a status, or in an open message a card."""
+
+    def __init__(self) -> None:
+        self.card: TaskCard | None = None  # of the present wait
+        self._count = 0
+
+    def show(self, event: events.AgentIdle, *, in_message: bool) -> TaskCard | str:
+        minutes = int(event.seconds // 60)
+        if not in_message or (self.card is not None and self.card.state is CardState.DONE):
+            return _status(event.known, minutes)
+        if event.known is TaskKnowledge.QUIET:
+            return ""  # answers have pauses
+        self._count += self.card is None
+        name = f"waiting-{self._count}"
+        if event.seconds >= _SPINS:
+            self.card = TaskCard(name, f"No news from the agent for {minutes} min", CardState.DONE)
+        else:
+            details = f"nothing new for {minutes} min\n" if minutes else "nothing new yet\n"
+            self.card = TaskCard(name, "Waiting for the agent", CardState.RUNNING, details)
+        return self.card
+
+    def end(self) -> TaskCard | None:
+        card, self.card = self.card, None
+        if card is None or card.state is CardState.DONE:
+            return None
+        return replace(card, state=CardState.DONE, details="")
+
+
+def _status(known: TaskKnowledge, minutes: int) -> str:
+    if known is TaskKnowledge.WORKING:
+        return f"is still working, nothing new for {minutes} min..." if minutes else "is still working..."
+    is_silent = known is TaskKnowledge.UNKNOWN and minutes
+    return (
+        f"is waiting for the agent, silent for {minutes} min..."
+        if is_silent
+        else "is waiting for the agent..."
+    )
+
+
+class PlanTitle:
+    """The line above the cards: the running step, or what was done in the end."""
+
+    def __init__(self) -> None:
+        self._title = ""
+        self._steps: tuple[PlanStep, ...] = ()  # of the newest plan
+
+    def follow(self, event: events.PlanChanged, *, shows: bool) -> list[SetPlanTitle]:
+        steps = self._steps = event.steps
+        running = next((n for n, step in enumerate(steps, 1) if step.state is StepState.RUNNING), None)
+        if running is not None:
+            if len(steps) < 2 or not shows:
+                return []
+            self._title = f"Step {running} of {len(steps)}: {steps[running - 1].title}"
+            return [SetPlanTitle(self._title, "the running step changed")]
+        if any(step.state is StepState.PENDING for step in steps):
+            return []
+        return self._as_done(event.title.strip() or _done(steps), "all steps have ended")
+
+    def end(self, outcome: Outcome) -> list[SetPlanTitle]:
+        states = {step.state for step in self._steps}
+        if states <= _ENDED or states == {StepState.PENDING} or outcome is Outcome.STOPPED:
+            return []
+        went_well = outcome in (Outcome.ANSWERED, Outcome.ASKED)
+        title = _done(self._steps, StepState.DONE if went_well else StepState.FAILED)
+        return self._as_done(title, "the turn is over")
+
+    def _as_done(self, title: str, reason: str) -> list[SetPlanTitle]:
+        if not title or title == self._title:
+            return []
+        self._title = title
+        return [SetPlanTitle(title, reason)]
+
+
+def _done(steps: Sequence[PlanStep], running: StepState = StepState.RUNNING) -> str:
+    """Running steps count as `running`. "" for fewer than two: one card says it."""
+    if len(steps) < 2:
+        return ""
+    states = [running if step.state is StepState.RUNNING else step.state for step in steps]
+    done, failed = states.count(StepState.DONE), states.count(StepState.FAILED)
+    if done == len(steps):
+        return f"{done} steps done"
+    return f"{done} of {len(steps)} steps done" + (f", {failed} failed" if failed else "")
+
+
+def task_failure(end: events.TaskEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
+    """The end of a turn whose task ended so. `is_unfinished`: an answer was begun."""
+    # frameworks put the text of an exception into a failed status
+    words = end.text if shows_words or end.end is TaskEnd.REJECTED else ""
+    note = _note(_TASK_ENDS[end.end], words, is_unfinished=is_unfinished)
+    return EndTurn(Outcome.FAILED, note, offer_retry=True, reason=f"task {end.end}")
+
+
+def stream_failure(end: events.StreamEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
+    """The end of a turn whose stream ended so, with the task's end unknown."""
+    words = end.text if shows_words else ""
+    note = _note(end.safe or "The agent could not answer.", words, is_unfinished=is_unfinished)
+    return EndTurn(Outcome(end.end), note, offer_retry=True, reason=end.reason)
+
+
+def _note(note: str, words: str, *, is_unfinished: bool) -> str:
+    if words := " ".join(words.split()):
+        clipped = words if len(words) <= _MOST else f"{words[: _MOST - 1]}…"
+        note += f" It says: {clipped}" + ("" if clipped[-1] in ".!?…" else ".")
+    return note + (_UNFINISHED if is_unfinished else "")

@@ -1,0 +1,42 @@
+"""What runner and sink say to each other."""
+
+from __future__ import annotations
+
+from slack_bot.slack.fault_policy import SurfaceKind
+from slack_bot.slack.model import Batch, MessageWrite, SlackMessage, TurnEnd, WriteResult
+from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.record import Outcome
+
+CARD = TaskCard("a", "A", CardState.RUNNING)
+
+
+def test_a_batch_is_empty_only_if_nothing_waits() -> None:
+    assert Batch().is_empty
+    assert not Batch("a").is_empty
+    assert not Batch(plan_title="x").is_empty
+    assert not Batch(cards=(TaskCard("a", "A", CardState.DONE),)).is_empty
+
+
+def test_an_ending_says_nothing_by_itself() -> None:
+    assert TurnEnd(Outcome.ANSWERED) == TurnEnd(Outcome.ANSWERED, "", None, "", False, None)
+    assert {str(each) for each in WriteResult} == {"shown", "held", "gone", "stopped"}
+
+
+def test_text_or_a_card_make_it_visible() -> None:
+    assert SlackMessage(SurfaceKind.STREAM, ts="1.0", text="x").is_visible
+    assert not SlackMessage(SurfaceKind.STREAM, ts="1.0", text=" \n").is_visible
+    assert not SlackMessage(SurfaceKind.STREAM, text="x").is_visible
+    shown = SlackMessage(SurfaceKind.EDIT, ts="1.0")
+    shown.cards.want([CARD])
+    shown.cards.confirm(shown.cards.unsent())
+    assert shown.is_visible
+
+
+def test_messages_share_no_cards() -> None:
+    assert SlackMessage(SurfaceKind.STREAM).cards is not SlackMessage(SurfaceKind.STREAM).cards
+
+
+def test_a_write_with_cards_or_a_title_is_not_plain() -> None:
+    assert MessageWrite("text").is_plain
+    assert not MessageWrite("text", (CARD,)).is_plain
+    assert not MessageWrite("", (), "title").is_plain

@@ -1,0 +1,491 @@
+"""Posts are found again before they are repeated."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from slack_bot.slack.blocks import TextForm, context, fallback
+from slack_bot.slack.calls import CallFailed, CallOk
+from slack_bot.slack.cards import CardClosing
+from slack_bot.slack.fault_policy import StreamingRefusalCache, SurfaceKind
+from slack_bot.slack.faults import Fault
+from slack_bot.slack.model import MessageWrite, SlackMessage
+from slack_bot.slack.post_surface import NOT_SHOWN, PostSurface, TextForms, shown_or_failed
+from slack_bot.slack.turn_client import DROPPED
+from slack_bot.testing import virtual_clock
+from slack_bot.testing.slack.workspace import WorkspaceRules
+from slack_bot.turn.actions import CardState, TaskCard
+from tests.slack.scene import TURN, Scene
+
+START, STOP = "chat.startStream", "chat.stopStream"
+POST, UPDATE, DELETE = "chat.postMessage", "chat.update", "chat.delete"
+CARD = TaskCard("a", "A", CardState.RUNNING, details="one")
+Story = Callable[[Scene, PostSurface], Coroutine[Any, Any, None]]
+
+
+def posted(*texts: str, faults: Any = None, crowd: int = 0) -> tuple[Scene, list[CallOk | CallFailed]]:
+    """Post `texts` into a thread where `crowd` others have written; returns what became of each."""
+
+    async def go() -> tuple[Scene, list[CallOk | CallFailed]]:
+        scene = Scene(faults)
+        for number in range(crowd):
+            scene.workspace.say("U2", "C1", str(number), now=virtual_clock.WALL_ZERO, thread_ts=scene.root)
+        posts = scene.posts()
+        return scene, [await posts.post(text, (), [context("under")], "answer") for text in texts]
+
+    return virtual_clock.run(go())
+
+
+def test_a_post_is_markdown_with_blocks_under_it_and_signed() -> None:
+    scene, results = posted("**One.**", "Two.")
+    first, second = scene.thread()
+    assert [result.ts for result in results if isinstance(result, CallOk)] == [first.ts, second.ts]
+    assert (first.text, first.extras) == ("**One.**", ("under",))
+    assert [message.metadata for message in (first, second)] == [
+        {"event_type": "slack_bot_turn", "event_payload": {"turn": TURN, "kind": "answer", "part": part}}
+        for part in (1, 2)
+    ]
+    args = scene.workspace.calls[0].args
+    assert (args["text"], args["unfurl_links"], args["unfurl_media"]) == ("**One.**", False, False)
+
+
+@pytest.mark.parametrize("entry", ["timeout", "timeout!", "internal_error", "internal_error!"])
+def test_the_same_text_twice_is_told_apart(entry: str) -> None:
+    scene, results = posted("Same.", "Same.", faults={POST: [None, entry, None]})
+    assert [result.ts for result in results if isinstance(result, CallOk)] == [
+        each.ts for each in scene.thread()
+    ]
+    assert scene.texts() == ["Same.", "Same."]
+
+
+def test_it_is_found_in_a_long_thread() -> None:
+    scene, _ = posted("One.", faults={POST: ["timeout!", None]}, crowd=450)
+    assert scene.texts() == ["One."]
+    assert scene.methods() == [POST, *["conversations.replies"] * 3]
+
+
+def test_one_that_cannot_be_posted_is_reported() -> None:
+    scene, (result,) = posted("One.", faults={POST: ["internal_error"]})
+    assert result == CallFailed(Fault.UNKNOWN, "internal_error")
+    assert scene.methods().count(POST) == 4
+
+
+def test_blocks_that_are_refused_are_left_out() -> None:
+    scene, results = posted("One.", faults={POST: ["invalid_blocks", None]})
+    assert [type(result) for result in results] == [CallOk]
+    assert (scene.only().text, scene.only().extras) == ("One.", ())
+
+
+def test_the_asker_is_told_directly() -> None:
+    async def go() -> Scene:
+        scene = Scene()
+        await scene.posts().tell_asker()
+        return scene
+
+    scene = virtual_clock.run(go())
+    (message,) = scene.workspace.history(scene.workspace.direct("U1"))
+    assert message.text == "I may not write in <#C1>, so I cannot answer you there."
+
+
+def test_text_alone_has_a_second_form_too() -> None:
+    async def go() -> Scene:
+        scene = Scene({POST: ["invalid_blocks", None]})
+        assert isinstance(await scene.posts().post("**One.**", (), (), "answer"), CallOk)
+        return scene
+
+    scene = virtual_clock.run(go())
+    assert scene.texts() == ["**One.**"]
+    assert "markdown_text" in scene.workspace.calls[0].args
+    assert "blocks" in scene.workspace.calls[1].args
+
+
+def insisted(
+    kind: str, faults: Any, hush_after: float | None = None
+) -> tuple[Scene, CallOk | CallFailed, int]:
+    """Post what must stand; returns what became of it, and how often the reader was told of a wait."""
+    told: list[float] = []
+
+    async def go() -> tuple[Scene, CallOk | CallFailed]:
+        scene = Scene(faults)
+        line = scene.turn_client(lambda: told.append(scene.clock.monotonic()))
+        posts = scene.posts(line)
+        posts.retry_timeout = 30.0
+        posting = asyncio.ensure_future(posts.post("One.", (), [context("under")], kind, persist=True))
+        if hush_after is not None:
+            await asyncio.sleep(hush_after)
+            line.cancel_writes()
+        return scene, await posting
+
+    scene, result = virtual_clock.run(go())
+    return scene, result, len(told)
+
+
+@pytest.mark.parametrize(
+    "refused", ["invalid_blocks", "internal_error", "timeout", "error:nobody_knows_this"]
+)
+def test_what_must_stand_is_posted_again_with_longer_and_longer_pauses(refused: str) -> None:
+    scene, result, told = insisted("answer", {POST: [refused] * 7 + [None]})
+    assert isinstance(result, CallOk)
+    assert scene.texts() == ["One."]
+    assert told >= 1
+    times = [call.now for call in scene.workspace.calls if call.method == POST]
+    assert len(times) == 8
+
+
+def test_insisting_has_an_end() -> None:
+    scene, result, told = insisted("answer", {POST: ["invalid_blocks"]})
+    assert isinstance(result, CallFailed)
+    assert told == 4  # after 2, 4, 8 and 16 seconds
+    assert scene.methods().count(POST) == len(TextForm) * 5
+    assert scene.workspace.calls[-1].now - scene.workspace.calls[0].now == pytest.approx(30.0, abs=2.0)
+
+
+@pytest.mark.parametrize("applied", range(4))
+def test_a_post_that_was_applied_after_all_is_found_before_it_is_repeated(applied: int) -> None:
+    silent = ["internal_error"] * 4
+    silent[applied] = "internal_error!"
+    unread = ["internal_error"] * 12
+    scene, result, _ = insisted("answer", {POST: silent, "conversations.replies": [*unread, None]})
+    assert scene.texts() == ["One."]
+    assert isinstance(result, CallOk)
+
+
+@pytest.mark.parametrize("hopeless", ["missing_scope", "is_archived", "token_revoked", "channel_not_found"])
+def test_nobody_insists_on_what_no_time_will_change(hopeless: str) -> None:
+    scene, result, told = insisted("answer", {POST: [hopeless]})
+    assert isinstance(result, CallFailed)
+    assert (scene.methods(), told) == ([POST], 0)
+
+
+def test_a_stop_ends_the_insisting_on_an_answer_and_not_on_a_note() -> None:
+    refused = {POST: ["invalid_blocks"] * 4 + [None]}
+    scene, result, _ = insisted("answer", refused, hush_after=1.0)
+    assert result == CallFailed(Fault.LATER, DROPPED)
+    assert scene.texts() == []
+    scene, result, _ = insisted("note", refused, hush_after=1.0)
+    assert isinstance(result, CallOk)
+
+
+# -- forms of a text ----------------------------------------------------------------------------------------
+
+ALONE = (TextForm.MARKDOWN_TEXT, TextForm.MARKDOWN_BLOCK, TextForm.TEXT)
+LONG = "A **long** text. " * 40
+
+
+def named(forms: TextForms, method: str = UPDATE, text: str = "One.", under: Any = ()) -> list[TextForm]:
+    return [form for form, _ in forms.of(method, text, (), under)]
+
+
+def test_a_text_has_three_forms_and_a_fourth_with_blocks_around_it() -> None:
+    forms = TextForms(StreamingRefusalCache(), "T1", lambda: 0.0)
+    assert named(forms) == list(ALONE)
+    assert named(forms, under=[context("x")]) == [TextForm.WHOLE, *ALONE]
+    assert named(forms, text="", under=[context("x")]) == [TextForm.WHOLE]
+    assert forms.of(UPDATE, "", (), ()) == [(TextForm.WHOLE, {"markdown_text": ""})]
+    (_, first), (_, second), (_, third) = forms.of(POST, LONG, (), ())
+    assert (first, third) == ({"markdown_text": LONG}, {"text": LONG})
+    assert second["blocks"] == [{"type": "markdown", "text": LONG}]
+    assert len(second["text"]) <= 300
+
+
+def test_a_form_that_did_not_work_is_left_out_for_that_workspace_and_method_for_a_while() -> None:
+    memory, now = StreamingRefusalCache(300.0), [100.0]
+    forms = TextForms(memory, "T1", lambda: now[0])
+    forms.refused(UPDATE, TextForm.MARKDOWN_TEXT)
+    forms.refused(UPDATE, TextForm.WHOLE)
+    assert named(forms) == [TextForm.MARKDOWN_BLOCK, TextForm.TEXT]
+    assert named(forms, under=[context("x")]) == [TextForm.WHOLE, TextForm.MARKDOWN_BLOCK, TextForm.TEXT]
+    assert named(forms, POST) == named(TextForms(memory, "T2", lambda: now[0])) == list(ALONE)
+    for form in ALONE:
+        forms.refused(UPDATE, form)
+    assert named(forms) == list(ALONE)  # something has to be tried
+    now[0] = 400.0
+    assert named(forms) == list(ALONE)
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_shown"),
+    [
+        ({}, True),
+        ({"message": {"text": "One. Two."}}, True),
+        ({"text": "One. ", "message": {"text": "One."}}, False),
+        ({"text": "", "message": {"text": "", "blocks": []}}, False),
+        ({"text": "One.", "message": {"blocks": [{"type": "markdown", "text": "One."}]}}, False),
+        ({"text": "", "message": {"blocks": [{"type": "markdown", "text": "One. Two."}]}}, True),
+        ({"text": "", "message": {"blocks": [{"type": "table", "rows": []}]}}, True),  # not to be read
+        ({"text": "Something else", "message": "?"}, True),
+    ],
+    ids=str,
+)
+def test_only_an_answer_that_reads_as_before_or_empty_shows_that_a_text_is_missing(
+    answer: dict[str, Any], is_shown: bool
+) -> None:
+    result = shown_or_failed(CallOk(answer), "One. **Two.**", "One.")
+    assert isinstance(result, CallOk) is is_shown
+    assert isinstance(result, CallOk) or result.error == NOT_SHOWN
+    assert isinstance(shown_or_failed(CallOk(answer), "One!", "One."), CallOk)  # nothing that could be missed
+    assert isinstance(shown_or_failed(CallOk(answer), ":tada:", "One."), CallOk)
+
+
+def test_a_notification_that_reads_as_before_tells_nothing_new() -> None:
+    more = f"{LONG} And more."
+    assert fallback(LONG) == fallback(more) != LONG
+    for blocks, is_shown in ((LONG, False), (more, True)):
+        shown = {"text": fallback(LONG), "blocks": [{"type": "markdown", "text": blocks}]}
+        result = shown_or_failed(CallOk({"text": shown["text"], "message": shown}), more, LONG)
+        assert isinstance(result, CallOk) is is_shown
+
+
+def test_the_titles_of_cards_are_no_news() -> None:
+    cards = [{"type": "task_card", "title": "Search"}]
+    for text, is_shown in (("Search\nOne.", False), ("Search", False), ("Search\nTwo.", True)):
+        result = shown_or_failed(CallOk({"message": {"text": text, "blocks": cards}}), "Two.", "One.")
+        assert isinstance(result, CallOk) is is_shown
+
+
+def play(story: Callable[[Scene, PostSurface], Awaitable[None]], deaf: set[str], faults: Any = None) -> Scene:
+    async def go() -> Scene:
+        scene = Scene(faults)
+        rules = dataclasses.replace(WorkspaceRules(), ignores_markdown_text=frozenset(deaf))
+        scene.workspace.state.rules = rules
+        await story(scene, scene.posts())
+        return scene
+
+    return virtual_clock.run(go())
+
+
+async def grown(scene: Scene, posts: PostSurface) -> None:
+    message = SlackMessage(SurfaceKind.EDIT)
+    for text in ("One. ", "One. Two. ", "One. Two. Three."):
+        assert await posts.show(message, text, "") is None
+        assert scene.texts() == [text]
+
+
+def test_an_edit_that_shows_nothing_is_made_in_another_form_and_the_next_one_at_once() -> None:
+    assert play(grown, {UPDATE}).methods() == [POST, UPDATE, UPDATE, UPDATE]
+
+
+def test_a_post_that_shows_nothing_is_filled_and_the_next_one_is_another_form_at_once() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        await grown(scene, posts)
+        assert isinstance(await posts.post("Four.", (), (), "answer"), CallOk)
+        assert scene.texts()[1:] == ["Four."]
+
+    assert play(story, {POST}).methods() == [POST, UPDATE, UPDATE, UPDATE, POST]
+    assert play(story, {POST, UPDATE}).methods() == [POST, UPDATE, UPDATE, UPDATE, UPDATE, POST]
+
+
+def test_a_post_that_nothing_fills_is_taken_away() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        result = await posts.post("One.", (), (), "answer")
+        assert isinstance(result, CallFailed)
+
+    scene = play(story, {POST}, {UPDATE: ["cant_update_message"]})
+    assert (scene.thread(), scene.methods()) == ([], [POST, UPDATE, UPDATE, DELETE])
+
+
+@pytest.mark.parametrize("refused", [1, 2])
+def test_the_last_form_is_the_text_itself(refused: int) -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        assert await posts.show(message, "One. ", "") is None
+        assert await posts.rewrite(message, "*Two.*", (), CardClosing.DONE) is None
+
+    scene = play(story, {UPDATE}, {UPDATE: [None, *["invalid_blocks"] * (refused - 1), None]})
+    assert scene.texts() == ["*Two.*"]
+    assert scene.methods() == [POST, *[UPDATE] * (refused + 1)]
+
+
+# -- messages that are written as a whole --------------------------------------------------------------------
+
+
+def edited(story: Story, faults: Any = None, **settings: Any) -> Scene:
+    async def go() -> Scene:
+        scene = Scene(faults, **settings)
+        await story(scene, scene.posts())
+        return scene
+
+    return virtual_clock.run(go())
+
+
+async def streamed(scene: Scene, text: str, *cards: TaskCard, stop: bool = True) -> SlackMessage:
+    message, streams = (
+        SlackMessage(SurfaceKind.STREAM),
+        scene.streams(),
+    )
+    message.cards.want(cards)
+    await streams.write(message, MessageWrite(text, message.cards.unsent()))
+    if stop:
+        await streams.stop(message, CardClosing.DONE)
+    return message
+
+
+def test_a_message_is_posted_first_and_then_edited() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        assert await posts.show(message, "One. ", "") is None
+        assert (message.ts, message.text, message.is_signed) == (scene.only().ts, "One. ", False)
+        message.cards.want([CARD])
+        assert await posts.show(message, "One. Two.", "Plan") is None
+        assert [task.status for task in scene.only().tasks] == ["in_progress"]
+        assert message.cards.unsent() == ()
+        under = [context("under")]
+        assert await posts.show(message, "One. Two.", "Plan", footer=under, close=CardClosing.FAILED) is None
+        assert message.is_signed
+
+    for mode in ("plan", "timeline"):
+        scene = edited(story, task_display_mode=mode)
+        assert scene.methods() == [POST, UPDATE, UPDATE]
+        assert (scene.only().text, scene.only().extras) == ("One. Two.", ("under",))
+        assert [(task.status, task.details) for task in scene.only().tasks] == [("error", "one")]
+
+
+def test_blocks_that_are_refused_do_not_keep_the_text_back() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        await posts.show(message, "One. ", "")
+        assert await posts.show(message, "One. Two.", "", footer=[context("under")]) is None
+        assert (message.text, message.is_signed) == ("One. Two.", False)
+
+    assert edited(story, {UPDATE: ["invalid_blocks", None]}).texts() == ["One. Two."]
+
+
+def test_what_is_refused_changes_nothing_of_what_is_known() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        assert await posts.show(message, "One. ", "") == CallFailed(Fault.NO_WRITING, "no_permission")
+        assert (message.ts, message.text) == (None, "")
+
+    edited(story, {POST: ["no_permission"]})
+
+
+def test_a_sealed_stream_is_written_anew_with_its_cards() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "One. ", CARD)
+        assert await posts.rewrite(message, "Two.", [context("under")], CardClosing.DONE) is None
+        assert (message.text, message.is_signed) == ("Two.", True)
+
+    message = edited(story).only()
+    assert (message.text, message.extras) == ("Two.", ("under",))
+    assert [task.status for task in message.tasks] == ["complete"]
+
+
+def test_a_message_of_cards_only_is_written_anew_with_them() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "", CARD)
+        assert await posts.rewrite(message, "", (), CardClosing.FAILED) is None
+
+    message = edited(story).only()
+    assert (message.text, [task.status for task in message.tasks]) == ("", ["error"])
+
+
+def test_a_message_of_cards_only_keeps_them_where_its_full_form_is_refused() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "", CARD)
+        assert await posts.rewrite(message, "", (), CardClosing.FAILED) is None
+        assert not message.cards.closing(CardClosing.FAILED)
+
+    scene = edited(story, {UPDATE: ["block_mismatch", None]})
+    assert [task.status for task in scene.only().tasks] == ["error"]
+
+
+def test_an_open_stream_is_stopped_before_it_is_written_anew() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "One. ", stop=False)
+        assert await posts.rewrite(message, "Two.", (), CardClosing.DONE) is None
+
+    scene = edited(story)
+    assert (scene.only().text, scene.only().state) == ("Two.", "sealed")
+    assert scene.methods() == [START, UPDATE, STOP, UPDATE]
+
+
+def test_what_is_refused_with_and_without_blocks_does_not_stand() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "One. ", CARD)
+        failed = CallFailed(Fault.WRONG_CALL, "cant_update_message")
+        assert await posts.rewrite(message, "Two.", (), CardClosing.DONE) == failed
+        assert message.text == "One. "
+
+    assert edited(story, {UPDATE: ["cant_update_message"]}).texts() == ["One. "]
+
+
+def test_the_text_stands_though_its_blocks_do_not() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "One. ")
+        assert await posts.rewrite(message, "Two.", [context("x")], CardClosing.DONE) is None
+        assert (message.text, message.is_signed) == ("Two.", False)
+
+    assert edited(story, {UPDATE: ["block_mismatch", None]}).texts() == ["Two."]
+
+
+def test_an_edit_that_may_have_been_made_stays_in_doubt_when_its_text_alone_is_refused() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        await posts.show(message, "One. ", "")
+        refused = await posts.show(message, "One. Two.", "")
+        assert refused is not None
+        assert refused.in_doubt
+
+    for first in ("internal_error!", "timeout!"):
+        scene = edited(story, {UPDATE: [first, *["block_mismatch"] * 3, None]})
+        assert scene.texts() == ["One. Two."]
+
+
+def test_a_message_is_taken_away_once() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = await streamed(scene, "One. ")
+        assert await posts.delete(message)
+
+    for entry in ("timeout", "timeout!", None):
+        assert edited(story, {DELETE: [entry, None]}).thread() == []
+
+
+def test_a_message_that_is_still_open_is_stopped_and_taken_away() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        assert await posts.delete(await streamed(scene, "One. ", stop=False))
+
+    assert edited(story).thread() == []
+
+
+def test_what_slack_takes_for_open_for_a_while_is_taken_away_all_the_same() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        assert await posts.delete(await streamed(scene, "One. "))
+
+    assert (
+        edited(story, {DELETE: ["cant_delete_message", "cant_delete_message", "timeout!", None]}).thread()
+        == []
+    )
+
+
+def test_one_that_cannot_be_taken_away_stands() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        assert not await posts.delete(await streamed(scene, "One. ", stop=False))
+
+    assert edited(story, {DELETE: ["cant_delete_message"]}).texts() == ["One. "]
+
+
+@pytest.mark.parametrize("kind", [SurfaceKind.EDIT, SurfaceKind.POST])
+def test_a_message_whose_end_shows_its_cards_closed_has_none_left_to_close(kind: SurfaceKind) -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(kind)
+        message.cards.want([CARD])
+        await posts.show(message, "One. ", "", close=CardClosing.CONTINUES)
+        assert message.cards.closing(CardClosing.CONTINUES) == ()
+
+    assert edited(story).methods() == [POST]
+
+
+def test_cards_that_went_with_a_refused_form_are_still_to_be_closed() -> None:
+    async def story(scene: Scene, posts: PostSurface) -> None:
+        message = SlackMessage(SurfaceKind.EDIT)
+        message.cards.want([CARD])
+        await posts.show(message, "One. ", "")
+        await posts.show(message, "One. ", "", close=CardClosing.CONTINUES)
+        assert message.cards.closing(CardClosing.CONTINUES) != ()
+
+    edited(story, {UPDATE: ["invalid_blocks", None]})

@@ -1,0 +1,78 @@
+"""What every surface does, whichever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from slack_bot.slack.blocks import context
+from slack_bot.slack.cards import CONTINUES, CardClosing
+from slack_bot.slack.fault_policy import SurfaceKind
+from slack_bot.slack.faults import Fault
+from slack_bot.slack.model import MessageWrite, SlackMessage
+from slack_bot.slack.post_surface import PostSurface
+from slack_bot.slack.stream_surface import StreamSurface
+from slack_bot.testing import virtual_clock
+from slack_bot.turn.actions import CardState, TaskCard
+from tests.slack.scene import Scene
+
+FOOTER = [context("under")]
+LIVE = [SurfaceKind.STREAM, SurfaceKind.EDIT, SurfaceKind.POST]
+Surface = StreamSurface | PostSurface
+Story = Callable[[Surface, SlackMessage], Coroutine[Any, Any, None]]
+
+
+def play(kind: SurfaceKind, story: Story, faults: Any = None) -> Scene:
+    async def go() -> Scene:
+        scene = Scene(faults)
+        client = scene.turn_client()
+        surface = scene.streams(client) if kind is SurfaceKind.STREAM else scene.posts(client)
+        await story(surface, SlackMessage(kind))
+        return scene
+
+    return virtual_clock.run(go())
+
+
+async def write(surface: Surface, message: SlackMessage, text: str, *cards: TaskCard) -> None:
+    message.cards.want(cards)
+    assert await surface.write(message, MessageWrite(text, message.cards.unsent())) is None
+
+
+@pytest.mark.parametrize("kind", LIVE)
+def test_a_message_that_goes_on_elsewhere_is_ended_with_its_cards_closed(kind: SurfaceKind) -> None:
+    async def story(surface: Surface, message: SlackMessage) -> None:
+        await write(surface, message, "One. ", TaskCard("a", "Search", CardState.RUNNING))
+        await write(surface, message, "Two. ")
+        await surface.end(message)
+        assert (message.text, message.is_open) == ("One. Two. ", False)
+        assert not message.cards.closing(CardClosing.CONTINUES)
+
+    scene = play(kind, story)
+    assert (scene.only().text, scene.workspace.open_streams()) == ("One. Two. ", [])
+    assert [(task.title, task.status) for task in scene.only().tasks] == [("Search" + CONTINUES, "complete")]
+
+
+@pytest.mark.parametrize("kind", LIVE)
+def test_a_footer_is_written_under_an_ended_message(kind: SurfaceKind) -> None:
+    async def story(surface: Surface, message: SlackMessage) -> None:
+        await write(surface, message, "One. ")
+        await surface.end(message)
+        assert await surface.attach_footer(message, FOOTER, CardClosing.DONE) is None
+        assert message.is_signed
+
+    scene = play(kind, story)
+    assert (scene.only().text, scene.only().extras) == ("One. ", ("under",))
+
+
+@pytest.mark.parametrize("kind", LIVE)
+def test_what_slack_refuses_is_not_counted_as_shown(kind: SurfaceKind) -> None:
+    async def story(surface: Surface, message: SlackMessage) -> None:
+        failed = await surface.write(message, MessageWrite("One. "))
+        assert failed is not None
+        assert failed.fault is Fault.NO_WRITING
+        assert (message.ts, message.text) == (None, "")
+
+    faults = {method: ["is_archived"] for method in ("chat.startStream", "chat.postMessage")}
+    assert play(kind, story, faults).thread() == []
